@@ -1,0 +1,48 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma;
+
+/**
+ * A completion queue ({@code struct rpma_cq}). It belongs to a connection or a shared receive queue and lives as long.
+ *
+ * <p>The descriptor becomes readable when the queue is <i>armed</i> and a completion arrives; that disarms it. A new queue is
+ * armed. The protocol that loses no wake-up: {@link #consumeEvent()}, which always leaves the queue armed, then
+ * {@link #poll} until it returns 0, then wait for the descriptor. Whoever stops polling earlier gets no event for what is
+ * left. Polling without consuming is allowed and leaves a stale event behind: later the descriptor is readable, and the queue
+ * empty.
+ *
+ * <p>One thread at a time polls a queue.
+ */
+public interface CompletionQueue {
+    /** Returns the descriptor to wait on, non-blocking, owned by the queue ({@code rpma_cq_get_fd}). */
+    int fd();
+
+    /**
+     * Consumes the event, if there is one, and leaves the queue armed ({@code rpma_cq_wait} on a non-blocking descriptor).
+     *
+     * @return whether there was an event
+     * @throws RpmaException {@link RpmaError#SHARED_CHANNEL} if the descriptor is shared: use
+     *     {@link Connection#consumeCompletionEvent()}; {@link RpmaError#PROVIDER} if the device refuses
+     */
+    boolean consumeEvent() throws RpmaException;
+
+    /**
+     * Takes completions out of the queue ({@code rpma_cq_get_wc}).
+     *
+     * @param completions receives up to its capacity
+     * @return the number taken, 0 if the queue is empty
+     * @throws RpmaException {@link RpmaError#PROVIDER} if the device refuses; the software provider throws it also when the
+     *     queue has overflowed, which a real device keeps to itself
+     */
+    int poll(WorkCompletions completions) throws RpmaException;
+}

@@ -1,0 +1,170 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma;
+
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+
+/**
+ * A connection: a reliable queue pair, its completion queues and its events ({@code struct rpma_conn}). Used by one thread at a
+ * time, which may change.
+ *
+ * <p>The posting methods take offsets and lengths in bytes and never block. librpma does not check them against the region: a
+ * work request that reaches outside completes with {@link CompletionStatus#LOC_PROT_ERR} (here) or
+ * {@link CompletionStatus#REM_ACCESS_ERR} (there) and kills the queue pair. They throw {@link RpmaException} with
+ * {@link RpmaError#INVALID} for a flag of {@code null} or another argument that is not valid, with {@link RpmaError#PROVIDER}
+ * if the send queue is full or the connection is not established: count the slots, the cause cannot be told apart.
+ */
+public interface Connection extends AutoCloseable {
+    /** The alignment of {@link #atomicWrite}, and the size of what it writes, in bytes. */
+    int ATOMIC_WRITE_ALIGNMENT = 8;
+
+    /** Returns the descriptor to wait on for connection events, non-blocking ({@code rpma_conn_get_event_fd}). */
+    int eventFd();
+
+    /**
+     * Takes the next connection event ({@code rpma_conn_next_event}). For an outgoing connection this call is also what
+     * completes the handshake: until it has returned {@link ConnectionEvent#ESTABLISHED}, the other side waits.
+     *
+     * @return the event, or {@code null} if there is none
+     * @throws RpmaException {@link RpmaError#UNKNOWN} for an event of no known kind; {@link RpmaError#PROVIDER} if the
+     *     descriptor fails
+     */
+    ConnectionEvent nextEvent() throws RpmaException;
+
+    /**
+     * Returns the private data that the other side connected or accepted with ({@code rpma_conn_get_private_data}): on the
+     * accepting side always 56 bytes, on the connecting side always 196 once established, padded with zeros (iWARP devices
+     * give the exact length); empty before. A read-only copy.
+     */
+    ByteBuffer privateData() throws RpmaException;
+
+    /** Returns the number that completions name this connection by ({@code rpma_conn_get_qp_num}). */
+    int queuePairNumber();
+
+    /** Returns the address of this side; {@code null} if the provider cannot tell. */
+    InetSocketAddress localAddress();
+
+    /** Returns the address of the other side; {@code null} if the provider cannot tell. */
+    InetSocketAddress remoteAddress();
+
+    /** Returns the completion queue ({@code rpma_conn_get_cq}). */
+    CompletionQueue completionQueue();
+
+    /**
+     * Returns the completion queue of the receives, or {@code null} if they complete in {@link #completionQueue()}
+     * ({@code rpma_conn_get_rcq}).
+     */
+    CompletionQueue receiveCompletionQueue();
+
+    /**
+     * Returns the descriptor that both completion queues share ({@code rpma_conn_get_compl_fd}).
+     *
+     * @throws RpmaException {@link RpmaError#NOT_SHARED_CHANNEL} if each has its own
+     */
+    int completionFd() throws RpmaException;
+
+    /**
+     * Consumes one event of the shared descriptor and arms the queue that it came from again ({@code rpma_conn_wait}). To be
+     * repeated until it returns {@code null}.
+     *
+     * @return the queue that has completions, or {@code null} if there was no event
+     * @throws RpmaException {@link RpmaError#NOT_SHARED_CHANNEL} if each queue has its own descriptor
+     */
+    CompletionQueue consumeCompletionEvent() throws RpmaException;
+
+    /**
+     * Takes note of what the other side said of itself ({@code rpma_conn_apply_remote_peer_cfg}).
+     *
+     * @param config as opened by {@link RpmaProvider#peerConfigFromDescriptor}
+     */
+    void applyRemotePeerConfig(PeerConfig config) throws RpmaException;
+
+    /**
+     * Reads from the other side's memory ({@code rpma_read}).
+     *
+     * @param target registered for {@link MemoryUsage#READ_DST}
+     * @param source registered there for {@link MemoryUsage#READ_SRC}; both {@code null} with zero length is allowed
+     */
+    void read(LocalMemoryRegion target, long targetOffset, RemoteMemoryRegion source, long sourceOffset, long length,
+            CompletionFlag flag, long context) throws RpmaException;
+
+    /**
+     * Writes to the other side's memory ({@code rpma_write}).
+     *
+     * @param target registered there for {@link MemoryUsage#WRITE_DST}; both {@code null} with zero length is allowed
+     * @param source registered for {@link MemoryUsage#WRITE_SRC}
+     */
+    void write(RemoteMemoryRegion target, long targetOffset, LocalMemoryRegion source, long sourceOffset, long length,
+            CompletionFlag flag, long context) throws RpmaException;
+
+    /** Writes, and takes one posted receive of the other side to tell it ({@code rpma_write_with_imm}). */
+    void writeWithImmediate(RemoteMemoryRegion target, long targetOffset, LocalMemoryRegion source, long sourceOffset,
+            long length, CompletionFlag flag, int immediate, long context) throws RpmaException;
+
+    /**
+     * Writes eight bytes at once ({@code rpma_atomic_write}): a reader sees all or none of them, and only after everything
+     * that was written before.
+     *
+     * @param target registered there for {@link MemoryUsage#WRITE_DST}
+     * @param targetOffset a multiple of {@link #ATOMIC_WRITE_ALIGNMENT}
+     * @param value the eight bytes, as a {@code long} in native byte order
+     */
+    void atomicWrite(RemoteMemoryRegion target, long targetOffset, long value, CompletionFlag flag, long context)
+            throws RpmaException;
+
+    /**
+     * Makes what was written before visible or persistent ({@code rpma_flush}); the completion says that it is.
+     *
+     * @throws RpmaException {@link RpmaError#NOT_SUPPORTED} if the region does not allow this kind of flush, or the other
+     *     side's configuration does not allow a persistent one
+     */
+    void flush(RemoteMemoryRegion target, long targetOffset, long length, FlushType type, CompletionFlag flag,
+            long context) throws RpmaException;
+
+    /**
+     * Sends a message ({@code rpma_send}), which takes one posted receive of the other side. If none is posted there it waits,
+     * on real devices in steps of 655 milliseconds: use credits.
+     *
+     * @param source registered for {@link MemoryUsage#SEND}; {@code null} with offset and length 0 for an empty message
+     */
+    void send(LocalMemoryRegion source, long offset, long length, CompletionFlag flag, long context) throws RpmaException;
+
+    /** Sends a message with immediate data ({@code rpma_send_with_imm}). */
+    void sendWithImmediate(LocalMemoryRegion source, long offset, long length, CompletionFlag flag, int immediate,
+            long context) throws RpmaException;
+
+    /**
+     * Posts a receive ({@code rpma_recv}). Posted receives are a set: any of them may take the next message, and the
+     * completion's context tells which.
+     *
+     * @param target registered for {@link MemoryUsage#RECV}; {@code null} with offset and length 0 for empty messages
+     * @throws RpmaException {@link RpmaError#PROVIDER} also if the connection takes its receives from a shared queue
+     */
+    void receive(LocalMemoryRegion target, long offset, long length, long context) throws RpmaException;
+
+    /**
+     * Starts to disconnect ({@code rpma_conn_disconnect}). What this side has not sent yet is flushed, posted receives too;
+     * {@link ConnectionEvent#CLOSED} comes when the other side has disconnected or closed as well, which may be never.
+     * Calling it again, or after the event, does nothing.
+     */
+    void disconnect() throws RpmaException;
+
+    /**
+     * Destroys the connection and everything that belongs to it ({@code rpma_conn_delete}); the other side learns of it. Its
+     * descriptors are closed: take them out of any epoll set first. What was still posted is not reported any more. Closing
+     * again does nothing.
+     */
+    @Override
+    void close() throws RpmaException;
+}

@@ -1,0 +1,78 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma;
+
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.util.Set;
+
+/**
+ * A protection domain on one device ({@code struct rpma_peer}): memory regions and connections work together only if they
+ * come from one peer. Thread-safe.
+ */
+public interface Peer extends AutoCloseable {
+    /** Returns the device. */
+    Device device();
+
+    /**
+     * Starts to listen ({@code rpma_ep_listen}).
+     *
+     * @param local the address of this host, which must not be a wildcard on librpma (connections come in on the device of
+     *     the address), and the port; port 0 chooses one, {@link Endpoint#localAddress()} tells which
+     * @return the endpoint
+     * @throws RpmaException {@link RpmaError#PROVIDER} with errno {@code EADDRINUSE} (98), {@code EADDRNOTAVAIL} (99) or
+     *     {@code EACCES} (13); {@link RpmaError#INVALID} if an argument is not valid
+     */
+    Endpoint listen(InetSocketAddress local) throws RpmaException;
+
+    /**
+     * Prepares a connection to a listening peer ({@code rpma_conn_req_new}). <b>Blocks</b> while the address and the route
+     * are resolved, up to twice {@link ConnectionConfig#timeoutMillis()}: never to be called on an event loop.
+     *
+     * @param remote a resolved address
+     * @param config the queue sizes, {@code null} for librpma's defaults; it may be changed or closed afterwards
+     * @return the request, on which receives may be posted before {@link ConnectionRequest#connect}
+     * @throws RpmaException {@link RpmaError#PROVIDER} with errno {@code ETIMEDOUT} (110) or {@code ENETUNREACH} (101) where
+     *     the address cannot be reached; {@link RpmaError#INVALID} if an argument is not valid
+     */
+    ConnectionRequest newConnectionRequest(InetSocketAddress remote, ConnectionConfig config) throws RpmaException;
+
+    /**
+     * Creates a shared receive queue ({@code rpma_srq_new}).
+     *
+     * @param config the sizes, {@code null} for librpma's defaults; it may be changed or closed afterwards
+     * @return the queue, to be closed after every connection that uses it
+     * @throws RpmaException {@link RpmaError#PROVIDER} or {@link RpmaError#NO_MEMORY}
+     */
+    SharedReceiveQueue newSharedReceiveQueue(SharedReceiveQueueConfig config) throws RpmaException;
+
+    /**
+     * Registers memory ({@code rpma_mr_reg}): pins its pages and lets the device at them. May take milliseconds.
+     *
+     * @param memory off-heap memory that outlives the region; for the software provider, memory from
+     *     {@link RpmaProvider#reserve} is reached fastest, any other works too
+     * @param usages what the region is for, at least one
+     * @return the region
+     * @throws RpmaException {@link RpmaError#PROVIDER} with errno {@code ENOMEM} (12) when the limit of locked memory
+     *     ({@code ulimit -l}) is too small; {@link RpmaError#INVALID} if an argument is not valid
+     */
+    LocalMemoryRegion register(MemorySegment memory, Set<MemoryUsage> usages) throws RpmaException;
+
+    /**
+     * Closes the protection domain ({@code rpma_peer_delete}). Closing again does nothing.
+     *
+     * @throws RpmaException {@link RpmaError#PROVIDER} while something made from this peer is still open
+     */
+    @Override
+    void close() throws RpmaException;
+}

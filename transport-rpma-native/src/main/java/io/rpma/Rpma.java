@@ -1,0 +1,141 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma;
+
+import io.rpma.librpma.LibrpmaProvider;
+import io.rpma.posix.NativeAccess;
+import io.rpma.soft.SoftProvider;
+import java.util.List;
+import java.util.Locale;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The way in: which provider this process uses.
+ *
+ * <p>{@code -Dio.rpma.provider} (or, where it is not set, the environment variable {@code RPMA_PROVIDER}) is one of
+ * {@code auto} (the default: librpma where the library is 1.x and a device is usable, otherwise soft, with one warning that
+ * says why), {@code librpma} and {@code soft}. The choice is made once, at first use.
+ *
+ * <p>{@link #isAvailable()}, {@link #unavailabilityCause()} and {@link #ensureAvailability()} speak of the real library and a
+ * real device, whatever was chosen.
+ */
+public final class Rpma {
+    /** The system property that chooses the provider: {@code auto}, {@code librpma} or {@code soft}. */
+    public static final String PROVIDER_PROPERTY = "io.rpma.provider";
+
+    private static final String PROVIDER_VARIABLE = "RPMA_PROVIDER";
+
+    private static volatile RpmaProvider chosen;
+
+    private Rpma() {
+    }
+
+    /**
+     * Returns the provider of this process.
+     *
+     * @throws RpmaUnavailableException if {@code librpma} was asked for by name and cannot be used; the message says what is
+     *     missing. If soft was asked for it is never thrown, except where the platform lacks what soft needs (64-bit Linux).
+     *     In any case, if the JVM refuses native access; the message names the flag that grants it
+     */
+    public static RpmaProvider provider() {
+        RpmaProvider provider = chosen;
+        return provider != null ? provider : chooseOnce();
+    }
+
+    /** Returns whether the real library is loaded, is 1.x, and has a usable device. */
+    public static boolean isAvailable() {
+        return unavailabilityCause() == null;
+    }
+
+    /** Returns why the real library cannot be used, or {@code null} if it can. */
+    public static Throwable unavailabilityCause() {
+        return Real.CAUSE;
+    }
+
+    /**
+     * Fails unless the real library can be used.
+     *
+     * @throws UnsatisfiedLinkError if it cannot; the cause says why
+     */
+    public static void ensureAvailability() {
+        if (Real.CAUSE != null) {
+            throw (Error) new UnsatisfiedLinkError("librpma cannot be used: " + Real.CAUSE.getMessage())
+                .initCause(Real.CAUSE);
+        }
+    }
+
+    private static synchronized RpmaProvider chooseOnce() {
+        if (chosen == null) {
+            String property = System.getProperty(PROVIDER_PROPERTY);
+            String variable = System.getenv(PROVIDER_VARIABLE);
+            chosen = choose(property != null ? property : variable != null ? variable : "auto");
+        }
+        return chosen;
+    }
+
+    static RpmaProvider choose(String wish) {
+        // Either provider calls native functions: where the JVM refuses them, that alone is the cause to name.
+        NativeAccess.ensure();
+        return switch (wish.trim().toLowerCase(Locale.ROOT)) {
+            case "auto", "" -> {
+                if (Real.CAUSE == null) {
+                    yield Real.PROVIDER;
+                }
+                logger().warn("Using the software RDMA provider, because librpma cannot be used: {} Set -D{}=soft to choose"
+                    + " it without this warning, -D{}=librpma to insist on the library.",
+                    Real.CAUSE.getMessage(), PROVIDER_PROPERTY, PROVIDER_PROPERTY);
+                yield SoftProvider.instance();
+            }
+            case "librpma" -> {
+                if (Real.CAUSE != null) {
+                    throw new RpmaUnavailableException("-D" + PROVIDER_PROPERTY + "=librpma was asked for, but "
+                        + Real.CAUSE.getMessage() + " (-D" + PROVIDER_PROPERTY + "=soft needs neither library nor device)",
+                        Real.CAUSE);
+                }
+                yield Real.PROVIDER;
+            }
+            case "soft" -> SoftProvider.instance();
+            default -> throw new RpmaUnavailableException("-D" + PROVIDER_PROPERTY + " is '" + wish
+                + "'; it must be auto, librpma or soft", null);
+        };
+    }
+
+    private static Logger logger() {
+        return LoggerFactory.getLogger(Rpma.class);
+    }
+
+    /** The real library, tried once. */
+    private static final class Real {
+        static final RpmaProvider PROVIDER;
+        static final Throwable CAUSE;
+
+        static {
+            RpmaProvider provider = null;
+            Throwable cause = null;
+            try {
+                provider = LibrpmaProvider.open();
+                List<Device> devices = provider.devices();
+                if (devices.isEmpty()) {
+                    cause = new RpmaUnavailableException("no usable RDMA device was found (the library is "
+                        + provider.description() + "); 'rdma link' and 'ibv_devinfo' show what the system sees, and a port"
+                        + " must be ACTIVE and its network interface must have an address.", null);
+                }
+            } catch (RpmaException | RpmaUnavailableException e) {
+                cause = e;
+            }
+            PROVIDER = provider;
+            CAUSE = cause;
+        }
+    }
+}

@@ -1,0 +1,163 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.librpma;
+
+import io.rpma.AddressRange;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.posix.Posix;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** Anonymous memory at addresses reserved beforehand. A device reaches any memory alike, so nothing more is needed. */
+final class LibrpmaAddressRange implements AddressRange {
+    private static final int RESERVED =
+        Posix.MAP_PRIVATE | Posix.MAP_ANONYMOUS | Posix.MAP_NORESERVE;
+    private static final int PROT_NONE = 0;
+
+    private final long address;
+    private final long size;
+    // By offset; guarded by this.
+    private final TreeMap<Long, Piece> pieces = new TreeMap<>();
+    private boolean closed;
+
+    private record Piece(long length, Arena arena) {
+    }
+
+    private LibrpmaAddressRange(long address, long size) {
+        this.address = address;
+        this.size = size;
+    }
+
+    /** Reserves a range. */
+    static LibrpmaAddressRange reserve(long bytes) throws RpmaException {
+        if (bytes <= 0 || bytes > Long.MAX_VALUE - Posix.PAGE_SIZE) {
+            throw LibrpmaFailure.invalid("reserve: the size is " + bytes + " bytes; it must be at least 1");
+        }
+        long size = bytes + Posix.PAGE_SIZE - 1 & -Posix.PAGE_SIZE;
+        long address = Posix.mmap(0, size, PROT_NONE, RESERVED, -1, 0);
+        if (address < 0) {
+            throw noMemory("reserve: " + size + " bytes of addresses cannot be had", address,
+                "; 'ulimit -v' limits the addresses of a process");
+        }
+        return new LibrpmaAddressRange(address, size);
+    }
+
+    @Override
+    public long address() {
+        return address;
+    }
+
+    @Override
+    public long size() {
+        return size;
+    }
+
+    @Override
+    public synchronized MemorySegment commit(long offset, long length) throws RpmaException {
+        checkPart("commit", offset, length);
+        Map.Entry<Long, Piece> before = pieces.lowerEntry(offset + length);
+        if (before != null && before.getKey() + before.getValue().length() > offset) {
+            throw LibrpmaFailure.invalid("commit: the part of " + length + " bytes at offset " + offset + " has memory already: "
+                + before.getValue().length() + " bytes at offset " + before.getKey());
+        }
+        long mapped = Posix.mmap(address + offset, length, Posix.PROT_READ | Posix.PROT_WRITE,
+            Posix.MAP_PRIVATE | Posix.MAP_ANONYMOUS | Posix.MAP_FIXED, -1, 0);
+        if (mapped < 0) {
+            throw noMemory("commit: " + length + " bytes of memory cannot be had", mapped,
+                "; the memory of the host or of its control group is used up, or vm.max_map_count is reached");
+        }
+        // Shared and closed by decommit, so that a late access through the segment is an exception and not a crash.
+        Arena arena = Arena.ofShared();
+        pieces.put(offset, new Piece(length, arena));
+        return MemorySegment.ofAddress(mapped).reinterpret(length, arena, null);
+    }
+
+    @Override
+    public synchronized void decommit(long offset, long length) throws RpmaException {
+        checkPart("decommit", offset, length);
+        Piece piece = pieces.get(offset);
+        if (piece == null || piece.length() != length) {
+            throw LibrpmaFailure.invalid("decommit: no part of " + length + " bytes was committed at offset " + offset);
+        }
+        try {
+            piece.arena().close();
+        } catch (IllegalStateException e) {
+            throw new RpmaException(RpmaError.INVALID, 0, "decommit: another thread is using the " + length
+                + " bytes at offset " + offset, e);
+        }
+        // Mapped over, not unmapped: the addresses stay reserved.
+        long mapped = Posix.mmap(address + offset, length, PROT_NONE, RESERVED | Posix.MAP_FIXED, -1, 0);
+        if (mapped < 0) {
+            // The memory stays where it is, without a piece that owns it, until the range is closed.
+            pieces.put(offset, new Piece(length, Arena.ofShared()));
+            throw noMemory("decommit: the " + length + " bytes at offset " + offset + " could not be given back", mapped,
+                "; vm.max_map_count may be reached");
+        }
+        pieces.remove(offset);
+    }
+
+    @Override
+    public synchronized ByteBuffer buffer(long offset, int length) {
+        if (closed || offset < 0 || length < 0 || length > size - offset) {
+            throw new IndexOutOfBoundsException("buffer: " + length + " bytes at offset " + offset + " are not within the "
+                + (closed ? "range, which is closed" : size + " bytes of the range"));
+        }
+        long end = offset + length;
+        for (long at = offset; at < end;) {
+            Map.Entry<Long, Piece> piece = pieces.floorEntry(at);
+            if (piece == null || piece.getKey() + piece.getValue().length() <= at) {
+                throw new IndexOutOfBoundsException("buffer: there is no memory at offset " + at + "; commit it first");
+            }
+            at = piece.getKey() + piece.getValue().length();
+        }
+        return MemorySegment.ofAddress(address + offset).reinterpret(length).asByteBuffer().order(ByteOrder.nativeOrder());
+    }
+
+    @Override
+    public synchronized void close() {
+        if (closed) {
+            return;
+        }
+        // One by one: if another thread is using a piece, the exception leaves a range that can be closed again.
+        while (!pieces.isEmpty()) {
+            pieces.firstEntry().getValue().arena().close();
+            pieces.pollFirstEntry();
+        }
+        closed = true;
+        int result = Posix.munmap(address, size);
+        if (result < 0) {
+            throw new IllegalStateException("munmap failed for a mapping of our own: " + Posix.strerror(-result));
+        }
+    }
+
+    private void checkPart(String what, long offset, long length) throws RpmaException {
+        if (closed) {
+            throw LibrpmaFailure.invalid(what + ": the address range is closed");
+        }
+        if (offset < 0 || length <= 0 || length > size - offset || ((offset | length) & Posix.PAGE_SIZE - 1) != 0) {
+            throw LibrpmaFailure.invalid(what + ": " + length + " bytes at offset " + offset + "; a part is whole pages of "
+                + Posix.PAGE_SIZE + " bytes within the " + size + " bytes of the range");
+        }
+    }
+
+    private static RpmaException noMemory(String what, long result, String remedy) {
+        int errno = (int) -result;
+        return new RpmaException(RpmaError.NO_MEMORY, errno, what + " (errno " + errno + ": " + Posix.strerror(errno) + ")"
+            + remedy, null);
+    }
+}

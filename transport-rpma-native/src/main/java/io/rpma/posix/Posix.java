@@ -1,0 +1,260 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.posix;
+
+import io.rpma.RpmaUnavailableException;
+import java.lang.foreign.AddressLayout;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.StructLayout;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.VarHandle;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+/**
+ * The calls of the C library that both providers need, and the means to bind more. Addresses and sizes are longs; a call that
+ * fails returns {@code -errno}, so that no caller needs a second call to learn why.
+ */
+public final class Posix {
+    /** Operation not permitted. */
+    public static final int EPERM = 1;
+    /** No such file or directory. */
+    public static final int ENOENT = 2;
+    /** Interrupted by a signal. */
+    public static final int EINTR = 4;
+    /** Nothing there now. */
+    public static final int EAGAIN = 11;
+    /** Out of memory, or past the limit of locked memory. */
+    public static final int ENOMEM = 12;
+    /** Permission denied. */
+    public static final int EACCES = 13;
+    /** No such device. */
+    public static final int ENODEV = 19;
+    /** Invalid argument. */
+    public static final int EINVAL = 22;
+    /** The port is in use. */
+    public static final int EADDRINUSE = 98;
+    /** The address is not this host's. */
+    public static final int EADDRNOTAVAIL = 99;
+    /** No route to the network. */
+    public static final int ENETUNREACH = 101;
+    /** Too late. */
+    public static final int ETIMEDOUT = 110;
+    /** Nobody listens. */
+    public static final int ECONNREFUSED = 111;
+
+    /** {@code PROT_READ}. */
+    public static final int PROT_READ = 1;
+    /** {@code PROT_WRITE}. */
+    public static final int PROT_WRITE = 2;
+    /** {@code MAP_SHARED}. */
+    public static final int MAP_SHARED = 1;
+    /** {@code MAP_PRIVATE}. */
+    public static final int MAP_PRIVATE = 2;
+    /** {@code MAP_FIXED}. */
+    public static final int MAP_FIXED = 0x10;
+    /** {@code MAP_ANONYMOUS}. */
+    public static final int MAP_ANONYMOUS = 0x20;
+    /** {@code MAP_NORESERVE}. */
+    public static final int MAP_NORESERVE = 0x4000;
+    /** {@code MAP_POPULATE}. */
+    public static final int MAP_POPULATE = 0x8000;
+
+    /** {@code RLIMIT_MEMLOCK}. */
+    public static final int RLIMIT_MEMLOCK = 8;
+    /** {@code RLIMIT_NOFILE}. */
+    public static final int RLIMIT_NOFILE = 7;
+    /** What {@link #softLimit} returns where there is no limit. */
+    public static final long UNLIMITED = -1;
+
+    private static final int F_GETFL = 3;
+    private static final int F_SETFL = 4;
+    private static final int O_NONBLOCK = 0x800;
+    private static final int SC_PAGESIZE = 30;
+
+    private static final Linker LINKER = NativeAccess.linker();
+    private static final StructLayout CAPTURE = Linker.Option.captureStateLayout();
+    private static final VarHandle ERRNO = CAPTURE.varHandle(MemoryLayout.PathElement.groupElement("errno"));
+    private static final AddressLayout C_STRING = ValueLayout.ADDRESS.withTargetLayout(
+        MemoryLayout.sequenceLayout(4096, ValueLayout.JAVA_BYTE));
+
+    // One capture area per thread: it holds errno only between a call and the line behind it.
+    private static final ThreadLocal<MemorySegment> CAPTURED =
+        ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(CAPTURE));
+
+    private static final MethodHandle MMAP = downcallErrno("mmap",
+        FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
+    private static final MethodHandle MUNMAP = downcallErrno("munmap",
+        FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle CLOSE = downcallErrno("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    private static final MethodHandle FCNTL = downcall("fcntl",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT),
+        Linker.Option.captureCallState("errno"), Linker.Option.firstVariadicArg(2));
+    private static final MethodHandle GETRLIMIT = downcallErrno("getrlimit",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, ValueLayout.ADDRESS));
+    private static final MethodHandle STRERROR = downcall("strerror", FunctionDescriptor.of(C_STRING, JAVA_INT));
+
+    /** The page size in bytes. */
+    public static final long PAGE_SIZE = sysconf(SC_PAGESIZE);
+
+    private Posix() {
+    }
+
+    /**
+     * Binds a function of the C library.
+     *
+     * @param name the function
+     * @param descriptor its type, handles and pointers preferably as longs
+     * @param options linker options
+     * @return the handle, for a static final field and {@code invokeExact}
+     */
+    public static MethodHandle downcall(String name, FunctionDescriptor descriptor, Linker.Option... options) {
+        MemorySegment symbol = LINKER.defaultLookup().find(name).orElseThrow(() -> new RpmaUnavailableException(
+            "the C library has no function " + name + "; Linux with glibc or musl is needed", null));
+        return LINKER.downcallHandle(symbol, descriptor, options);
+    }
+
+    /**
+     * Binds a function that reports errors by {@code errno}: the handle's first argument is {@link #capture()}.
+     *
+     * @param name the function
+     * @param descriptor its type
+     * @return the handle
+     */
+    public static MethodHandle downcallErrno(String name, FunctionDescriptor descriptor) {
+        return downcall(name, descriptor, Linker.Option.captureCallState("errno"));
+    }
+
+    /** Returns the area of this thread that receives {@code errno}. */
+    public static MemorySegment capture() {
+        return CAPTURED.get();
+    }
+
+    /** Returns the {@code errno} that the last captured call of this thread left. */
+    public static int errno(MemorySegment capture) {
+        return (int) ERRNO.get(capture, 0L);
+    }
+
+    /** Returns the C library's words for an error number. */
+    public static String strerror(int errno) {
+        try {
+            return ((MemorySegment) STRERROR.invokeExact(errno)).getString(0);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /**
+     * Maps memory ({@code mmap(2)}).
+     *
+     * @return the address, or {@code -errno}
+     */
+    public static long mmap(long address, long length, int protection, int flags, int fd, long offset) {
+        MemorySegment capture = capture();
+        try {
+            long result = (long) MMAP.invokeExact(capture, address, length, protection, flags, fd, offset);
+            return result == -1 ? -errno(capture) : result;
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /**
+     * Unmaps memory ({@code munmap(2)}).
+     *
+     * @return 0, or {@code -errno}
+     */
+    public static int munmap(long address, long length) {
+        MemorySegment capture = capture();
+        try {
+            return (int) MUNMAP.invokeExact(capture, address, length) == 0 ? 0 : -errno(capture);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /**
+     * Closes a descriptor ({@code close(2)}).
+     *
+     * @return 0, or {@code -errno}; the descriptor is gone in any case
+     */
+    public static int close(int fd) {
+        MemorySegment capture = capture();
+        try {
+            return (int) CLOSE.invokeExact(capture, fd) == 0 ? 0 : -errno(capture);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /**
+     * Makes a descriptor non-blocking.
+     *
+     * @return 0, or {@code -errno}
+     */
+    public static int setNonBlocking(int fd) {
+        MemorySegment capture = capture();
+        try {
+            int flags = (int) FCNTL.invokeExact(capture, fd, F_GETFL, 0);
+            if (flags < 0) {
+                return -errno(capture);
+            }
+            return (int) FCNTL.invokeExact(capture, fd, F_SETFL, flags | O_NONBLOCK) < 0 ? -errno(capture) : 0;
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /**
+     * Returns a soft limit of this process ({@code getrlimit(2)}).
+     *
+     * @param resource {@link #RLIMIT_MEMLOCK} (bytes) or {@link #RLIMIT_NOFILE}
+     * @return the limit, {@link #UNLIMITED} if there is none
+     */
+    public static long softLimit(int resource) {
+        MemorySegment capture = capture();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment limit = arena.allocate(16, 8);
+            int result = (int) GETRLIMIT.invokeExact(capture, resource, limit);
+            return result == 0 ? limit.get(JAVA_LONG, 0) : UNLIMITED;
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    private static long sysconf(int name) {
+        MethodHandle sysconf = downcall("sysconf", FunctionDescriptor.of(JAVA_LONG, JAVA_INT));
+        try {
+            return (long) sysconf.invokeExact(name);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Turns what {@code invokeExact} may throw by its signature into what it can throw in truth. */
+    public static RuntimeException unexpected(Throwable e) {
+        if (e instanceof Error error) {
+            throw error;
+        }
+        if (e instanceof RuntimeException runtime) {
+            return runtime;
+        }
+        return new IllegalStateException(e);
+    }
+}

@@ -1,0 +1,77 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.RpmaException;
+
+/**
+ * The descriptor that one completion queue, or the two queues of a connection, make readable ({@code struct
+ * ibv_comp_channel}). Used by the thread that polls.
+ *
+ * <p>A queue that fires does so exactly once until its owner arms it again, and every firing writes 1 to the descriptor. The
+ * armed word and the write are two steps of another process, which may be killed between them: the owner counts the firings
+ * it has seen against the counts it has read, and thereby knows whether a write may still be on its way.
+ */
+final class CompletionChannel {
+    private final EventFd event;
+    private long fired;
+    private long read;
+
+    CompletionChannel() throws RpmaException {
+        event = EventFd.create();
+    }
+
+    EventFd event() {
+        return event;
+    }
+
+    int fd() {
+        return event.fd();
+    }
+
+    /**
+     * Consumes the event of a queue and arms it again.
+     *
+     * @param armed the address of the queue's armed word
+     * @param othersFired whether another queue of this channel has fired and is not consumed yet: then the descriptor stays
+     *     readable
+     * @return whether there was an event
+     */
+    boolean consume(long armed, boolean othersFired) {
+        boolean hasFired = hasFired(armed);
+        if (hasFired) {
+            fired++;
+        }
+        boolean hadEvent = false;
+        if ((hasFired || read < fired) && !othersFired) {
+            long count = event.read();
+            read = Math.min(read + count, fired);
+            hadEvent = count > 0;
+        }
+        if (hasFired) {
+            // Before the owner looks into the queue once more: either it finds the entry or the producer finds this.
+            Memory.putIntVolatile(armed, Doorbell.ARMED);
+            Memory.fullFence();
+        }
+        return hasFired || hadEvent;
+    }
+
+    /** Returns whether a queue has fired since it was armed. */
+    static boolean hasFired(long armed) {
+        return Memory.getIntAcquire(armed) != Doorbell.ARMED;
+    }
+
+    void close() {
+        event.release();
+    }
+}

@@ -1,0 +1,63 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+/**
+ * The ring by which one queue pair's peer tells that it has filled a posted receive. One producer, the peer's process; one
+ * consumer, whoever polls. An entry is two words: length and immediate data; position, slot, flags and status. The second is
+ * written last, and its position tells the consumer that the entry is new, so that there is no separate tail to read.
+ */
+final class CompletionRing {
+    /** Bytes of an entry. */
+    static final int ENTRY = 16;
+    /** The message carries immediate data. */
+    static final int IMMEDIATE = 1;
+    /** It was a write, not a send. */
+    static final int WRITE = 2;
+
+    // Always set, so that no entry's second word is 0.
+    private static final int PRESENT = 0x80;
+
+    private CompletionRing() {
+    }
+
+    static void publish(long ring, int mask, long position, int slot, long length, int immediate, int flags, int status) {
+        long entry = ring + (position & mask) * ENTRY;
+        Memory.putLong(entry, length & 0xffff_ffffL | (long) immediate << 32);
+        Memory.putLongRelease(entry + 8, position + 1 << 32 | (slot & 0xffffL) << 16
+            | (flags | PRESENT) << 8 | status);
+    }
+
+    /** Returns the second word of the entry at a position, 0 if it is not there yet. */
+    static long control(long ring, int mask, long position) {
+        long word = Memory.getLongAcquire(ring + (position & mask) * ENTRY + 8);
+        return (int) (word >>> 32) == (int) (position + 1) ? word : 0;
+    }
+
+    /** Returns the first word of an entry that is there. */
+    static long data(long ring, int mask, long position) {
+        return Memory.getLong(ring + (position & mask) * ENTRY);
+    }
+
+    static int status(long control) {
+        return (int) control & 0xff;
+    }
+
+    static int flags(long control) {
+        return (int) (control >>> 8) & 0xff;
+    }
+
+    static int slot(long control) {
+        return (int) (control >>> 16) & 0xffff;
+    }
+}

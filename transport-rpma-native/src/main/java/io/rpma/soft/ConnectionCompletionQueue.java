@@ -1,0 +1,87 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.RpmaException;
+import io.rpma.WorkCompletions;
+
+/** A completion queue of one connection: for its work requests, its receives, or both. */
+final class ConnectionCompletionQueue extends SoftCompletionQueue {
+    private final QueuePair queuePair;
+    private final SendQueue sends;
+    private final boolean takesReceives;
+    private final boolean mayOverflow;
+    private boolean receivesFirst;
+
+    /**
+     * Creates a queue.
+     *
+     * @param takesSends whether it is the one for work requests
+     * @param takesReceives whether it is the one for receives
+     * @param mayOverflow whether it is smaller than what can be posted
+     */
+    ConnectionCompletionQueue(CompletionChannel channel, boolean channelShared, QueuePair queuePair, boolean takesSends,
+            boolean takesReceives, int size, boolean mayOverflow) {
+        super(channel, channelShared, queuePair.base() + (takesSends ? Half.ARMED : Half.RECEIVE_ARMED), size);
+        this.queuePair = queuePair;
+        this.sends = takesSends ? queuePair.sends() : null;
+        this.takesReceives = takesReceives;
+        this.mayOverflow = mayOverflow;
+    }
+
+    @Override
+    int take(WorkCompletions completions) throws RpmaException {
+        if (sends == null) {
+            checkOverflow();
+            return queuePair.pollReceives(completions, 0);
+        }
+        queuePair.resume();
+        checkOverflow();
+        if (!takesReceives) {
+            return sends.poll(completions, 0, queuePair.number());
+        }
+        int count;
+        if (queuePair.isError()) {
+            // As on a device: what arrived before the failure comes before it, and what it flushed after it.
+            count = queuePair.pollArrived(completions, 0);
+            count = sends.poll(completions, count, queuePair.number());
+            return queuePair.pollReceives(completions, count);
+        }
+        if (receivesFirst) {
+            count = queuePair.pollReceives(completions, 0);
+            count = sends.poll(completions, count, queuePair.number());
+        } else {
+            count = sends.poll(completions, 0, queuePair.number());
+            count = queuePair.pollReceives(completions, count);
+        }
+        if (count == completions.capacity()) {
+            // A batch that one kind has filled: the other kind comes first next time.
+            receivesFirst = !receivesFirst;
+        }
+        return count;
+    }
+
+    private void checkOverflow() throws RpmaException {
+        if (mayOverflow) {
+            int limit = size() + 1;
+            int ready = sends == null ? 0 : sends.ready();
+            if (takesReceives) {
+                ready += queuePair.readyReceives(limit);
+            }
+            if (ready > size()) {
+                queuePair.fail();
+                throw overflow();
+            }
+        }
+    }
+}

@@ -1,0 +1,228 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.posix.Posix;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * A message of the control socket, which keeps messages apart. All start alike: magic, version, type, number of attachments;
+ * then the attachments (kind, number, size), whose descriptors come along in the same order; then what the type asks for. All
+ * numbers are in native byte order: both ends are on one host.
+ */
+final class ControlMessage {
+    /** The version of the protocol and of everything in shared memory: only equal versions talk. */
+    static final short VERSION = 1;
+
+    /** A client asks: {@link EndDescription}, addresses, private data. */
+    static final short CONNECT = 1;
+    /** The server agrees: {@link EndDescription}, private data. */
+    static final short ACCEPT = 2;
+    /** The server refuses: the reason in words. */
+    static final short REJECT = 3;
+    /** The client has taken note of the agreement. */
+    static final short READY = 4;
+    /** Further segments. */
+    static final short SEGMENTS = 5;
+    /** A segment is given back. */
+    static final short GONE = 6;
+    /** The sender's application has disconnected. */
+    static final short DISCONNECT = 7;
+
+    /** The memory of the queue pair. */
+    static final int HALF = 1;
+    /** The table of memory regions. */
+    static final int TABLE = 2;
+    /** The doorbell of the completion queue. */
+    static final int EVENT = 3;
+    /** The doorbell of the receive completion queue. */
+    static final int RECEIVE_EVENT = 4;
+    /** The memory of a shared receive queue. */
+    static final int QUEUE = 5;
+    /** The doorbell of a shared receive queue's completion queue. */
+    static final int QUEUE_EVENT = 6;
+    /** A segment. */
+    static final int SEGMENT = 7;
+
+    /** Bytes of the head. */
+    static final int HEAD = 12;
+
+    private static final int MAGIC = 0x52504d53;
+    private static final int ATTACHMENT_BYTES = 16;
+    private static final int BODY_CAPACITY = 512;
+
+    private final short version;
+    private final short type;
+    private final List<Attachment> attachments;
+    private final ByteBuffer body;
+
+    private ControlMessage(short version, short type, List<Attachment> attachments, ByteBuffer body) {
+        this.version = version;
+        this.type = type;
+        this.attachments = attachments;
+        this.body = body;
+    }
+
+    /**
+     * Something that comes along.
+     *
+     * @param kind what it is
+     * @param id its number, where there are several of a kind
+     * @param size in bytes, of memory
+     * @param fd the descriptor
+     */
+    record Attachment(int kind, int id, long size, int fd) {
+    }
+
+    /** Starts a message that is not received but sent: the body is written to {@link #body()}. */
+    static ControlMessage of(short type) {
+        return new ControlMessage(VERSION, type, new ArrayList<>(),
+            ByteBuffer.allocate(BODY_CAPACITY).order(ByteOrder.nativeOrder()));
+    }
+
+    ControlMessage attach(int kind, int id, long size, int fd) {
+        attachments.add(new Attachment(kind, id, size, fd));
+        return this;
+    }
+
+    short version() {
+        return version;
+    }
+
+    short type() {
+        return type;
+    }
+
+    List<Attachment> attachments() {
+        return attachments;
+    }
+
+    ByteBuffer body() {
+        return body;
+    }
+
+    /**
+     * Sends the message without waiting.
+     *
+     * @return 0 or {@code -errno}
+     */
+    int send(int socket) {
+        ByteBuffer target = Scratch.get().message().asByteBuffer().order(ByteOrder.nativeOrder());
+        target.putInt(MAGIC).putShort(version).putShort(type).putInt(attachments.size());
+        int[] descriptors = new int[attachments.size()];
+        int count = 0;
+        for (Attachment attachment : attachments) {
+            target.putInt(attachment.kind()).putInt(attachment.id()).putLong(attachment.size());
+            descriptors[count++] = attachment.fd();
+        }
+        target.put(body.flip());
+        return Sockets.sendMessage(socket, Scratch.get().messageAddress(), target.position(), descriptors, count);
+    }
+
+    /**
+     * Receives a message without waiting.
+     *
+     * @return the message; {@code null} if none came, and then {@link Incoming#result} says why
+     */
+    static ControlMessage receive(int socket, Incoming incoming) {
+        int[] descriptors = incoming.descriptors;
+        descriptors[0] = -1;
+        int length = Sockets.receiveMessage(socket, Scratch.get().messageAddress(), Scratch.MESSAGE_CAPACITY, descriptors);
+        incoming.result = length;
+        if (length <= 0) {
+            return null;
+        }
+        int count = 0;
+        while (count < descriptors.length && descriptors[count] >= 0) {
+            count++;
+        }
+        ByteBuffer source = Scratch.get().message().asByteBuffer().order(ByteOrder.nativeOrder()).limit(length);
+        ControlMessage message = parse(source, descriptors, count);
+        if (message == null) {
+            for (int i = 0; i < count; i++) {
+                Posix.close(descriptors[i]);
+            }
+            incoming.result = -Posix.EINVAL;
+        }
+        return message;
+    }
+
+    private static ControlMessage parse(ByteBuffer source, int[] descriptors, int count) {
+        if (source.remaining() < HEAD || source.getInt() != MAGIC) {
+            return null;
+        }
+        short version = source.getShort();
+        short type = source.getShort();
+        int announced = source.getInt();
+        List<Attachment> attachments = new ArrayList<>();
+        if (version == VERSION) {
+            if (announced != count || source.remaining() < announced * ATTACHMENT_BYTES) {
+                return null;
+            }
+            for (int i = 0; i < count; i++) {
+                attachments.add(new Attachment(source.getInt(), source.getInt(), source.getLong(), descriptors[i]));
+            }
+        } else {
+            for (int i = 0; i < count; i++) {
+                Posix.close(descriptors[i]);
+            }
+        }
+        byte[] body = new byte[source.remaining()];
+        source.get(body);
+        return new ControlMessage(version, type, attachments, ByteBuffer.wrap(body).order(ByteOrder.nativeOrder()));
+    }
+
+    /**
+     * Returns the type of the message that comes next, without taking it; 0 if there is none, or nothing that makes sense.
+     */
+    static short peekType(int socket) {
+        long address = Scratch.get().messageAddress();
+        if (Sockets.peek(socket, address, HEAD) < HEAD || Memory.getInt(address) != MAGIC
+            || Memory.getShort(address + 4) != VERSION) {
+            return 0;
+        }
+        return Memory.getShort(address + 6);
+    }
+
+    /** Takes the first attachment of a kind out; returns {@code null} if there is none. */
+    Attachment take(int kind) {
+        for (int i = 0; i < attachments.size(); i++) {
+            if (attachments.get(i).kind() == kind) {
+                return attachments.remove(i);
+            }
+        }
+        return null;
+    }
+
+    /** Closes the descriptors that nobody has taken. */
+    void closeAttachments() {
+        attachments.forEach(attachment -> Posix.close(attachment.fd()));
+        attachments.clear();
+    }
+
+    /** Room for what one message brings. */
+    static final class Incoming {
+        /** The length, 0 at the end, or {@code -errno}; {@code -EINVAL} for what is no message of this protocol. */
+        int result;
+        private final int[] descriptors = new int[Scratch.MAX_DESCRIPTORS + 1];
+
+        @Override
+        public String toString() {
+            return "result " + result + ", descriptors " + Arrays.toString(descriptors);
+        }
+    }
+}

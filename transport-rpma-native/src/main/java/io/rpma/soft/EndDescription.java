@@ -1,0 +1,82 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import java.nio.ByteBuffer;
+
+/**
+ * What one end of a connection tells the other of itself when it connects or accepts.
+ *
+ * @param high of the process's random identity
+ * @param low of the process's random identity
+ * @param domain the protection domain
+ * @param number of the queue pair
+ * @param receiveCapacity positions of its ring of posted receives, 0 with a shared receive queue
+ * @param ringCapacity positions of its ring of completions
+ * @param completion which completion queue its receives complete in
+ * @param queue the number of its shared receive queue, 0 if it has none
+ * @param queueIndex its own number there
+ * @param queueCapacity the positions there
+ */
+record EndDescription(long high, long low, int domain, int number, int receiveCapacity, int ringCapacity, int completion,
+        int queue, int queueIndex, int queueCapacity) {
+    /** Receives complete in the one completion queue. */
+    static final int MAIN = 0;
+    /** Receives complete in a queue of their own. */
+    static final int OWN = 1;
+    /** Receives complete in a queue of their own, which shares the descriptor. */
+    static final int OWN_SHARED_CHANNEL = 2;
+    /** Receives complete in the completion queue of the shared receive queue. */
+    static final int QUEUE = 3;
+
+    private static final int BYTES = 48;
+
+    /** Describes a queue pair of this process. */
+    static EndDescription of(LocalProcess process, QueuePair queuePair, int completion) {
+        SoftSharedReceiveQueue.Attachment attachment = queuePair.attachment();
+        return new EndDescription(process.identity().high(), process.identity().low(), queuePair.peer().domain(),
+            queuePair.number(), queuePair.receiveCapacity(), queuePair.ringCapacity(), completion,
+            attachment == null ? 0 : attachment.queue().id(), attachment == null ? 0 : attachment.index(),
+            attachment == null ? 0 : attachment.queue().capacity());
+    }
+
+    void write(ByteBuffer target) {
+        target.putLong(high).putLong(low).putInt(domain).putInt(number).putInt(receiveCapacity).putInt(ringCapacity)
+            .putInt(completion).putInt(queue).putInt(queueIndex).putInt(queueCapacity);
+    }
+
+    /** Reads a description; returns {@code null} if it makes no sense. */
+    static EndDescription read(ByteBuffer source) {
+        if (source.remaining() < BYTES) {
+            return null;
+        }
+        EndDescription end = new EndDescription(source.getLong(), source.getLong(), source.getInt(), source.getInt(),
+            source.getInt(), source.getInt(), source.getInt(), source.getInt(), source.getInt(), source.getInt());
+        return end.isSane() ? end : null;
+    }
+
+    private boolean isSane() {
+        if (!isCapacity(ringCapacity) || completion < MAIN || completion > QUEUE) {
+            return false;
+        }
+        if (queue == 0) {
+            return isCapacity(receiveCapacity) && receiveCapacity == ringCapacity && completion != QUEUE;
+        }
+        return receiveCapacity == 0 && isCapacity(queueCapacity) && ringCapacity / 2 <= queueCapacity
+            && queueIndex >= 0 && queueIndex < SharedReceives.MAX_ATTACHED;
+    }
+
+    private static boolean isCapacity(int value) {
+        return value > 0 && value <= SoftDevice.MAX_WORK_REQUESTS && Integer.bitCount(value) == 1;
+    }
+}

@@ -1,0 +1,41 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import java.util.concurrent.locks.LockSupport;
+
+/** Waits for another process or thread that is about to be done: spins, then yields, then sleeps, and gives up in the end. */
+final class Patience {
+    private static final int SPINS = 1000;
+    private static final int YIELDS = 2000;
+    private static final long NAP_NANOS = 50_000;
+    private static final long LIMIT_NANOS = Long.getLong("io.rpma.soft.patienceMillis", 5_000) * 1_000_000;
+
+    private final long start = System.nanoTime();
+    private int rounds;
+
+    /** Waits a moment. Returns whether it is worth going on. */
+    boolean pause() {
+        rounds++;
+        if (rounds < SPINS) {
+            Thread.onSpinWait();
+            return true;
+        }
+        if (rounds < YIELDS) {
+            Thread.yield();
+            return true;
+        }
+        LockSupport.parkNanos(NAP_NANOS);
+        return System.nanoTime() - start < LIMIT_NANOS;
+    }
+}

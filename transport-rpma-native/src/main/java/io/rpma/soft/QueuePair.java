@@ -1,0 +1,894 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.CompletionFlag;
+import io.rpma.CompletionOpcode;
+import io.rpma.CompletionStatus;
+import io.rpma.MemoryUsage;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.RpmaLog;
+import io.rpma.WorkCompletions;
+import io.rpma.posix.Posix;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * A reliable queue pair, and the adapter behind it: the thread that posts a work request executes it. Only when the peer has
+ * posted no receive, has no room for a completion or is not ready, the work request waits here, and all behind it; the peer
+ * rings when that has changed, and the next post or poll goes on.
+ *
+ * <p>Who may execute: the posting thread, while nothing waits; whoever holds {@link #executing}, while something does. The
+ * queue of waiting requests hands the state over: its positions are written after, and read before, all else.
+ */
+final class QueuePair {
+    /** A send. */
+    static final int SEND = 0;
+    /** A send with immediate data. */
+    static final int SEND_IMMEDIATE = 1;
+    /** A write. */
+    static final int WRITE = 2;
+    /** A write with immediate data. */
+    static final int WRITE_IMMEDIATE = 3;
+    /** A read. */
+    static final int READ = 4;
+    /** An atomic write. */
+    static final int ATOMIC_WRITE = 5;
+    /** A flush to visibility. */
+    static final int FLUSH_VISIBILITY = 6;
+    /** A flush to persistence. */
+    static final int FLUSH_PERSISTENT = 7;
+
+    private static final int[] OPCODES = {
+        CompletionOpcode.SEND.code(), CompletionOpcode.SEND.code(), CompletionOpcode.RDMA_WRITE.code(),
+        CompletionOpcode.RDMA_WRITE.code(), CompletionOpcode.RDMA_READ.code(), CompletionOpcode.RDMA_WRITE.code(),
+        CompletionOpcode.RDMA_READ.code(), CompletionOpcode.RDMA_READ.code(),
+    };
+
+    private static final int SUCCESS = CompletionStatus.SUCCESS.code();
+    private static final int LOC_LEN_ERR = CompletionStatus.LOC_LEN_ERR.code();
+    private static final int LOC_PROT_ERR = CompletionStatus.LOC_PROT_ERR.code();
+    private static final int WR_FLUSH_ERR = CompletionStatus.WR_FLUSH_ERR.code();
+    private static final int REM_INV_REQ_ERR = CompletionStatus.REM_INV_REQ_ERR.code();
+    private static final int REM_ACCESS_ERR = CompletionStatus.REM_ACCESS_ERR.code();
+    private static final int REM_OP_ERR = CompletionStatus.REM_OP_ERR.code();
+    private static final int RETRY_EXC_ERR = CompletionStatus.RETRY_EXC_ERR.code();
+
+    // What execute() returns when a work request has to wait.
+    private static final int NO_RECEIVE = -1;
+    private static final int RING_FULL = -2;
+    private static final int NOT_READY = -3;
+    private static final int NOT_ARRIVED = -4;
+
+    private static final int CLOSED = 3;
+
+    private static final VarHandle STATE;
+    private static final VarHandle EXECUTING;
+    private static final VarHandle WAITING_TAIL;
+    private static final VarHandle WAITING_HEAD;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            STATE = lookup.findVarHandle(QueuePair.class, "state", int.class);
+            EXECUTING = lookup.findVarHandle(QueuePair.class, "executing", boolean.class);
+            WAITING_TAIL = lookup.findVarHandle(QueuePair.class, "waitingTail", long.class);
+            WAITING_HEAD = lookup.findVarHandle(QueuePair.class, "waitingHead", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final LocalProcess process;
+    private final SoftPeer peer;
+    private final int number;
+    private final SharedMemory half;
+    private final long base;
+    private final int receiveCapacity;
+    private final int ringCapacity;
+    private final SendQueue sends;
+    private final ReceiveQueue receives;
+    private final SoftSharedReceiveQueue.Attachment attachment;
+    private final Doorbell ownDoorbell;
+    private final Doorbell ownReceiveDoorbell;
+    private ControlSocket control;
+
+    // Of the other end, fixed once connected. The posting thread sets them before the state.
+    private volatile RemoteEnd remote;
+    private RemoteProcess remoteProcess;
+    private long remoteBase;
+    private long remoteReceives;
+    private int remoteReceiveMask;
+    private long remoteRing;
+    private int remoteRingMask;
+    private SharedReceives remoteShared;
+    private int remoteSharedIndex;
+    private boolean remoteSharesQueue;
+    private int remoteDomain;
+    private Doorbell remoteDoorbell;
+    private Doorbell remoteReceiveDoorbell;
+
+    // Of whoever executes.
+    private long remotePosition;
+    private long remoteConsumed;
+    private int busy;
+    private long stalls;
+    private int announcement;
+
+    private int state;
+    private boolean executing;
+    private WorkRequest[] waiting;
+    private long waitingTail;
+    private long waitingHead;
+    private volatile boolean peerGone;
+
+    /**
+     * Creates a queue pair that is not connected.
+     *
+     * @param sizes of its queues
+     * @param channel of its completion queue
+     * @param receiveChannel of its own receive completion queue, or {@code null} if it has none
+     */
+    QueuePair(SoftPeer peer, int number, QueueSizes sizes, CompletionChannel channel, CompletionChannel receiveChannel)
+            throws RpmaException {
+        this.process = peer.process();
+        this.peer = peer;
+        this.number = number;
+        SoftSharedReceiveQueue queue = sizes.sharedReceiveQueue();
+        receiveCapacity = queue != null ? 0 : Half.powerOfTwo(sizes.receives());
+        ringCapacity = queue != null ? queue.ringCapacity() : receiveCapacity;
+        half = SharedMemory.create("rpma-queue-pair", Half.size(receiveCapacity, ringCapacity));
+        base = half.address();
+        long ring = base + Half.ring(receiveCapacity);
+        sends = new SendQueue(sizes.sends());
+        ownDoorbell = new Doorbell(base + Half.ARMED, channel.event());
+        Memory.putInt(base + Half.ARMED, Doorbell.ARMED);
+        Memory.putInt(base + Half.RECEIVE_ARMED, Doorbell.ARMED);
+        boolean ownQueue = receiveChannel != null;
+        ownReceiveDoorbell = ownQueue ? new Doorbell(base + Half.RECEIVE_ARMED, receiveChannel.event()) : ownDoorbell;
+        if (queue == null) {
+            receives = new ReceiveQueue(sizes.receives(), receiveCapacity, base + Half.RECEIVES, ring);
+            attachment = null;
+        } else {
+            receives = null;
+            try {
+                attachment = queue.attach(this, half, ring, ringCapacity);
+            } catch (RpmaException e) {
+                half.release();
+                throw e;
+            }
+        }
+    }
+
+    int number() {
+        return number;
+    }
+
+    SoftPeer peer() {
+        return peer;
+    }
+
+    SharedMemory half() {
+        return half;
+    }
+
+    long base() {
+        return base;
+    }
+
+    int receiveCapacity() {
+        return receiveCapacity;
+    }
+
+    int ringCapacity() {
+        return ringCapacity;
+    }
+
+    ReceiveQueue receives() {
+        return receives;
+    }
+
+    SendQueue sends() {
+        return sends;
+    }
+
+    SoftSharedReceiveQueue.Attachment attachment() {
+        return attachment;
+    }
+
+    Doorbell ownDoorbell() {
+        return ownDoorbell;
+    }
+
+    /** Returns the doorbell of the connection's own queue that receives complete in. */
+    Doorbell ownReceiveDoorbell() {
+        return ownReceiveDoorbell;
+    }
+
+    RemoteEnd remote() {
+        return remote;
+    }
+
+    /** Returns how often a work request had to wait for the peer. */
+    long stalls() {
+        return stalls;
+    }
+
+    boolean isError() {
+        return (int) STATE.getAcquire(this) == Half.ERROR;
+    }
+
+    /** Sets where unknown segments are learned from; before anything else. */
+    void control(ControlSocket socket) {
+        control = socket;
+    }
+
+    /** Sets the other end, before {@link #ready()}. */
+    void connect(RemoteEnd end) {
+        remoteProcess = end.process();
+        remoteBase = end.base();
+        remoteReceives = end.base() + Half.RECEIVES;
+        remoteReceiveMask = end.receiveCapacity() - 1;
+        remoteRing = end.ring();
+        remoteRingMask = end.ringCapacity() - 1;
+        remoteShared = end.shared();
+        remoteSharedIndex = end.sharedIndex();
+        remoteSharesQueue = end.receivesShareQueue();
+        remoteDomain = end.domain();
+        remoteDoorbell = end.doorbell();
+        remoteReceiveDoorbell = end.receiveDoorbell();
+        remote = end;
+    }
+
+    /** Starts to send and to receive. */
+    void ready() {
+        if (STATE.compareAndSet(this, Half.INITIAL, Half.READY)) {
+            Memory.putIntVolatile(base + Half.STATE, Half.READY);
+            Memory.fullFence();
+            wakePeer();
+        }
+    }
+
+    /**
+     * Goes into the error state: takes no more messages, and flushes what waits. What the peer has completed before stays to
+     * be polled; receives still posted are flushed by polling.
+     */
+    void fail() {
+        int was = (int) STATE.getVolatile(this);
+        while (was != Half.ERROR && was != CLOSED) {
+            if (STATE.compareAndSet(this, was, Half.ERROR)) {
+                Memory.putIntVolatile(base + Half.STATE, Half.ERROR);
+                Memory.fullFence();
+                wakePeer();
+                resume();
+                Memory.fullFence();
+                ownDoorbell.ring();
+                if (ownReceiveDoorbell != ownDoorbell) {
+                    ownReceiveDoorbell.ring();
+                }
+                return;
+            }
+            was = (int) STATE.getVolatile(this);
+        }
+    }
+
+    /** The other end's process has closed the connection or died: what waits fails, and nothing can be under way there. */
+    void peerGone() {
+        peerGone = true;
+        resume();
+        // What a producer had published when it was killed, before it rang.
+        if (attachment != null) {
+            attachment.peerGone();
+        }
+        Memory.fullFence();
+        ownDoorbell.ring();
+        if (ownReceiveDoorbell != ownDoorbell) {
+            ownReceiveDoorbell.ring();
+        }
+    }
+
+    // ---- receives
+
+    /** Posts a receive in the own queue. */
+    void receive(SoftLocalMemoryRegion target, long offset, long length, long context) throws RpmaException {
+        Receives.check(target, offset, length);
+        if (receives == null) {
+            throw SoftLog.failure(RpmaError.PROVIDER, Posix.EINVAL, "receive: this connection takes its receives from a shared"
+                + " receive queue; post them there (SharedReceiveQueue.receive)", null);
+        }
+        checkOpen();
+        receives.post(Receives.key(target, offset, length), offset, (int) length, context);
+        if (remote != null) {
+            Memory.fullFence();
+            wakePeer();
+        }
+        if (isError()) {
+            Memory.fullFence();
+            ownReceiveDoorbell.ring();
+        }
+    }
+
+    /** Rings for the peer if it waits. The caller has changed what it may wait for, and put a fence behind it. */
+    void wakePeer() {
+        if (Memory.getInt(base + Half.STALLED) == 0) {
+            return;
+        }
+        // Another thread may be closing the connection.
+        RemoteEnd end = remote;
+        if (end != null && end.tryRetain()) {
+            if (Memory.getAndSetInt(base + Half.STALLED, 0) != 0) {
+                end.wake();
+            }
+            end.release();
+        }
+    }
+
+    /** Returns the number of receives that have completed and wait to be polled, at most {@code limit}. */
+    int readyReceives(int limit) {
+        return receives != null ? receives.ready(limit) : attachment.ready(limit);
+    }
+
+    /**
+     * Takes completions of receives.
+     *
+     * @return the number of entries now in the batch
+     */
+    int pollReceives(WorkCompletions completions, int count) {
+        if (Memory.getInt(base + Half.FAULT) != 0) {
+            fail();
+        }
+        // Before the ring: what the peer published while it was busy must be found before the rest is flushed.
+        boolean flush = isError() && receives != null && receives.outstanding() > 0 && !isPeerBusy();
+        int result = pollArrived(completions, count);
+        return flush ? receives.flush(completions, result, number) : result;
+    }
+
+    /**
+     * Takes completions of receives that the peer has filled.
+     *
+     * @return the number of entries now in the batch
+     */
+    int pollArrived(WorkCompletions completions, int count) {
+        int result = receives != null ? receives.poll(completions, count, number) : attachment.poll(completions, count);
+        if (result < 0) {
+            fail();
+            return ~result;
+        }
+        return result;
+    }
+
+    private boolean isPeerBusy() {
+        return remote != null && !peerGone && (Memory.getIntVolatile(remoteBase + Half.BUSY) & 1) != 0;
+    }
+
+    // ---- work requests
+
+    /**
+     * Posts a work request.
+     *
+     * @param value of an atomic write
+     */
+    void post(int operation, SoftLocalMemoryRegion local, long localOffset, SoftRemoteMemoryRegion target, long remoteOffset,
+            long length, CompletionFlag flag, int immediate, long value, long context) throws RpmaException {
+        int now = (int) STATE.getAcquire(this);
+        if (now == Half.INITIAL) {
+            throw SoftLog.failure(RpmaError.PROVIDER, Posix.EINVAL,
+                "the connection is not established: post after ConnectionEvent.ESTABLISHED", null);
+        }
+        checkOpen();
+        long request = sends.take();
+        boolean signalled = flag == CompletionFlag.ALWAYS;
+        if (now == Half.ERROR || waitingTail != (long) WAITING_HEAD.getAcquire(this)) {
+            enqueue(operation, local, localOffset, target, remoteOffset, length, immediate, value, signalled, context, request);
+            resume();
+            return;
+        }
+        int result = execute(operation, local, localOffset, target, remoteOffset, length, immediate, value);
+        if (result < 0) {
+            enqueue(operation, local, localOffset, target, remoteOffset, length, immediate, value, signalled, context, request);
+            stall(result);
+            resume();
+        } else {
+            finish(operation, result, signalled, context, request, length);
+        }
+    }
+
+    private void checkOpen() throws RpmaException {
+        if ((int) STATE.getAcquire(this) == CLOSED) {
+            throw SoftLog.failure(RpmaError.INVALID, "the connection is closed");
+        }
+    }
+
+    /** Reports a work request that has been executed, and rings where somebody sleeps. */
+    private void finish(int operation, int status, boolean signalled, long context, long request, long length) {
+        boolean completed = signalled || status != SUCCESS;
+        if (completed) {
+            sends.complete(request, context, status, OPCODES[operation], length);
+        }
+        boolean delivered = operation <= SEND_IMMEDIATE || operation == WRITE_IMMEDIATE;
+        if (completed || delivered) {
+            // Between what was published and the look at the armed words.
+            Memory.fullFence();
+            if (delivered) {
+                if (remoteSharesQueue && remoteShared.markReady(remoteSharedIndex)) {
+                    Memory.fullFence();
+                }
+                remoteReceiveDoorbell.ring();
+            }
+            if (completed) {
+                ownDoorbell.ring();
+            }
+        }
+        if (status != SUCCESS) {
+            if (status == REM_ACCESS_ERR) {
+                // The peer's queue pair breaks as well: it learns of it by polling.
+                Memory.putIntVolatile(remoteBase + Half.FAULT, 1);
+                Memory.fullFence();
+                remoteDoorbell.ring();
+                if (remoteReceiveDoorbell != remoteDoorbell) {
+                    remoteReceiveDoorbell.ring();
+                }
+            }
+            fail();
+        }
+    }
+
+    private void enqueue(int operation, SoftLocalMemoryRegion local, long localOffset, SoftRemoteMemoryRegion target,
+            long remoteOffset, long length, int immediate, long value, boolean signalled, long context, long request) {
+        WorkRequest[] requests = waiting;
+        if (requests == null) {
+            requests = new WorkRequest[sends.capacity()];
+            for (int i = 0; i < requests.length; i++) {
+                requests[i] = new WorkRequest();
+            }
+            waiting = requests;
+        }
+        WorkRequest entry = requests[(int) waitingTail & requests.length - 1];
+        entry.operation = operation;
+        entry.local = local;
+        entry.localOffset = localOffset;
+        entry.remote = target;
+        entry.remoteOffset = remoteOffset;
+        entry.length = length;
+        entry.immediate = immediate;
+        entry.value = value;
+        entry.signalled = signalled;
+        entry.context = context;
+        entry.number = request;
+        WAITING_TAIL.setVolatile(this, waitingTail + 1);
+    }
+
+    private void stall(int reason) {
+        stalls++;
+        if (reason == NO_RECEIVE && SoftLog.isEnabled(RpmaLog.Level.NOTICE)) {
+            SoftLog.log(RpmaLog.Level.NOTICE, "queue pair " + number + " waits: the peer has posted no receive (a device would"
+                + " retry after 655 ms)");
+        }
+    }
+
+    /** Goes on with what waits, as far as it can. Any thread of this connection may call it. */
+    void resume() {
+        // The loop: whoever finds the lock taken leaves its request to the holder, who therefore looks again after unlocking.
+        while ((long) WAITING_TAIL.getVolatile(this) != (long) WAITING_HEAD.getVolatile(this)
+            && EXECUTING.compareAndSet(this, false, true)) {
+            boolean mustWait = false;
+            try {
+                while (!mustWait && waitingHead != (long) WAITING_TAIL.getAcquire(this)) {
+                    WorkRequest[] requests = waiting;
+                    mustWait = !complete(requests[(int) waitingHead & requests.length - 1]);
+                }
+            } finally {
+                EXECUTING.setVolatile(this, false);
+            }
+            if (mustWait) {
+                return;
+            }
+        }
+    }
+
+    /** Executes or flushes a request that waits. Returns whether it is done. */
+    private boolean complete(WorkRequest request) {
+        int now = (int) STATE.getVolatile(this);
+        if (now == CLOSED) {
+            return false;
+        }
+        int status = WR_FLUSH_ERR;
+        if (now == Half.READY) {
+            if (isStillAnnounced()) {
+                return false;
+            }
+            status = execute(request);
+            if (status < 0) {
+                // Asks to be woken, then looks once more: the peer may have posted a receive between the two. A segment that
+                // has not arrived is on the control socket, or behind an event that the application has yet to take.
+                if (status != NOT_ARRIVED) {
+                    announce(status);
+                } else if (!control.learn()) {
+                    return false;
+                }
+                status = execute(request);
+            }
+            if (status < 0) {
+                if (!peerGone) {
+                    return false;
+                }
+                status = RETRY_EXC_ERR;
+            }
+            // There may be more receives, posted before the announcement: the next request looks for itself.
+            announcement = 0;
+        }
+        int operation = request.operation;
+        boolean signalled = request.signalled;
+        long context = request.context;
+        long posted = request.number;
+        long length = request.length;
+        request.clear();
+        if (status == WR_FLUSH_ERR) {
+            sends.complete(posted, context, status, OPCODES[operation], 0);
+            WAITING_HEAD.setRelease(this, waitingHead + 1);
+            Memory.fullFence();
+            ownDoorbell.ring();
+        } else {
+            finish(operation, status, signalled, context, posted, length);
+            WAITING_HEAD.setRelease(this, waitingHead + 1);
+        }
+        return true;
+    }
+
+    private int execute(WorkRequest request) {
+        return execute(request.operation, request.local, request.localOffset, request.remote, request.remoteOffset,
+            request.length, request.immediate, request.value);
+    }
+
+    /** Asks the peer to ring when what this side waits for has changed. */
+    private void announce(int reason) {
+        announcement = reason;
+        if (reason == NO_RECEIVE && remoteShared != null) {
+            remoteShared.announceWaiting(remoteSharedIndex);
+        } else {
+            Memory.putIntVolatile(remoteBase + Half.STALLED, 1);
+        }
+        Memory.fullFence();
+    }
+
+    /** Returns whether the peer has not answered the last announcement yet: then nothing has changed. */
+    private boolean isStillAnnounced() {
+        if (announcement == 0 || peerGone) {
+            return false;
+        }
+        boolean stands = announcement == NO_RECEIVE && remoteShared != null
+            ? remoteShared.isWaiting(remoteSharedIndex) && Memory.getIntAcquire(remoteBase + Half.STATE) == Half.READY
+            : Memory.getIntAcquire(remoteBase + Half.STALLED) != 0;
+        if (!stands) {
+            announcement = 0;
+        }
+        return stands;
+    }
+
+    /**
+     * Executes a work request in the peer's memory.
+     *
+     * @return the status, or, if it has to wait and nothing has been done, one of the negative reasons
+     */
+    private int execute(int operation, SoftLocalMemoryRegion local, long localOffset, SoftRemoteMemoryRegion target,
+            long remoteOffset, long length, int immediate, long value) {
+        long localAddress = 0;
+        if (local != null) {
+            int usage = operation <= SEND_IMMEDIATE ? MemoryUsage.SEND.bit()
+                : operation == READ ? MemoryUsage.READ_DST.bit() : MemoryUsage.WRITE_SRC.bit();
+            if (!local.allows(usage) || !local.contains(localOffset, length) || !local.isOpen() || local.owner() != peer) {
+                return LOC_PROT_ERR;
+            }
+            localAddress = local.address() + localOffset;
+        }
+        int mark = busy + 1;
+        busy = mark;
+        Memory.putInt(base + Half.BUSY, mark);
+        Memory.fullFence();
+        try {
+            if (peerGone) {
+                return RETRY_EXC_ERR;
+            }
+            int peerState = Memory.getIntAcquire(remoteBase + Half.STATE);
+            if (peerState != Half.READY) {
+                return peerState == Half.INITIAL ? NOT_READY : RETRY_EXC_ERR;
+            }
+            if (operation <= SEND_IMMEDIATE) {
+                return send(localAddress, length, operation == SEND_IMMEDIATE ? CompletionRing.IMMEDIATE : 0, immediate);
+            }
+            return access(operation, localAddress, target, remoteOffset, length, immediate, value);
+        } finally {
+            busy = mark + 1;
+            Memory.putIntRelease(base + Half.BUSY, mark + 1);
+        }
+    }
+
+    /** Sends: takes a receive that the peer has posted, fills its buffer, and completes it. */
+    private int send(long source, long length, int flags, int immediate) {
+        if (isRingFull()) {
+            return RING_FULL;
+        }
+        while (true) {
+            long entry = findReceive();
+            if (entry == 0) {
+                return NO_RECEIVE;
+            }
+            long receive = Memory.getLongAcquire(entry + ReceiveEntry.STATE);
+            int key = Memory.getInt(entry + ReceiveEntry.KEY);
+            int capacity = Memory.getInt(entry + ReceiveEntry.LENGTH);
+            long offset = Memory.getLong(entry + ReceiveEntry.OFFSET);
+            int slot = Memory.getInt(entry + ReceiveEntry.SLOT);
+            RemoteRegion region = null;
+            if (length > 0 && length <= capacity) {
+                region = region(key);
+                if (region == RemoteProcess.NOT_ARRIVED) {
+                    return NOT_ARRIVED;
+                }
+            }
+            // What was read of the entry holds if nobody has taken it since.
+            if (remoteShared != null && !remoteShared.take(entry, receive, remoteSharedIndex)) {
+                continue;
+            }
+            if (Faults.ENABLED) {
+                Faults.at("taken");
+            }
+            if (length > capacity) {
+                publish(slot, length, immediate, flags, LOC_LEN_ERR);
+                return REM_INV_REQ_ERR;
+            }
+            if (length > 0 && (region == null || !region.allows(MemoryUsage.RECV.bit(), remoteDomain)
+                || !region.contains(offset, length) || copyTo(region, offset, source, length) != SUCCESS)) {
+                publish(slot, 0, immediate, flags, LOC_PROT_ERR);
+                return REM_OP_ERR;
+            }
+            if (Faults.ENABLED) {
+                Faults.at("copied");
+            }
+            publish(slot, length, immediate, flags, SUCCESS);
+            if (Faults.ENABLED) {
+                Faults.at("published");
+            }
+            return SUCCESS;
+        }
+    }
+
+    /** Reads, writes or flushes a memory region of the peer. */
+    private int access(int operation, long localAddress, SoftRemoteMemoryRegion target, long remoteOffset, long length,
+            int immediate, long value) {
+        RemoteRegion region = null;
+        long offset = 0;
+        if (target != null) {
+            region = region(target.key());
+            if (region == RemoteProcess.NOT_ARRIVED) {
+                return NOT_ARRIVED;
+            }
+            if (region == null || !region.allows(usage(operation), remoteDomain)) {
+                return REM_ACCESS_ERR;
+            }
+            // The descriptor's word for the address, this table's word for what is allowed: the sums may overflow into anything.
+            offset = target.address() - region.address() + remoteOffset;
+            if (!region.contains(offset, length)) {
+                return REM_ACCESS_ERR;
+            }
+        }
+        switch (operation) {
+            case READ:
+                return length == 0 ? SUCCESS : copyFrom(region, offset, localAddress, length);
+            case WRITE:
+                return length == 0 ? SUCCESS : copyTo(region, offset, localAddress, length);
+            case WRITE_IMMEDIATE:
+                return writeImmediate(region, offset, localAddress, length, immediate);
+            case ATOMIC_WRITE:
+                return atomicWrite(region, offset, value);
+            case FLUSH_PERSISTENT:
+                return persist(region, offset, length);
+            default:
+                // Visible it is since it was written; the completion comes after it in every thread's eyes.
+                Memory.fullFence();
+                return SUCCESS;
+        }
+    }
+
+    private static int usage(int operation) {
+        return switch (operation) {
+            case READ -> MemoryUsage.READ_SRC.bit();
+            case FLUSH_VISIBILITY -> MemoryUsage.FLUSH_VISIBILITY.bit();
+            case FLUSH_PERSISTENT -> MemoryUsage.FLUSH_PERSISTENT.bit();
+            default -> MemoryUsage.WRITE_DST.bit();
+        };
+    }
+
+    private int writeImmediate(RemoteRegion region, long offset, long source, long length, int immediate) {
+        if (isRingFull()) {
+            return RING_FULL;
+        }
+        while (true) {
+            long entry = findReceive();
+            if (entry == 0) {
+                return NO_RECEIVE;
+            }
+            long receive = Memory.getLongAcquire(entry + ReceiveEntry.STATE);
+            int slot = Memory.getInt(entry + ReceiveEntry.SLOT);
+            if (remoteShared != null && !remoteShared.take(entry, receive, remoteSharedIndex)) {
+                continue;
+            }
+            if (length > 0 && copyTo(region, offset, source, length) != SUCCESS) {
+                publish(slot, 0, immediate, CompletionRing.IMMEDIATE | CompletionRing.WRITE, LOC_PROT_ERR);
+                return REM_OP_ERR;
+            }
+            publish(slot, length, immediate, CompletionRing.IMMEDIATE | CompletionRing.WRITE, SUCCESS);
+            return SUCCESS;
+        }
+    }
+
+    private int atomicWrite(RemoteRegion region, long offset, long value) {
+        long address = region.local() + offset;
+        if (region.local() == 0) {
+            SoftLog.log(RpmaLog.Level.ERROR, "an atomic write needs memory that the software provider can map: the peer is"
+                + " to take it from RpmaProvider.reserve");
+            return REM_OP_ERR;
+        }
+        if ((address & 7) != 0) {
+            return REM_INV_REQ_ERR;
+        }
+        Memory.putLongRelease(address, value);
+        return SUCCESS;
+    }
+
+    private int persist(RemoteRegion region, long offset, long length) {
+        Memory.fullFence();
+        if (length > 0 && region.local() != 0 && remoteProcess.isSelf()) {
+            // A file that this process has mapped; anything else has nothing behind it to be written to.
+            long first = (region.local() + offset) / Posix.PAGE_SIZE * Posix.PAGE_SIZE;
+            int result = Libc.msync(first, region.local() + offset + length - first);
+            return result == 0 ? SUCCESS : REM_OP_ERR;
+        }
+        return SUCCESS;
+    }
+
+    private RemoteRegion region(int key) {
+        RemoteRegion region = remoteProcess.known(key);
+        return region != null ? region : remoteProcess.find(key);
+    }
+
+    private int copyTo(RemoteRegion region, long offset, long source, long length) {
+        if (region.local() != 0) {
+            Memory.copy(source, region.local() + offset, length);
+            return SUCCESS;
+        }
+        return control.isPeerGone() ? RETRY_EXC_ERR
+            : status(remoteProcess.copyTo(region.address() + offset, source, length));
+    }
+
+    private int copyFrom(RemoteRegion region, long offset, long target, long length) {
+        if (region.local() != 0) {
+            Memory.copy(region.local() + offset, target, length);
+            return SUCCESS;
+        }
+        return control.isPeerGone() ? RETRY_EXC_ERR
+            : status(remoteProcess.copyFrom(region.address() + offset, target, length));
+    }
+
+    /** Returns the status for the result of a copy by system call. */
+    private int status(int result) {
+        if (result == 0) {
+            return SUCCESS;
+        }
+        if (result == -Libc.EFAULT) {
+            return REM_ACCESS_ERR;
+        }
+        SoftLog.violation("memory of process " + remoteProcess.identity().pid() + " cannot be reached by system call: "
+            + Posix.strerror(-result) + "; memory from RpmaProvider.reserve needs none");
+        return REM_OP_ERR;
+    }
+
+    /** Returns the address of a posted receive, 0 if there is none. */
+    private long findReceive() {
+        if (remoteShared != null) {
+            return remoteShared.find();
+        }
+        long entry = remoteReceives + (remotePosition & remoteReceiveMask) * ReceiveEntry.SIZE;
+        return Memory.getLongAcquire(entry + ReceiveEntry.STATE) == remotePosition + 1 ? entry : 0;
+    }
+
+    /** Returns whether the peer has yet to poll as many completions as its ring holds; only with a shared receive queue. */
+    private boolean isRingFull() {
+        if (remoteShared == null || remotePosition - remoteConsumed <= remoteRingMask) {
+            return false;
+        }
+        remoteConsumed = Memory.getLongAcquire(remoteBase + Half.CONSUMED);
+        return remotePosition - remoteConsumed > remoteRingMask;
+    }
+
+    private void publish(int slot, long length, int immediate, int flags, int status) {
+        CompletionRing.publish(remoteRing, remoteRingMask, remotePosition, slot, length, immediate, flags, status);
+        remotePosition++;
+    }
+
+    // ---- taking memory away
+
+    /**
+     * Waits until the operation that the peer may be executing in this process's memory has ended; those that follow see what
+     * was written before this call.
+     *
+     * @throws RpmaException {@link RpmaError#PROVIDER} if the peer's process neither goes on nor dies
+     */
+    void awaitPeer() throws RpmaException {
+        RemoteEnd end = remote;
+        if (end == null || !end.tryRetain()) {
+            return;
+        }
+        try {
+            long word = end.base() + Half.BUSY;
+            int mark = Memory.getIntVolatile(word);
+            if ((mark & 1) != 0 && !peerGone) {
+                Patience patience = new Patience();
+                while (Memory.getIntVolatile(word) == mark && !peerGone && !control.isPeerGone()) {
+                    if (!patience.pause()) {
+                        throw SoftLog.failure(RpmaError.PROVIDER, "process " + end.process().identity().pid() + " has stopped"
+                            + " in the middle of an operation in memory of this process; the memory must not be used for"
+                            + " anything else before that process goes on or ends");
+                    }
+                }
+            }
+        } finally {
+            end.release();
+        }
+    }
+
+    /** Waits until the operation that a thread of this process may be executing by this queue pair has ended. */
+    void awaitOwn() {
+        int mark = Memory.getIntVolatile(base + Half.BUSY);
+        if ((mark & 1) != 0) {
+            Patience patience = new Patience();
+            while (Memory.getIntVolatile(base + Half.BUSY) == mark && patience.pause()) {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    /**
+     * Closes: from now on nothing executes here, and nothing the peer executes reaches this end.
+     *
+     * @throws RpmaException {@link RpmaError#PROVIDER} if the peer's process has stopped in the middle of an operation; all
+     *     is closed all the same
+     */
+    void close() throws RpmaException {
+        int was = (int) STATE.getAndSet(this, CLOSED);
+        if (was == CLOSED) {
+            return;
+        }
+        Memory.putIntVolatile(base + Half.STATE, Half.ERROR);
+        Memory.fullFence();
+        if (was != Half.ERROR) {
+            wakePeer();
+        }
+        // A poll of another thread may be going on with what waits: it ends with the request that it is at.
+        while (!EXECUTING.compareAndSet(this, false, true)) {
+            Thread.onSpinWait();
+        }
+        try {
+            awaitPeer();
+        } finally {
+            process.remove(this);
+            if (attachment != null) {
+                attachment.detach();
+            }
+            if (remote != null) {
+                remote.release();
+            }
+            half.release();
+        }
+    }
+}

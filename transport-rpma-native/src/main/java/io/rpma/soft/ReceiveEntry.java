@@ -1,0 +1,42 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+/**
+ * A posted receive in shared memory, written by its owner, read by the initiator of a message. What the owner needs to know of
+ * it again it keeps to itself: the initiator's word is only the entry's number and a count of bytes.
+ */
+final class ReceiveEntry {
+    /** Bytes of an entry. */
+    static final int SIZE = 32;
+    /** Which use of the entry it is (long): see {@link ReceiveQueue} and {@link SharedReceives}. Written last. */
+    static final int STATE = 0;
+    /** The key of the region that the buffer lies in (int). */
+    static final int KEY = 8;
+    /** The length of the buffer in bytes (int). */
+    static final int LENGTH = 12;
+    /** Where in the region the buffer starts (long). */
+    static final int OFFSET = 16;
+    /** The number that the owner knows it by (int). */
+    static final int SLOT = 24;
+
+    private ReceiveEntry() {
+    }
+
+    static void write(long entry, int key, long offset, int length, int slot) {
+        Memory.putInt(entry + KEY, key);
+        Memory.putInt(entry + LENGTH, length);
+        Memory.putLong(entry + OFFSET, offset);
+        Memory.putInt(entry + SLOT, slot);
+    }
+}

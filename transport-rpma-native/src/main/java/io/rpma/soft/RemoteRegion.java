@@ -1,0 +1,74 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+/** A memory region of another process, checked and located; valid while its stamp stands in that process's table. */
+final class RemoteRegion {
+    private final int key;
+    private final int usages;
+    private final int domain;
+    private final long address;
+    private final long length;
+    private final long local;
+    private final long stamp;
+    private final long stampAddress;
+
+    /**
+     * Creates the region.
+     *
+     * @param local where this process has it mapped, 0 if it has not
+     */
+    RemoteRegion(int key, RegionTable.Entry entry, long local, long stampAddress) {
+        this.key = key;
+        this.usages = entry.usages();
+        this.domain = entry.domain();
+        this.address = entry.address();
+        this.length = entry.length();
+        this.stamp = entry.stamp();
+        this.local = local;
+        this.stampAddress = stampAddress;
+    }
+
+    int key() {
+        return key;
+    }
+
+    /** Returns whether it is still registered; to be asked after the own queue pair has been marked busy. */
+    boolean isLive() {
+        return Memory.getLongAcquire(stampAddress) == stamp;
+    }
+
+    /** Returns whether it may be used so by a queue pair of this protection domain of its own process. */
+    boolean allows(int usage, int ofDomain) {
+        return (usages & usage) != 0 && domain == ofDomain;
+    }
+
+    /** Returns whether a part lies within it; the values may be anything. */
+    boolean contains(long offset, long count) {
+        return offset >= 0 && count >= 0 && count <= length && offset <= length - count;
+    }
+
+    /** Returns its address in its own process. */
+    long address() {
+        return address;
+    }
+
+    long length() {
+        return length;
+    }
+
+    /** Returns its address in this process, 0 if it can only be reached by system call. */
+    long local() {
+        return local;
+    }
+}

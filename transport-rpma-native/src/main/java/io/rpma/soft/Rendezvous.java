@@ -1,0 +1,343 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.posix.Posix;
+import java.net.Inet4Address;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Finds the listener of an address. Within a network namespace, a listener at an address and port has a Unix socket whose name
+ * is made of both, and a second one of the same name that only shows that it is there. Where there is none of that name, a TCP
+ * connection to the address tells who is there, if anybody.
+ *
+ * <p>The client's own address has no meaning for the data path; it is what {@code localAddress()} shows, and what the server
+ * sees as {@code remoteAddress()}. Its port is taken from the range of ephemeral ports and is reserved by binding the client's
+ * Unix socket to a name made of it: unique among the software provider's clients of the host while the connection lives.
+ */
+final class Rendezvous {
+    private static final String LISTENER = "io.rpma.soft/" + ControlMessage.VERSION + "/listen/";
+    private static final String CLIENT = "io.rpma.soft/" + ControlMessage.VERSION + "/client/";
+    private static final int FIRST_PORT = 32_768;
+    private static final int PORTS = 65_536 - FIRST_PORT;
+    private static final InetAddress ANY_4 = Sockets.toAddress(new byte[4]);
+    private static final InetAddress ANY_6 = Sockets.toAddress(new byte[16]);
+    private static final byte[] LOOPBACK_6 = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
+    private static final byte[] LOOPBACK_4 = {127, 0, 0, 1};
+
+    private final LocalProcess process;
+    private final AtomicInteger nextPort = new AtomicInteger(ThreadLocalRandom.current().nextInt(PORTS));
+
+    Rendezvous(LocalProcess process) {
+        this.process = process;
+    }
+
+    /**
+     * The way to a listener.
+     *
+     * @param remote the address
+     * @param names those of the Unix sockets by which it may take connections, to be tried in this order
+     * @param source the address of this side that leads there
+     */
+    record Route(InetSocketAddress remote, List<String> names, InetAddress source) {
+    }
+
+    /**
+     * A socket that is connected to a listener.
+     *
+     * @param fd the non-blocking socket; {@code -ECONNREFUSED} if nobody listens, {@code -EAGAIN} if the listener's backlog is
+     *     full, because it does not take its connection requests
+     * @param peerPid the process that listens
+     * @param local the address of this side
+     */
+    record Dialled(int fd, int peerPid, InetSocketAddress local) {
+    }
+
+    /** Returns the name of the Unix socket of a listener. */
+    static String listenerName(InetSocketAddress address) {
+        return LISTENER + name(address.getAddress(), address.getPort());
+    }
+
+    private static String name(InetAddress address, int port) {
+        // Only link-local addresses mean something else on each interface.
+        String scope = address instanceof Inet6Address six && six.isLinkLocalAddress() ? "%" + six.getScopeId() : "";
+        return HexFormat.of().formatHex(address.getAddress()) + scope + '/' + port;
+    }
+
+    /** Returns the address that a wildcard stands for as a target. */
+    static InetSocketAddress target(InetSocketAddress remote) {
+        InetAddress address = remote.getAddress();
+        if (!address.isAnyLocalAddress()) {
+            return remote;
+        }
+        return new InetSocketAddress(Sockets.toAddress(address instanceof Inet4Address ? LOOPBACK_4 : LOOPBACK_6),
+            remote.getPort());
+    }
+
+    /** Returns whether an address is one of this host. */
+    static boolean isLocal(InetAddress address) {
+        if (address.isLoopbackAddress() || address.isAnyLocalAddress()) {
+            return true;
+        }
+        try {
+            return NetworkInterface.getByInetAddress(address) != null;
+        } catch (SocketException e) {
+            return false;
+        }
+    }
+
+    /**
+     * Finds the way to the listener of an address. If nobody listens there, that is no error: somebody may, by the time that
+     * the connection is asked for. The listener learns nothing of this. Blocks, up to the time given for each step.
+     *
+     * @throws RpmaException if the address cannot be reached, or what listens there is not the software provider of this host
+     */
+    Route resolve(InetSocketAddress remote, int timeoutMillis) throws RpmaException {
+        boolean local = isLocal(remote.getAddress());
+        InetAddress source = local ? remote.getAddress() : loopback(remote.getAddress());
+        List<String> names = names(remote, local);
+        for (String name : names) {
+            if (exists(name)) {
+                return new Route(remote, List.of(name), source);
+            }
+        }
+        String name = ask(remote, Math.max(1, timeoutMillis));
+        if (name == null) {
+            if (!local) {
+                throw unreachable(remote, Posix.ECONNREFUSED);
+            }
+            return new Route(remote, names, source);
+        }
+        if (!exists(name)) {
+            throw elsewhere(remote);
+        }
+        return new Route(remote, List.of(name), source);
+    }
+
+    /** Returns whether a listener of a name is there, by its second socket, which can be connected to without a trace. */
+    private static boolean exists(String name) throws RpmaException {
+        int fd = newSocket(Sockets.SOCK_DGRAM);
+        int result = Sockets.connectAbstract(fd, name);
+        Posix.close(fd);
+        return result == 0;
+    }
+
+    /**
+     * Connects to a listener, without waiting.
+     *
+     * @return the socket, or that there is none
+     * @throws RpmaException if the listener belongs to another user
+     */
+    Dialled dial(Route route) throws RpmaException {
+        InetSocketAddress[] own = new InetSocketAddress[1];
+        int fd = newClientSocket(route.source(), own);
+        boolean done = false;
+        try {
+            int result = connect(fd, route.names());
+            if (result == -Posix.ECONNREFUSED || result == -Posix.EAGAIN) {
+                return new Dialled(result, 0, new InetSocketAddress(route.source(), 0));
+            }
+            if (result < 0) {
+                throw SoftLog.failure(RpmaError.PROVIDER, -result, "connecting to " + route.remote() + " failed: "
+                    + Posix.strerror(-result), null);
+            }
+            Sockets.Credentials peer = Sockets.peerCredentials(fd);
+            if (peer == null || !mayTalkTo(peer.uid())) {
+                throw SoftLog.failure(RpmaError.PROVIDER, Posix.EACCES, "the listener at " + route.remote() + " belongs to user "
+                    + (peer == null ? "unknown" : Integer.toUnsignedString(peer.uid())) + ", this process to user "
+                    + Integer.toUnsignedString(process.user()) + ": the software provider shares memory with processes of the"
+                    + " same user only", null);
+            }
+            done = true;
+            return new Dialled(fd, peer.pid(), own[0]);
+        } finally {
+            if (!done) {
+                Posix.close(fd);
+            }
+        }
+    }
+
+    /** Returns whether memory may be shared with a process of a user: of the same one, or if one of the two is root. */
+    boolean mayTalkTo(int user) {
+        return user == process.user() || user == 0 || process.user() == 0;
+    }
+
+    private static int connect(int fd, List<String> names) {
+        int result = -Posix.ECONNREFUSED;
+        for (String name : names) {
+            do {
+                result = Sockets.connectAbstract(fd, name);
+            } while (result == -Posix.EINTR);
+            if (result != -Posix.ECONNREFUSED) {
+                return result;
+            }
+        }
+        return result;
+    }
+
+    /** Returns the names under which a listener may take connections to an address. */
+    private static List<String> names(InetSocketAddress remote, boolean local) {
+        List<String> names = new ArrayList<>(3);
+        names.add(listenerName(remote));
+        if (local) {
+            if (remote.getAddress() instanceof Inet4Address) {
+                names.add(LISTENER + name(ANY_4, remote.getPort()));
+            }
+            names.add(LISTENER + name(ANY_6, remote.getPort()));
+        }
+        return names;
+    }
+
+    private static InetAddress loopback(InetAddress family) {
+        return Sockets.toAddress(family instanceof Inet4Address ? LOOPBACK_4 : LOOPBACK_6);
+    }
+
+    private static int newSocket(int type) throws RpmaException {
+        int fd = Sockets.socket(Sockets.AF_UNIX, type | Sockets.SOCK_NONBLOCK);
+        if (fd < 0) {
+            throw SoftLog.failure(RpmaError.PROVIDER, -fd, "socket failed: " + Posix.strerror(-fd)
+                + "; the limit of open files is " + Posix.softLimit(Posix.RLIMIT_NOFILE) + " (ulimit -n)", null);
+        }
+        return fd;
+    }
+
+    private int newClientSocket(InetAddress address, InetSocketAddress[] own) throws RpmaException {
+        int fd = newSocket(Sockets.SOCK_SEQPACKET);
+        for (int i = 0; i < PORTS; i++) {
+            int port = FIRST_PORT + Math.floorMod(nextPort.getAndIncrement(), PORTS);
+            int result = Sockets.bindAbstract(fd, CLIENT + name(address, port));
+            if (result == 0) {
+                own[0] = new InetSocketAddress(address, port);
+                return fd;
+            }
+            if (result != -Posix.EADDRINUSE) {
+                Posix.close(fd);
+                throw SoftLog.failure(RpmaError.PROVIDER, -result, "bind failed: " + Posix.strerror(-result), null);
+            }
+        }
+        Posix.close(fd);
+        throw SoftLog.failure(RpmaError.PROVIDER, Posix.EADDRNOTAVAIL, "all " + PORTS + " ports from " + FIRST_PORT
+            + " are taken by connections from " + address.getHostAddress(), null);
+    }
+
+    /**
+     * Asks by TCP who listens at an address.
+     *
+     * @return the name of its Unix socket, or {@code null} if nobody listens
+     */
+    private String ask(InetSocketAddress remote, int timeout) throws RpmaException {
+        long deadline = System.nanoTime() + timeout * 1_000_000L;
+        int family = remote.getAddress() instanceof Inet4Address ? Sockets.AF_INET : Sockets.AF_INET6;
+        int fd = Sockets.socket(family, Sockets.SOCK_STREAM | Sockets.SOCK_NONBLOCK);
+        if (fd < 0) {
+            throw unreachable(remote, -fd);
+        }
+        try {
+            int result = Sockets.connect(fd, remote);
+            if (result == -Sockets.EINPROGRESS) {
+                result = await(fd, Sockets.POLLOUT, deadline) ? Sockets.pendingError(fd) : -Posix.ETIMEDOUT;
+            }
+            if (result == -Posix.ECONNREFUSED) {
+                return null;
+            }
+            if (result < 0) {
+                throw unreachable(remote, -result);
+            }
+            return listenerName(remote, askConnected(fd, deadline));
+        } finally {
+            Posix.close(fd);
+        }
+    }
+
+    static RpmaException unreachable(InetSocketAddress remote, int errno) {
+        return SoftLog.failure(RpmaError.PROVIDER, errno, "the address " + remote + " cannot be reached: "
+            + Posix.strerror(errno) + (isLocal(remote.getAddress()) ? "" : "; it is not one of this host, and the software"
+            + " provider works within one host only; librpma is needed"), null);
+    }
+
+    private Hello askConnected(int fd, long deadline) {
+        byte[] own = new Hello(ControlMessage.VERSION, process.host(), "").write();
+        long buffer = Scratch.get().messageAddress();
+        for (int i = 0; i < own.length; i++) {
+            Memory.putByte(buffer + i, own[i]);
+        }
+        Sockets.send(fd, buffer, own.length);
+        byte[] answer = new byte[Hello.SIZE];
+        int length = 0;
+        while (length < answer.length && await(fd, (short) Sockets.EPOLLIN, deadline)) {
+            long count = Sockets.receive(fd, buffer, answer.length - length);
+            if (count == -Posix.EAGAIN || count == -Posix.EINTR) {
+                continue;
+            }
+            if (count <= 0) {
+                break;
+            }
+            for (int i = 0; i < count; i++) {
+                answer[length++] = Memory.getByte(buffer + i);
+            }
+            if (!Hello.mayBecome(answer, length)) {
+                break;
+            }
+        }
+        return Hello.read(answer, length);
+    }
+
+    private String listenerName(InetSocketAddress remote, Hello hello) throws RpmaException {
+        if (hello == null) {
+            throw SoftLog.failure(RpmaError.PROVIDER, "what listens at " + remote + " does not speak the software provider's"
+                + " protocol: it gave no valid answer in time");
+        }
+        if (hello.version() != ControlMessage.VERSION) {
+            throw SoftLog.failure(RpmaError.PROVIDER, "the listener at " + remote + " does not speak version "
+                + ControlMessage.VERSION + " of the software provider's protocol but version " + hello.version()
+                + ": use the same release on both sides");
+        }
+        if (!hello.isOfHost(process.host()) || !hello.name().startsWith(LISTENER)) {
+            throw elsewhere(remote);
+        }
+        return hello.name();
+    }
+
+    private static RpmaException elsewhere(InetSocketAddress remote) {
+        return SoftLog.failure(RpmaError.PROVIDER, Sockets.EHOSTUNREACH, "the listener at " + remote + " is on another host, or"
+            + " in a container or network namespace of its own: the software provider works within one host only; librpma is"
+            + " needed", null);
+    }
+
+    private static boolean await(int fd, short events, long deadline) {
+        while (true) {
+            long left = deadline - System.nanoTime();
+            if (left <= 0) {
+                return false;
+            }
+            int result = Sockets.poll(fd, events, (int) Math.min(Integer.MAX_VALUE, left / 1_000_000 + 1));
+            if (result > 0) {
+                return true;
+            }
+            if (result < 0 && result != -Posix.EINTR) {
+                return false;
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/** Memory of one thread for the arguments of system calls; holds something only between a call and the lines around it. */
+final class Scratch {
+    /** The largest message of the control socket, in bytes. */
+    static final int MESSAGE_CAPACITY = 8192;
+
+    /** The largest number of descriptors in one message; the kernel's own limit is 253. */
+    static final int MAX_DESCRIPTORS = 128;
+
+    private static final int VECTORS = 0;
+    private static final int HEADER = 64;
+    private static final int ADDRESS = 128;
+    private static final int CONTROL = 512;
+    private static final int CONTROL_CAPACITY = 16 + 4 * MAX_DESCRIPTORS;
+    private static final int MESSAGE = 2048;
+    private static final int TOTAL = MESSAGE + MESSAGE_CAPACITY;
+
+    private static final ThreadLocal<Scratch> SCRATCH = ThreadLocal.withInitial(Scratch::new);
+
+    // Freed when this object, and with it the thread, is gone.
+    private final MemorySegment segment = Arena.ofAuto().allocate(TOTAL, 64);
+    private final long address = segment.address();
+
+    private Scratch() {
+    }
+
+    static Scratch get() {
+        return SCRATCH.get();
+    }
+
+    /** Returns room for two {@code struct iovec}. */
+    long vectors() {
+        return address + VECTORS;
+    }
+
+    /** Returns room for a {@code struct msghdr}. */
+    long header() {
+        return address + HEADER;
+    }
+
+    /** Returns room for a socket address of up to 128 bytes. */
+    long address() {
+        return address + ADDRESS;
+    }
+
+    /** Returns room for a control message with {@link #MAX_DESCRIPTORS} descriptors. */
+    long control() {
+        return address + CONTROL;
+    }
+
+    /** Returns the size of {@link #control()}. */
+    int controlCapacity() {
+        return CONTROL_CAPACITY;
+    }
+
+    /** Returns the memory of one message. */
+    MemorySegment message() {
+        return segment.asSlice(MESSAGE, MESSAGE_CAPACITY);
+    }
+
+    /** Returns the address of one message. */
+    long messageAddress() {
+        return address + MESSAGE;
+    }
+}

@@ -1,0 +1,125 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.CompletionStatus;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.WorkCompletions;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * The send queue's slots and completions. A slot is taken by every work request and given back as on a device: when a
+ * completion is polled, it and all slots before it are free. Whoever executes work requests writes, one thread at a time;
+ * whoever polls reads.
+ */
+final class SendQueue {
+    private static final VarHandle TAIL;
+    private static final VarHandle HEAD;
+    private static final VarHandle RETIRED;
+    private static final int WORDS = 3;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            TAIL = lookup.findVarHandle(SendQueue.class, "tail", long.class);
+            HEAD = lookup.findVarHandle(SendQueue.class, "head", long.class);
+            RETIRED = lookup.findVarHandle(SendQueue.class, "retired", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final int slots;
+    private final int mask;
+    // Of each completion: the context; the number of the work request; status, opcode and length.
+    private final long[] entries;
+    private long posted;
+    private long retiredKnown;
+    private long retired;
+    private long tail;
+    private long head;
+
+    SendQueue(int slots) {
+        this.slots = slots;
+        int capacity = Half.powerOfTwo(slots);
+        mask = capacity - 1;
+        entries = new long[capacity * WORDS];
+    }
+
+    int slots() {
+        return slots;
+    }
+
+    int capacity() {
+        return mask + 1;
+    }
+
+    /**
+     * Takes a slot. For the posting thread.
+     *
+     * @return the number of the work request, from 1
+     */
+    long take() throws RpmaException {
+        if (posted - retiredKnown >= slots) {
+            retiredKnown = (long) RETIRED.getAcquire(this);
+            if (posted - retiredKnown >= slots) {
+                throw SoftLog.failure(RpmaError.PROVIDER, 12, "send queue full: " + slots + " of " + slots + " slots are taken"
+                    + "; a slot is free again when a completion of it, or of a later work request, is polled: ask for"
+                    + " completions often enough, or for a larger queue (ConnectionConfig.sendQueueSize)", null);
+            }
+        }
+        return ++posted;
+    }
+
+    /** Adds a completion. For the executing thread; there is always room, because there are no more than slots. */
+    void complete(long number, long context, int status, int opcode, long length) {
+        long position = tail;
+        int index = ((int) position & mask) * WORDS;
+        entries[index] = context;
+        entries[index + 1] = number;
+        entries[index + 2] = length << 32 | opcode << 8 | status;
+        TAIL.setRelease(this, position + 1);
+    }
+
+    /** Returns the number of completions that wait to be polled. */
+    int ready() {
+        return (int) ((long) TAIL.getAcquire(this) - (long) HEAD.getAcquire(this));
+    }
+
+    /** Takes completions. For the polling thread. Returns the number of entries now in the batch. */
+    int poll(WorkCompletions completions, int count, int queuePair) {
+        long position = head;
+        long available = (long) TAIL.getAcquire(this);
+        if (position == available) {
+            return count;
+        }
+        int limit = completions.capacity();
+        long number = 0;
+        while (count < limit && position < available) {
+            int index = ((int) position & mask) * WORDS;
+            long detail = entries[index + 2];
+            int status = (int) detail & 0xff;
+            number = entries[index + 1];
+            completions.set(count++, entries[index], status, status == CompletionStatus.SUCCESS.code()
+                ? (int) (detail >>> 8) & 0xff : 0, (int) (detail >>> 32), 0, queuePair, 0);
+            position++;
+        }
+        if (number != 0) {
+            HEAD.setRelease(this, position);
+            RETIRED.setRelease(this, number);
+        }
+        return count;
+    }
+}

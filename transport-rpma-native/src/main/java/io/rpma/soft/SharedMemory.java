@@ -1,0 +1,181 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.posix.Posix;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A mapped memory file that cannot change its size any more, so that no mapping of it can fault. Counted: it is unmapped when
+ * the last user releases it.
+ */
+final class SharedMemory {
+    /** The largest size that is believed of a file from another process, in bytes. */
+    static final long MAX_SIZE = 1L << 44;
+
+    private static final int SEALS = Libc.F_SEAL_SHRINK | Libc.F_SEAL_GROW | Libc.F_SEAL_SEAL;
+
+    private final long address;
+    private final long size;
+    private final boolean fixed;
+    private final AtomicInteger users = new AtomicInteger(1);
+    private int fd;
+
+    private SharedMemory(long address, long size, int fd, boolean fixed) {
+        this.address = address;
+        this.size = size;
+        this.fd = fd;
+        this.fixed = fixed;
+    }
+
+    /**
+     * Creates zeroed memory with a file behind it.
+     *
+     * @param name what {@code /proc} shows
+     * @param size in bytes, rounded up to whole pages
+     */
+    static SharedMemory create(String name, long size) throws RpmaException {
+        return create(name, roundUp(size), 0);
+    }
+
+    /**
+     * Creates zeroed memory at a place of the address space that the caller owns. It is never unmapped from here: the owner
+     * puts something else in its place.
+     */
+    static SharedMemory createAt(long address, long size) throws RpmaException {
+        return create("rpma-segment", size, address);
+    }
+
+    private static SharedMemory create(String name, long size, long fixedAddress) throws RpmaException {
+        int fd = Libc.memfdCreate(name);
+        if (fd < 0) {
+            throw failed(-fd, "memfd_create", size);
+        }
+        int result = Libc.ftruncate(fd, size);
+        if (result == 0 && Overcommit.FORBIDDEN) {
+            // Where the kernel promises no more than it has, a page that cannot be had would kill the process at its first use.
+            result = Libc.fallocate(fd, size);
+        }
+        if (result == 0) {
+            result = Libc.addSeals(fd, SEALS);
+        }
+        if (result < 0) {
+            Posix.close(fd);
+            throw failed(-result, "making a memory file", size);
+        }
+        long address = map(fd, size, fixedAddress, true);
+        if (address < 0) {
+            Posix.close(fd);
+            throw failed((int) -address, "mmap", size);
+        }
+        return new SharedMemory(address, size, fd, fixedAddress != 0);
+    }
+
+    /**
+     * Maps a file that another process sent. The descriptor is used up, whether this succeeds or not.
+     *
+     * @param fd the file
+     * @param size the size that the sender names: the file must be exactly as large
+     * @param writable whether this side writes to it
+     * @return the memory, or {@code null} if the file is not what it has to be; the reason is logged
+     */
+    static SharedMemory open(int fd, long size, boolean writable) {
+        try {
+            int seals = Libc.getSeals(fd);
+            if (seals < 0 || (seals & (Libc.F_SEAL_SHRINK | Libc.F_SEAL_SEAL)) != (Libc.F_SEAL_SHRINK | Libc.F_SEAL_SEAL)) {
+                SoftLog.violation("shared memory came without seals (" + seals + "): its owner could cut it off under us");
+                return null;
+            }
+            long found = Libc.size(fd);
+            if (size <= 0 || size > MAX_SIZE || found != size || size % Posix.PAGE_SIZE != 0) {
+                SoftLog.violation("shared memory of " + found + " bytes came, " + size + " were announced");
+                return null;
+            }
+            long address = map(fd, size, 0, writable);
+            if (address < 0) {
+                SoftLog.violation("shared memory of " + size + " bytes cannot be mapped: "
+                    + Posix.strerror((int) -address));
+                return null;
+            }
+            return new SharedMemory(address, size, -1, false);
+        } finally {
+            Posix.close(fd);
+        }
+    }
+
+    private static long map(int fd, long size, long fixedAddress, boolean writable) {
+        int protection = writable ? Posix.PROT_READ | Posix.PROT_WRITE : Posix.PROT_READ;
+        int flags = fixedAddress == 0 ? Posix.MAP_SHARED : Posix.MAP_SHARED | Posix.MAP_FIXED;
+        return Posix.mmap(fixedAddress, size, protection, flags, fd, 0);
+    }
+
+    static long roundUp(long size) {
+        return (size + Posix.PAGE_SIZE - 1) / Posix.PAGE_SIZE * Posix.PAGE_SIZE;
+    }
+
+    private static RpmaException failed(int errno, String what, long size) {
+        return SoftLog.failure(RpmaError.NO_MEMORY, errno, what + " failed for " + size + " bytes of shared memory: "
+            + Posix.strerror(errno) + (errno == 24 ? "; raise the limit of open files (ulimit -n)" : ""), null);
+    }
+
+    long address() {
+        return address;
+    }
+
+    long size() {
+        return size;
+    }
+
+    /** Returns the file, to be sent to peers, or -1 if it is closed. */
+    int fd() {
+        return fd;
+    }
+
+    /** Closes the file; the mapping stays. */
+    void closeFile() {
+        if (fd >= 0) {
+            Posix.close(fd);
+            fd = -1;
+        }
+    }
+
+    /** Counts one more user. Only a user may call it. */
+    SharedMemory retain() {
+        users.incrementAndGet();
+        return this;
+    }
+
+    /** Becomes a user unless the last one has gone. */
+    boolean tryRetain() {
+        int count = users.get();
+        while (count > 0) {
+            if (users.compareAndSet(count, count + 1)) {
+                return true;
+            }
+            count = users.get();
+        }
+        return false;
+    }
+
+    /** Gives up one use. */
+    void release() {
+        if (users.decrementAndGet() == 0) {
+            closeFile();
+            if (!fixed) {
+                Posix.munmap(address, size);
+            }
+        }
+    }
+}

@@ -1,0 +1,538 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.posix.Posix;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.net.Inet4Address;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+/** The socket calls of the C library. A call that fails returns {@code -errno}. */
+final class Sockets {
+    /** Too many open files in the system. */
+    static final int ENFILE = 23;
+    /** Too many open files in this process. */
+    static final int EMFILE = 24;
+    /** The other side has closed. */
+    static final int EPIPE = 32;
+    /** The other side has closed, with something unread. */
+    static final int ECONNRESET = 104;
+    /** A connect is under way. */
+    static final int EINPROGRESS = 115;
+    /** No route to the host. */
+    static final int EHOSTUNREACH = 113;
+    /** Too many descriptors on their way. */
+    static final int ETOOMANYREFS = 109;
+
+    /** {@code AF_UNIX}. */
+    static final int AF_UNIX = 1;
+    /** {@code AF_INET}. */
+    static final int AF_INET = 2;
+    /** {@code AF_INET6}. */
+    static final int AF_INET6 = 10;
+    /** {@code SOCK_STREAM}. */
+    static final int SOCK_STREAM = 1;
+    /** {@code SOCK_DGRAM}. */
+    static final int SOCK_DGRAM = 2;
+    /** {@code SOCK_SEQPACKET}. */
+    static final int SOCK_SEQPACKET = 5;
+    /** {@code SOCK_NONBLOCK}. */
+    static final int SOCK_NONBLOCK = 0x800;
+
+    /** {@code EPOLLIN}. */
+    static final int EPOLLIN = 1;
+    /** {@code POLLOUT}. */
+    static final short POLLOUT = 4;
+    private static final short POLLERR = 8;
+    private static final short POLLHUP = 0x10;
+
+    private static final int SOCK_CLOEXEC = 0x80000;
+    private static final int SOL_SOCKET = 1;
+    private static final int SO_REUSEADDR = 2;
+    private static final int SO_ERROR = 4;
+    private static final int SO_PEERCRED = 17;
+    private static final int IPPROTO_IPV6 = 41;
+    private static final int IPV6_V6ONLY = 26;
+    private static final int SCM_RIGHTS = 1;
+    private static final int MSG_PEEK = 2;
+    private static final int MSG_CTRUNC = 8;
+    private static final int MSG_TRUNC = 0x20;
+    private static final int MSG_DONTWAIT = 0x40;
+    private static final int MSG_NOSIGNAL = 0x4000;
+    private static final int MSG_CMSG_CLOEXEC = 0x40000000;
+    private static final int EPOLL_CLOEXEC = 0x80000;
+    private static final int EPOLL_CTL_ADD = 1;
+    private static final int EPOLL_CTL_DEL = 2;
+    private static final int MAX_EXPECTED = Scratch.MAX_DESCRIPTORS;
+    private static final int SHUT_WR = 1;
+    private static final int SHUT_RDWR = 2;
+
+    // struct epoll_event is packed on x86-64 only.
+    private static final boolean PACKED = System.getProperty("os.arch").matches("amd64|x86_64");
+    private static final int EPOLL_EVENT_SIZE = PACKED ? 12 : 16;
+    private static final int EPOLL_EVENT_DATA = PACKED ? 4 : 8;
+
+    private static final MethodHandle SOCKET = Posix.downcallErrno("socket",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT));
+    private static final MethodHandle BIND = Posix.downcallErrno("bind",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle LISTEN = Posix.downcallErrno("listen",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
+    private static final MethodHandle CONNECT = Posix.downcallErrno("connect",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle ACCEPT4 = Posix.downcallErrno("accept4",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle SHUTDOWN = Posix.downcallErrno("shutdown",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
+    private static final MethodHandle GETSOCKNAME = Posix.downcallErrno("getsockname",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle GETSOCKOPT = Posix.downcallErrno("getsockopt",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle SETSOCKOPT = Posix.downcallErrno("setsockopt",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle SENDMSG = Posix.downcallErrno("sendmsg",
+        FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle RECVMSG = Posix.downcallErrno("recvmsg",
+        FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle SEND = Posix.downcallErrno("send",
+        FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle RECV = Posix.downcallErrno("recv",
+        FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle POLL = Posix.downcallErrno("poll",
+        FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle EPOLL_CREATE1 = Posix.downcallErrno("epoll_create1",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT));
+    private static final MethodHandle EPOLL_CTL = Posix.downcallErrno("epoll_ctl",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
+    private static final MethodHandle EPOLL_WAIT = Posix.downcallErrno("epoll_wait",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT));
+
+    private Sockets() {
+    }
+
+    static int socket(int family, int type) {
+        MemorySegment capture = Posix.capture();
+        try {
+            int fd = (int) SOCKET.invokeExact(capture, family, type | SOCK_CLOEXEC, 0);
+            return fd < 0 ? -Posix.errno(capture) : fd;
+        } catch (Throwable e) {
+            throw Posix.unexpected(e);
+        }
+    }
+
+    static int bind(int fd, InetSocketAddress address) {
+        long target = Scratch.get().address();
+        return bind(fd, target, write(address, target));
+    }
+
+    /** Binds a Unix socket to a name in the abstract namespace. */
+    static int bindAbstract(int fd, String name) {
+        long target = Scratch.get().address();
+        return bind(fd, target, writeAbstract(name, target));
+    }
+
+    private static int bind(int fd, long address, int length) {
+        MemorySegment capture = Posix.capture();
+        try {
+            return (int) BIND.invokeExact(capture, fd, address, length) == 0 ? 0 : -Posix.errno(capture);
+        } catch (Throwable e) {
+            throw Posix.unexpected(e);
+        }
+    }
+
+    static int listen(int fd, int backlog) {
+        MemorySegment capture = Posix.capture();
+        try {
+            return (int) LISTEN.invokeExact(capture, fd, backlog) == 0 ? 0 : -Posix.errno(capture);
+        } catch (Throwable e) {
+            throw Posix.unexpected(e);
+        }
+    }
+
+    static int connect(int fd, InetSocketAddress address) {
+        long target = Scratch.get().address();
+        return connect(fd, target, write(address, target));
+    }
+
+    /** Connects a Unix socket to a name in the abstract namespace. */
+    static int connectAbstract(int fd, String name) {
+        long target = Scratch.get().address();
+        return connect(fd, target, writeAbstract(name, target));
+    }
+
+    private static int connect(int fd, long address, int length) {
+        MemorySegment capture = Posix.capture();
+        try {
+            return (int) CONNECT.invokeExact(capture, fd, address, length) == 0 ? 0 : -Posix.errno(capture);
+        } catch (Throwable e) {
+            throw Posix.unexpected(e);
+        }
+    }
+
+    /** Takes a connection as a non-blocking socket. */
+    static int accept(int fd) {
+        MemorySegment capture = Posix.capture();
+        try {
+            int result = (int) ACCEPT4.invokeExact(capture, fd, 0L, 0L, SOCK_CLOEXEC | SOCK_NONBLOCK);
+            return result < 0 ? -Posix.errno(capture) : result;
+        } catch (Throwable e) {
+            throw Posix.unexpected(e);
+        }
+    }
+
+    /** Ends what this side sends. */
+    static int shutdownWrite(int fd) {
+        return shutdown(fd, SHUT_WR);
+    }
+
+    /** Ends both directions. */
+    static int shutdown(int fd) {
+        return shutdown(fd, SHUT_RDWR);
+    }
+
+    private static int shutdown(int fd, int how) {
+        MemorySegment capture = Posix.capture();
+        try {
+            return (int) SHUTDOWN.invokeExact(capture, fd, how) == 0 ? 0 : -Posix.errno(capture);
+        } catch (Throwable e) {
+            throw Posix.unexpected(e);
+        }
+    }
+
+    /** Returns the port that an Internet socket is bound to. */
+    static int localPort(int fd) {
+        MemorySegment capture = Posix.capture();
+        Scratch scratch = Scratch.get();
+        long address = scratch.address();
+        Memory.putInt(scratch.vectors(), 128);
+        try {
+            if ((int) GETSOCKNAME.invokeExact(capture, fd, address, scratch.vectors()) != 0) {
+                return -Posix.errno(capture);
+            }
+            return Memory.networkOrder(Memory.getShort(address + 2)) & 0xffff;
+        } catch (Throwable e) {
+            throw Posix.unexpected(e);
+        }
+    }
+
+    /** Lets a listening socket take a port that only connections of the past still hold. */
+    static int setReuseAddress(int fd) {
+        return setInt(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+    }
+
+    /** Says whether an IPv6 socket takes IPv4 as well. */
+    static int setV6Only(int fd, boolean only) {
+        return setInt(fd, IPPROTO_IPV6, IPV6_V6ONLY, only ? 1 : 0);
+    }
+
+    private static int setInt(int fd, int level, int option, int value) {
+        long address = Scratch.get().vectors();
+        Memory.putInt(address, value);
+        return setOption(fd, level, option, address, 4);
+    }
+
+    private static int setOption(int fd, int level, int option, long value, int length) {
+        MemorySegment capture = Posix.capture();
+        try {
+            return (int) SETSOCKOPT.invokeExact(capture, fd, level, option, value, length) == 0 ? 0 : -Posix.errno(capture);
+        } catch (Throwable e) {
+            throw Posix.unexpected(e);
+        }
+    }
+
+    /** Returns the pending error of a socket as a negative number, 0 for none. */
+    static int pendingError(int fd) {
+        long value = Scratch.get().vectors();
+        int result = getOption(fd, SOL_SOCKET, SO_ERROR, value, 4);
+        return result < 0 ? result : -Memory.getInt(value);
+    }
+
+    /** Who is at the other end of a Unix socket. */
+    record Credentials(int pid, int uid) {
+    }
+
+    /** Returns who is at the other end of a Unix socket; {@code null} if the kernel does not say. */
+    static Credentials peerCredentials(int fd) {
+        long value = Scratch.get().vectors();
+        if (getOption(fd, SOL_SOCKET, SO_PEERCRED, value, 12) < 0) {
+            return null;
+        }
+        return new Credentials(Memory.getInt(value), Memory.getInt(value + 4));
+    }
+
+    private static int getOption(int fd, int level, int option, long value, int length) {
+        MemorySegment capture = Posix.capture();
+        long lengthAddress = value + 32;
+        Memory.putInt(lengthAddress, length);
+        try {
+            return (int) GETSOCKOPT.invokeExact(capture, fd, level, option, value, lengthAddress) == 0
+                ? 0 : -Posix.errno(capture);
+        } catch (Throwable e) {
+            throw Posix.unexpected(e);
+        }
+    }
+
+    /** Sends bytes without waiting. */
+    static long send(int fd, long address, long length) {
+        MemorySegment capture = Posix.capture();
+        try {
+            long count = (long) SEND.invokeExact(capture, fd, address, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+            return count < 0 ? -Posix.errno(capture) : count;
+        } catch (Throwable e) {
+            throw Posix.unexpected(e);
+        }
+    }
+
+    /** Receives bytes without waiting; 0 is the end. */
+    static long receive(int fd, long address, long length) {
+        return receive(fd, address, length, MSG_DONTWAIT);
+    }
+
+    /** Looks at the bytes that come next without taking or waiting for them; 0 is the end. */
+    static long peek(int fd, long address, long length) {
+        return receive(fd, address, length, MSG_DONTWAIT | MSG_PEEK);
+    }
+
+    private static long receive(int fd, long address, long length, int flags) {
+        MemorySegment capture = Posix.capture();
+        try {
+            long count = (long) RECV.invokeExact(capture, fd, address, length, flags);
+            return count < 0 ? -Posix.errno(capture) : count;
+        } catch (Throwable e) {
+            throw Posix.unexpected(e);
+        }
+    }
+
+    /**
+     * Sends one message with descriptors, without waiting.
+     *
+     * @return 0, or {@code -errno}
+     */
+    static int sendMessage(int fd, long address, int length, int[] descriptors, int count) {
+        Scratch scratch = Scratch.get();
+        long header = header(scratch, address, length);
+        if (count > 0) {
+            long control = scratch.control();
+            Memory.putLong(control, 16 + 4L * count);
+            Memory.putInt(control + 8, SOL_SOCKET);
+            Memory.putInt(control + 12, SCM_RIGHTS);
+            for (int i = 0; i < count; i++) {
+                Memory.putInt(control + 16 + 4L * i, descriptors[i]);
+            }
+            Memory.putLong(header + 32, control);
+            Memory.putLong(header + 40, 16 + 4L * count);
+        }
+        MemorySegment capture = Posix.capture();
+        try {
+            long sent = (long) SENDMSG.invokeExact(capture, fd, header, MSG_DONTWAIT | MSG_NOSIGNAL);
+            return sent < 0 ? -Posix.errno(capture) : 0;
+        } catch (Throwable e) {
+            throw Posix.unexpected(e);
+        }
+    }
+
+    /**
+     * Receives one message with its descriptors, without waiting. A message or a list of descriptors that is too long is an
+     * error; the descriptors that came are closed then.
+     *
+     * @param descriptors receives the descriptors, -1 behind the last
+     * @return the length, 0 at the end, or {@code -errno}
+     */
+    static int receiveMessage(int fd, long address, int capacity, int[] descriptors) {
+        Scratch scratch = Scratch.get();
+        long header = header(scratch, address, capacity);
+        long control = scratch.control();
+        Memory.putLong(header + 32, control);
+        Memory.putLong(header + 40, scratch.controlCapacity());
+        MemorySegment capture = Posix.capture();
+        long received;
+        try {
+            received = (long) RECVMSG.invokeExact(capture, fd, header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+            if (received < 0) {
+                return -Posix.errno(capture);
+            }
+        } catch (Throwable e) {
+            throw Posix.unexpected(e);
+        }
+        int count = 0;
+        if (Memory.getLong(header + 40) >= 16 && Memory.getInt(control + 8) == SOL_SOCKET
+            && Memory.getInt(control + 12) == SCM_RIGHTS) {
+            count = (int) (Memory.getLong(control) - 16) / 4;
+            for (int i = 0; i < count; i++) {
+                descriptors[i] = Memory.getInt(control + 16 + 4L * i);
+            }
+        }
+        if (count < descriptors.length) {
+            descriptors[count] = -1;
+        }
+        int flags = Memory.getInt(header + 48);
+        if ((flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
+            for (int i = 0; i < count; i++) {
+                Posix.close(descriptors[i]);
+            }
+            descriptors[0] = -1;
+            // The kernel leaves out what it has no number for.
+            return (flags & MSG_CTRUNC) != 0 && count < MAX_EXPECTED ? -EMFILE : -Posix.EINVAL;
+        }
+        return (int) received;
+    }
+
+    private static long header(Scratch scratch, long address, long length) {
+        long header = scratch.header();
+        long vector = scratch.vectors();
+        Memory.putLong(vector, address);
+        Memory.putLong(vector + 8, length);
+        Memory.putLong(header, 0);
+        Memory.putLong(header + 8, 0);
+        Memory.putLong(header + 16, vector);
+        Memory.putLong(header + 24, 1);
+        Memory.putLong(header + 32, 0);
+        Memory.putLong(header + 40, 0);
+        Memory.putLong(header + 48, 0);
+        return header;
+    }
+
+    /** Waits for one descriptor; returns the events, 0 when the time is over. */
+    static int poll(int fd, short events, int millis) {
+        MemorySegment capture = Posix.capture();
+        long entry = Scratch.get().vectors();
+        Memory.putInt(entry, fd);
+        Memory.putShort(entry + 4, events);
+        Memory.putShort(entry + 6, (short) 0);
+        try {
+            int result = (int) POLL.invokeExact(capture, entry, 1L, millis);
+            return result < 0 ? -Posix.errno(capture) : Memory.getShort(entry + 6);
+        } catch (Throwable e) {
+            throw Posix.unexpected(e);
+        }
+    }
+
+    /** Returns whether the other end of a Unix socket is closed, whatever it has sent before. */
+    static boolean hasHungUp(int fd) {
+        int events = poll(fd, (short) 0, 0);
+        return events > 0 && (events & (POLLHUP | POLLERR)) != 0;
+    }
+
+    static int epollCreate() {
+        MemorySegment capture = Posix.capture();
+        try {
+            int fd = (int) EPOLL_CREATE1.invokeExact(capture, EPOLL_CLOEXEC);
+            return fd < 0 ? -Posix.errno(capture) : fd;
+        } catch (Throwable e) {
+            throw Posix.unexpected(e);
+        }
+    }
+
+    /** Adds a descriptor to wait on for input; closing it takes it out. */
+    static int epollAdd(int epoll, int fd) {
+        return epollControl(epoll, EPOLL_CTL_ADD, fd);
+    }
+
+    /** Takes a descriptor out that stays open. */
+    static int epollRemove(int epoll, int fd) {
+        return epollControl(epoll, EPOLL_CTL_DEL, fd);
+    }
+
+    private static int epollControl(int epoll, int operation, int fd) {
+        MemorySegment capture = Posix.capture();
+        long event = Scratch.get().vectors();
+        Memory.putInt(event, EPOLLIN);
+        Memory.putInt(event + EPOLL_EVENT_DATA, fd);
+        Memory.putInt(event + EPOLL_EVENT_DATA + 4, 0);
+        try {
+            return (int) EPOLL_CTL.invokeExact(capture, epoll, operation, fd, event) == 0 ? 0 : -Posix.errno(capture);
+        } catch (Throwable e) {
+            throw Posix.unexpected(e);
+        }
+    }
+
+    /** Returns one descriptor of an epoll set that has input, without waiting; {@code -EAGAIN} if none has. */
+    static int epollNext(int epoll) {
+        MemorySegment capture = Posix.capture();
+        long event = Scratch.get().vectors();
+        try {
+            int count = (int) EPOLL_WAIT.invokeExact(capture, epoll, event, 1, 0);
+            if (count < 0) {
+                return -Posix.errno(capture);
+            }
+            return count == 0 ? -Posix.EAGAIN : Memory.getInt(event + EPOLL_EVENT_DATA);
+        } catch (Throwable e) {
+            throw Posix.unexpected(e);
+        }
+    }
+
+    private static int writeAbstract(String name, long target) {
+        byte[] bytes = name.getBytes(StandardCharsets.US_ASCII);
+        if (bytes.length > 107) {
+            throw new IllegalArgumentException("a socket name has at most 107 bytes, not " + bytes.length);
+        }
+        Memory.putShort(target, (short) AF_UNIX);
+        Memory.putByte(target + 2, (byte) 0);
+        for (int i = 0; i < bytes.length; i++) {
+            Memory.putByte(target + 3 + i, bytes[i]);
+        }
+        return 3 + bytes.length;
+    }
+
+    private static int write(InetSocketAddress address, long target) {
+        InetAddress ip = address.getAddress();
+        byte[] bytes = ip.getAddress();
+        Memory.putShort(target + 2, Memory.networkOrder((short) address.getPort()));
+        if (ip instanceof Inet4Address) {
+            Memory.putShort(target, (short) AF_INET);
+            for (int i = 0; i < 4; i++) {
+                Memory.putByte(target + 4 + i, bytes[i]);
+            }
+            Memory.putLong(target + 8, 0);
+            return 16;
+        }
+        Memory.putShort(target, (short) AF_INET6);
+        Memory.putInt(target + 4, 0);
+        for (int i = 0; i < 16; i++) {
+            Memory.putByte(target + 8 + i, bytes[i]);
+        }
+        Memory.putInt(target + 24, ((Inet6Address) ip).getScopeId());
+        return 28;
+    }
+
+    /** Returns an address as 16 bytes, IPv4 in the mapped form. */
+    static byte[] toBytes(InetAddress address) {
+        byte[] bytes = address.getAddress();
+        if (bytes.length == 16) {
+            return bytes;
+        }
+        byte[] mapped = new byte[16];
+        mapped[10] = (byte) 0xff;
+        mapped[11] = (byte) 0xff;
+        System.arraycopy(bytes, 0, mapped, 12, 4);
+        return mapped;
+    }
+
+    /** Returns the address of 16 bytes. */
+    static InetAddress toAddress(byte[] bytes) {
+        try {
+            return InetAddress.getByAddress(bytes);
+        } catch (UnknownHostException e) {
+            throw new IllegalArgumentException(e);
+        }
+    }
+}

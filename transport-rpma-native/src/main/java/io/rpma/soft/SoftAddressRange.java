@@ -1,0 +1,142 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.AddressRange;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.posix.Posix;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** A reserved range of addresses; each piece committed in it is a segment that peers can map. */
+final class SoftAddressRange implements AddressRange {
+    private static final int RESERVED = Posix.MAP_PRIVATE | Posix.MAP_ANONYMOUS | Posix.MAP_NORESERVE;
+
+    private final LocalProcess process;
+    private final long address;
+    private final long size;
+    private final TreeMap<Long, Segment> pieces = new TreeMap<>();
+    private boolean closed;
+
+    SoftAddressRange(LocalProcess process, long bytes) throws RpmaException {
+        if (bytes <= 0 || bytes > SharedMemory.MAX_SIZE) {
+            throw SoftLog.failure(RpmaError.INVALID, "a range of " + bytes + " bytes was asked for; it has 1 to "
+                + SharedMemory.MAX_SIZE);
+        }
+        this.process = process;
+        size = SharedMemory.roundUp(bytes);
+        address = Posix.mmap(0, size, 0, RESERVED, -1, 0);
+        if (address < 0) {
+            throw SoftLog.failure(RpmaError.NO_MEMORY, (int) -address, "a range of " + size + " bytes cannot be reserved: "
+                + Posix.strerror((int) -address) + "; look at ulimit -v", null);
+        }
+    }
+
+    @Override
+    public long address() {
+        return address;
+    }
+
+    @Override
+    public long size() {
+        return size;
+    }
+
+    @Override
+    public synchronized MemorySegment commit(long offset, long length) throws RpmaException {
+        checkOpen();
+        if (offset < 0 || length <= 0 || length > size || offset > size - length
+            || offset % Posix.PAGE_SIZE != 0 || length % Posix.PAGE_SIZE != 0) {
+            throw SoftLog.failure(RpmaError.INVALID, "commit: " + length + " bytes at offset " + offset
+                + " are not whole pages of " + Posix.PAGE_SIZE + " bytes within the range of " + size);
+        }
+        Map.Entry<Long, Segment> before = pieces.lowerEntry(offset + length);
+        if (before != null && before.getKey() + before.getValue().size() > offset) {
+            throw SoftLog.failure(RpmaError.INVALID, "commit: " + length + " bytes at offset " + offset
+                + " overlap memory committed at offset " + before.getKey() + " (" + before.getValue().size() + " bytes)");
+        }
+        Segment segment = process.newSegment(address + offset, length);
+        pieces.put(offset, segment);
+        return Memory.segment(address + offset, length);
+    }
+
+    @Override
+    public synchronized void decommit(long offset, long length) throws RpmaException {
+        checkOpen();
+        Segment segment = pieces.get(offset);
+        if (segment == null || segment.size() != length) {
+            throw SoftLog.failure(RpmaError.INVALID, "decommit: no part of " + length + " bytes was committed at offset "
+                + offset);
+        }
+        if (segment.regions().get() > 0) {
+            throw SoftLog.failure(RpmaError.INVALID, "decommit: " + segment.regions().get()
+                + " memory regions are still registered in the part at offset " + offset + "; close them first");
+        }
+        pieces.remove(offset);
+        giveBack(segment);
+        long result = Posix.mmap(address + offset, length, 0, RESERVED | Posix.MAP_FIXED, -1, 0);
+        if (result < 0) {
+            throw SoftLog.failure(RpmaError.NO_MEMORY, (int) -result, "decommit: " + Posix.strerror((int) -result), null);
+        }
+    }
+
+    private void giveBack(Segment segment) {
+        process.remove(segment);
+    }
+
+    @Override
+    public synchronized ByteBuffer buffer(long offset, int length) {
+        Map.Entry<Long, Segment> piece = closed ? null : pieces.floorEntry(offset);
+        if (piece == null || length < 0) {
+            throw new IllegalArgumentException("no memory is committed at offset " + offset + " for " + length + " bytes");
+        }
+        long end = piece.getKey() + piece.getValue().size();
+        while (end < offset + length) {
+            Segment following = pieces.get(end);
+            if (following == null) {
+                throw new IllegalArgumentException("no memory is committed at offset " + end + " for " + length
+                    + " bytes from " + offset);
+            }
+            end += following.size();
+        }
+        return Memory.segment(address + offset, length).asByteBuffer().order(ByteOrder.nativeOrder());
+    }
+
+    private void checkOpen() throws RpmaException {
+        if (closed) {
+            throw SoftLog.failure(RpmaError.INVALID, "the address range is closed");
+        }
+    }
+
+    @Override
+    public synchronized void close() {
+        if (closed) {
+            return;
+        }
+        for (Map.Entry<Long, Segment> piece : pieces.entrySet()) {
+            int regions = piece.getValue().regions().get();
+            if (regions > 0) {
+                throw new IllegalStateException(regions + " memory regions are still registered in the part at offset "
+                    + piece.getKey() + "; close them before the range");
+            }
+        }
+        closed = true;
+        pieces.values().forEach(this::giveBack);
+        pieces.clear();
+        Posix.munmap(address, size);
+    }
+}

@@ -1,0 +1,113 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.CompletionQueue;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.RpmaLog;
+import io.rpma.WorkCompletions;
+
+/** What the completion queues have in common: the descriptor, and what happens when one overflows. */
+abstract class SoftCompletionQueue implements CompletionQueue {
+    private final CompletionChannel channel;
+    private final boolean channelShared;
+    private final long armed;
+    private final int size;
+    private boolean overflowed;
+    private volatile boolean closed;
+
+    /**
+     * Creates a queue.
+     *
+     * @param channelShared whether another queue makes the same descriptor readable
+     * @param armed the address of its armed word
+     * @param size the entries that were asked for
+     */
+    SoftCompletionQueue(CompletionChannel channel, boolean channelShared, long armed, int size) {
+        this.channel = channel;
+        this.channelShared = channelShared;
+        this.armed = armed;
+        this.size = size;
+    }
+
+    CompletionChannel channel() {
+        return channel;
+    }
+
+    int size() {
+        return size;
+    }
+
+    @Override
+    public final int fd() {
+        return channel.fd();
+    }
+
+    @Override
+    public final boolean consumeEvent() throws RpmaException {
+        if (channelShared) {
+            throw SoftLog.failure(RpmaError.SHARED_CHANNEL, "both completion queues of this connection share one descriptor:"
+                + " use Connection.consumeCompletionEvent");
+        }
+        checkOpen();
+        return channel.consume(armed, false);
+    }
+
+    /** Consumes an event of the shared descriptor that came from this queue. */
+    final boolean consume(boolean otherFired) {
+        return channel.consume(armed, otherFired);
+    }
+
+    final boolean hasFired() {
+        return CompletionChannel.hasFired(armed);
+    }
+
+    @Override
+    public final int poll(WorkCompletions completions) throws RpmaException {
+        if (closed || overflowed || completions == null) {
+            checkOpen();
+            if (completions == null) {
+                throw SoftLog.failure(RpmaError.INVALID, "poll: no batch is given to receive the completions");
+            }
+            throw overflow();
+        }
+        return take(completions);
+    }
+
+    /** Takes completions out of the queue. */
+    abstract int take(WorkCompletions completions) throws RpmaException;
+
+    /** Marks the queue: it held more completions than a device would have kept. */
+    final RpmaException overflow() {
+        if (!overflowed) {
+            overflowed = true;
+            SoftLog.log(RpmaLog.Level.ERROR, "a completion queue of " + size + " entries has overflowed");
+        }
+        return SoftLog.failure(RpmaError.PROVIDER, "completion queue overflow: more than " + size + " completions were not"
+            + " polled; a device would have lost the rest without a word. Ask for as many entries as the send and the receive"
+            + " queue together (ConnectionConfig.completionQueueSize, SharedReceiveQueueConfig.receiveCompletionQueueSize), or"
+            + " poll earlier");
+    }
+
+    private void checkOpen() throws RpmaException {
+        if (closed) {
+            throw SoftLog.failure(RpmaError.INVALID, "the completion queue is closed");
+        }
+    }
+
+    /** Says that the queue is gone; the channel is closed by its owner. */
+    final void markClosed() {
+        closed = true;
+    }
+}

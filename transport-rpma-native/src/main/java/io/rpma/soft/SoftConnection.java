@@ -1,0 +1,454 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.CompletionFlag;
+import io.rpma.CompletionQueue;
+import io.rpma.Connection;
+import io.rpma.ConnectionEvent;
+import io.rpma.ConnectionRequest;
+import io.rpma.FlushType;
+import io.rpma.LocalMemoryRegion;
+import io.rpma.MemoryUsage;
+import io.rpma.PeerConfig;
+import io.rpma.RemoteMemoryRegion;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.RpmaLog;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+
+/** A connection: the queue pair, and the events that come by the control socket. */
+final class SoftConnection implements Connection {
+    private static final ByteBuffer NO_DATA = ByteBuffer.allocate(0).asReadOnlyBuffer();
+
+    private final SoftPeer peer;
+    private final Queues queues;
+    private final QueuePair queuePair;
+    private final ControlSocket control;
+    private final ConnectionEvent failure;
+    private final EventFd failed;
+    private final boolean active;
+    private final InetSocketAddress localAddress;
+    private final InetSocketAddress remoteAddress;
+    private ByteBuffer privateData;
+    private Phase phase = Phase.CONNECTING;
+    private boolean rejected;
+    private boolean lostReported;
+    private boolean endReported;
+    private boolean disconnectSent;
+    private boolean directWrite;
+    private boolean receivesNext;
+    private boolean closed;
+
+    private enum Phase {
+        /** The other side has not answered yet. */
+        CONNECTING,
+        /** Work requests may be posted. */
+        ESTABLISHED,
+        /** The final event has been delivered. */
+        ENDED
+    }
+
+    /**
+     * Creates a connection.
+     *
+     * @param control the socket to the other side
+     * @param active whether this side has asked for it
+     * @param privateData of the other side, {@code null} while there is none
+     */
+    SoftConnection(SoftPeer peer, Queues queues, ControlSocket control, boolean active, ByteBuffer privateData,
+            InetSocketAddress localAddress, InetSocketAddress remoteAddress) {
+        this.failure = null;
+        this.failed = null;
+        this.peer = peer;
+        this.queues = queues;
+        this.queuePair = queues.queuePair();
+        this.control = control;
+        this.active = active;
+        this.privateData = privateData == null ? NO_DATA : privateData;
+        this.localAddress = localAddress;
+        this.remoteAddress = remoteAddress;
+    }
+
+    /** Creates a connection that is none: its one event tells why. */
+    SoftConnection(SoftPeer peer, Queues queues, ConnectionEvent failure, InetSocketAddress localAddress,
+            InetSocketAddress remoteAddress) throws RpmaException {
+        this.peer = peer;
+        this.queues = queues;
+        this.queuePair = queues.queuePair();
+        this.control = null;
+        this.active = true;
+        this.privateData = NO_DATA;
+        this.localAddress = localAddress;
+        this.remoteAddress = remoteAddress;
+        this.failure = failure;
+        failed = EventFd.create(1);
+    }
+
+    // ---- events
+
+    @Override
+    public int eventFd() {
+        return control != null ? control.fd() : failed.fd();
+    }
+
+    @Override
+    public ConnectionEvent nextEvent() throws RpmaException {
+        checkOpen();
+        if (control == null) {
+            if (failed.read() == 0) {
+                return null;
+            }
+            return finish(failure);
+        }
+        ConnectionEvent event = null;
+        ControlMessage message = control.next();
+        while (message != null && event == null) {
+            try {
+                event = take(message);
+            } finally {
+                message.closeAttachments();
+            }
+            if (event == null) {
+                message = control.next();
+            }
+        }
+        if (event == null) {
+            event = end();
+        }
+        // Segments may have come that work requests wait for, or the news that the other side takes no more.
+        queuePair.resume();
+        return event;
+    }
+
+    /** Returns the event that the end of the socket stands for, once. */
+    private ConnectionEvent end() {
+        if (control.isBroken()) {
+            if (lostReported) {
+                return null;
+            }
+            lostReported = true;
+            phase = Phase.ENDED;
+            queuePair.peerGone();
+            queuePair.fail();
+            return ConnectionEvent.LOST;
+        }
+        if (!control.hasEnded() || endReported) {
+            return null;
+        }
+        endReported = true;
+        queuePair.peerGone();
+        if (rejected) {
+            return null;
+        }
+        return finish(phase == Phase.CONNECTING ? ConnectionEvent.REJECTED : ConnectionEvent.CLOSED);
+    }
+
+    private ConnectionEvent take(ControlMessage message) {
+        if (message.version() != ControlMessage.VERSION) {
+            SoftLog.log(RpmaLog.Level.WARNING, "the other side at " + remoteAddress + " speaks version " + message.version()
+                + " of the protocol, this side " + ControlMessage.VERSION + ": use the same release on both sides");
+            return finish(ConnectionEvent.REJECTED);
+        }
+        switch (message.type()) {
+            case ControlMessage.ACCEPT:
+                return accepted(message);
+            case ControlMessage.REJECT:
+                byte[] reason = new byte[message.body().remaining()];
+                message.body().get(reason);
+                SoftLog.log(RpmaLog.Level.WARNING, "rejected by " + remoteAddress + ": "
+                    + new String(reason, java.nio.charset.StandardCharsets.UTF_8));
+                return finish(ConnectionEvent.REJECTED);
+            case ControlMessage.READY:
+                if (active || phase != Phase.CONNECTING) {
+                    return violated("an agreement that was not asked for");
+                }
+                phase = Phase.ESTABLISHED;
+                return ConnectionEvent.ESTABLISHED;
+            case ControlMessage.DISCONNECT:
+                return finish(phase == Phase.CONNECTING ? ConnectionEvent.REJECTED : ConnectionEvent.CLOSED);
+            default:
+                return violated("a message of type " + message.type());
+        }
+    }
+
+    private ConnectionEvent finish(ConnectionEvent event) {
+        phase = Phase.ENDED;
+        if (event != ConnectionEvent.CLOSED) {
+            // There never was a connection: its receives are given back. After CLOSED that takes a disconnect of this side.
+            rejected = true;
+            queuePair.fail();
+        }
+        return event;
+    }
+
+    private ConnectionEvent violated(String what) {
+        SoftLog.violation("process " + control.peerPid() + " sent " + what + " on queue pair " + queuePair.number());
+        control.breakOff();
+        return end();
+    }
+
+    /** The server has agreed: takes note of its end, and tells it that this end is ready. */
+    private ConnectionEvent accepted(ControlMessage message) {
+        EndDescription end = active && phase == Phase.CONNECTING ? EndDescription.read(message.body()) : null;
+        if (end == null || message.body().remaining() < ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA) {
+            return violated("an acceptance that makes no sense");
+        }
+        RemoteEnd remote = Attaching.attach(peer.process(), end, message, control.peerPid());
+        if (remote == null) {
+            control.breakOff();
+            return end();
+        }
+        byte[] data = new byte[ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA];
+        message.body().get(data);
+        privateData = ByteBuffer.wrap(data).asReadOnlyBuffer();
+        control.remote(remote.process());
+        control.addSegments(message);
+        queuePair.connect(remote);
+        phase = Phase.ESTABLISHED;
+        queuePair.ready();
+        control.send(ControlMessage.of(ControlMessage.READY));
+        return ConnectionEvent.ESTABLISHED;
+    }
+
+    @Override
+    public void disconnect() throws RpmaException {
+        checkOpen();
+        if (phase == Phase.CONNECTING) {
+            return;
+        }
+        queuePair.fail();
+        if (control != null && !disconnectSent) {
+            disconnectSent = true;
+            control.send(ControlMessage.of(ControlMessage.DISCONNECT));
+        }
+    }
+
+    @Override
+    public void close() throws RpmaException {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        if (control != null) {
+            peer.removeControl(control);
+        }
+        try {
+            queues.close();
+        } finally {
+            if (control != null) {
+                control.close();
+            } else {
+                failed.release();
+            }
+            peer.removeChild();
+        }
+    }
+
+    // ---- what it is
+
+    @Override
+    public ByteBuffer privateData() throws RpmaException {
+        checkOpen();
+        return privateData.duplicate();
+    }
+
+    @Override
+    public int queuePairNumber() {
+        return queuePair.number();
+    }
+
+    @Override
+    public InetSocketAddress localAddress() {
+        return localAddress;
+    }
+
+    @Override
+    public InetSocketAddress remoteAddress() {
+        return remoteAddress;
+    }
+
+    @Override
+    public void applyRemotePeerConfig(PeerConfig config) throws RpmaException {
+        checkOpen();
+        if (config == null) {
+            throw SoftLog.failure(RpmaError.INVALID, "applyRemotePeerConfig: the configuration is null");
+        }
+        directWrite = config.isDirectWriteToPmem();
+    }
+
+    // ---- completions
+
+    @Override
+    public CompletionQueue completionQueue() {
+        return queues.completions();
+    }
+
+    @Override
+    public CompletionQueue receiveCompletionQueue() {
+        return queues.receiveCompletions();
+    }
+
+    @Override
+    public int completionFd() throws RpmaException {
+        checkShared();
+        return queues.channel().fd();
+    }
+
+    @Override
+    public CompletionQueue consumeCompletionEvent() throws RpmaException {
+        checkShared();
+        ConnectionCompletionQueue main = queues.completions();
+        ConnectionCompletionQueue receives = queues.receiveCompletions();
+        boolean mainFired = main.hasFired();
+        boolean receivesFired = receives != null && receives.hasFired();
+        if (receivesFired && (receivesNext || !mainFired)) {
+            receivesNext = false;
+            receives.consume(mainFired);
+            return receives;
+        }
+        receivesNext = true;
+        main.consume(receivesFired);
+        return mainFired ? main : null;
+    }
+
+    private void checkShared() throws RpmaException {
+        checkOpen();
+        if (!queues.isChannelShared()) {
+            throw SoftLog.failure(RpmaError.NOT_SHARED_CHANNEL, "each completion queue of this connection has a descriptor of"
+                + " its own (ConnectionConfig.sharedCompletionChannel)");
+        }
+    }
+
+    // ---- work requests
+
+    @Override
+    public void receive(LocalMemoryRegion target, long offset, long length, long context) throws RpmaException {
+        queuePair.receive(SoftLocalMemoryRegion.of(target), offset, length, context);
+    }
+
+    @Override
+    public void send(LocalMemoryRegion source, long offset, long length, CompletionFlag flag, long context)
+            throws RpmaException {
+        checkMessage("send", source, offset, length, flag);
+        queuePair.post(QueuePair.SEND, SoftLocalMemoryRegion.of(source), offset, null, 0, length, flag, 0, 0, context);
+    }
+
+    @Override
+    public void sendWithImmediate(LocalMemoryRegion source, long offset, long length, CompletionFlag flag, int immediate,
+            long context) throws RpmaException {
+        checkMessage("sendWithImmediate", source, offset, length, flag);
+        queuePair.post(QueuePair.SEND_IMMEDIATE, SoftLocalMemoryRegion.of(source), offset, null, 0, length, flag, immediate, 0,
+            context);
+    }
+
+    @Override
+    public void read(LocalMemoryRegion target, long targetOffset, RemoteMemoryRegion source, long sourceOffset, long length,
+            CompletionFlag flag, long context) throws RpmaException {
+        checkAccess("read", target, targetOffset, source, sourceOffset, length, flag);
+        queuePair.post(QueuePair.READ, SoftLocalMemoryRegion.of(target), targetOffset, SoftRemoteMemoryRegion.of(source),
+            sourceOffset, length, flag, 0, 0, context);
+    }
+
+    @Override
+    public void write(RemoteMemoryRegion target, long targetOffset, LocalMemoryRegion source, long sourceOffset, long length,
+            CompletionFlag flag, long context) throws RpmaException {
+        checkAccess("write", source, sourceOffset, target, targetOffset, length, flag);
+        queuePair.post(QueuePair.WRITE, SoftLocalMemoryRegion.of(source), sourceOffset, SoftRemoteMemoryRegion.of(target),
+            targetOffset, length, flag, 0, 0, context);
+    }
+
+    @Override
+    public void writeWithImmediate(RemoteMemoryRegion target, long targetOffset, LocalMemoryRegion source, long sourceOffset,
+            long length, CompletionFlag flag, int immediate, long context) throws RpmaException {
+        checkAccess("writeWithImmediate", source, sourceOffset, target, targetOffset, length, flag);
+        queuePair.post(QueuePair.WRITE_IMMEDIATE, SoftLocalMemoryRegion.of(source), sourceOffset,
+            SoftRemoteMemoryRegion.of(target), targetOffset, length, flag, immediate, 0, context);
+    }
+
+    @Override
+    public void atomicWrite(RemoteMemoryRegion target, long targetOffset, long value, CompletionFlag flag, long context)
+            throws RpmaException {
+        if (target == null || flag == null || targetOffset < 0 || targetOffset % ATOMIC_WRITE_ALIGNMENT != 0) {
+            throw SoftLog.failure(RpmaError.INVALID, "atomicWrite: target " + target + ", flag " + flag + ", offset "
+                + targetOffset + ": target and flag must be given, the offset a multiple of " + ATOMIC_WRITE_ALIGNMENT);
+        }
+        queuePair.post(QueuePair.ATOMIC_WRITE, null, 0, SoftRemoteMemoryRegion.of(target), targetOffset,
+            ATOMIC_WRITE_ALIGNMENT, flag, 0, value, context);
+    }
+
+    @Override
+    public void flush(RemoteMemoryRegion target, long targetOffset, long length, FlushType type, CompletionFlag flag,
+            long context) throws RpmaException {
+        if (target == null || flag == null || type == null || targetOffset < 0 || length < 0) {
+            throw SoftLog.failure(RpmaError.INVALID, "flush: target " + target + ", type " + type + ", flag " + flag
+                + ", offset " + targetOffset + ", length " + length
+                + ": target, type and flag must be given, offset and length not be negative");
+        }
+        SoftRemoteMemoryRegion region = SoftRemoteMemoryRegion.of(target);
+        boolean persistent = type == FlushType.PERSISTENT;
+        if (persistent && !directWrite) {
+            throw SoftLog.failure(RpmaError.NOT_SUPPORTED, "flush to persistence: the other side has not said that writes may"
+                + " go straight to persistent memory (Connection.applyRemotePeerConfig)");
+        }
+        if (!region.allows(persistent ? MemoryUsage.FLUSH_PERSISTENT : MemoryUsage.FLUSH_VISIBILITY)) {
+            throw SoftLog.failure(RpmaError.NOT_SUPPORTED, "flush: the region is registered for the flushes "
+                + region.flushUsages() + " only, not for " + type);
+        }
+        queuePair.post(persistent ? QueuePair.FLUSH_PERSISTENT : QueuePair.FLUSH_VISIBILITY, null, 0, region, targetOffset,
+            length, flag, 0, 0, context);
+    }
+
+    private static void checkMessage(String what, LocalMemoryRegion source, long offset, long length, CompletionFlag flag)
+            throws RpmaException {
+        if (flag == null || offset < 0 || length < 0 || source == null && (offset != 0 || length != 0)) {
+            throw SoftLog.failure(RpmaError.INVALID, what + ": source " + source + ", offset " + offset + ", length " + length
+                + ", flag " + flag + ": the flag must be given, offset and length not be negative, and both 0 without a source");
+        }
+        checkLength(what, length);
+    }
+
+    private static void checkAccess(String what, LocalMemoryRegion local, long localOffset, RemoteMemoryRegion remote,
+            long remoteOffset, long length, CompletionFlag flag) throws RpmaException {
+        boolean empty = localOffset == 0 && remoteOffset == 0 && length == 0;
+        if (flag == null || localOffset < 0 || remoteOffset < 0 || length < 0
+            || (local == null || remote == null) && !(local == null && remote == null && empty)) {
+            throw SoftLog.failure(RpmaError.INVALID, what + ": local " + local + " at " + localOffset + ", remote " + remote
+                + " at " + remoteOffset + ", length " + length + ", flag " + flag + ": the flag must be given, offsets and length"
+                + " not be negative, and both regions be given, or neither with nothing to transfer");
+        }
+        checkLength(what, length);
+    }
+
+    private static void checkLength(String what, long length) throws RpmaException {
+        if (length > 0xffff_ffffL) {
+            throw SoftLog.failure(RpmaError.INVALID, what + ": a length of " + length + " does not fit into 32 bits");
+        }
+        if (length > SoftDevice.MAX_MESSAGE) {
+            throw SoftLog.failure(RpmaError.PROVIDER, 22, what + ": " + length + " bytes are more than the "
+                + SoftDevice.MAX_MESSAGE + " that one work request can transfer (DeviceLimits.maxMessageSize)", null);
+        }
+    }
+
+    private void checkOpen() throws RpmaException {
+        if (closed) {
+            throw SoftLog.failure(RpmaError.INVALID, "the connection is closed");
+        }
+    }
+
+    /** Returns the queue pair, for tests. */
+    QueuePair queuePair() {
+        return queuePair;
+    }
+}

@@ -1,0 +1,130 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.ConnectionConfig;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.SharedReceiveQueue;
+
+/** A configuration of connections. */
+final class SoftConnectionConfig implements ConnectionConfig {
+    private volatile int timeoutMillis = 1000;
+    private volatile int completions = 10;
+    private volatile int receiveCompletions;
+    private volatile int sends = 10;
+    private volatile int receives = 10;
+    private volatile boolean sharedChannel;
+    private volatile SharedReceiveQueue sharedReceiveQueue;
+    private volatile boolean closed;
+
+    private SoftConnectionConfig open() throws RpmaException {
+        if (closed) {
+            throw SoftLog.failure(RpmaError.INVALID, "the connection configuration is closed");
+        }
+        return this;
+    }
+
+    static int notNegative(String name, int value) throws RpmaException {
+        if (value < 0) {
+            throw SoftLog.failure(RpmaError.INVALID, name + " is " + value + "; it must not be negative");
+        }
+        return value;
+    }
+
+    @Override
+    public int timeoutMillis() throws RpmaException {
+        return open().timeoutMillis;
+    }
+
+    @Override
+    public ConnectionConfig timeoutMillis(int millis) throws RpmaException {
+        open().timeoutMillis = notNegative("timeoutMillis", millis);
+        return this;
+    }
+
+    @Override
+    public int completionQueueSize() throws RpmaException {
+        return open().completions;
+    }
+
+    @Override
+    public ConnectionConfig completionQueueSize(int size) throws RpmaException {
+        open().completions = notNegative("completionQueueSize", size);
+        return this;
+    }
+
+    @Override
+    public int receiveCompletionQueueSize() throws RpmaException {
+        return open().receiveCompletions;
+    }
+
+    @Override
+    public ConnectionConfig receiveCompletionQueueSize(int size) throws RpmaException {
+        open().receiveCompletions = notNegative("receiveCompletionQueueSize", size);
+        return this;
+    }
+
+    @Override
+    public int sendQueueSize() throws RpmaException {
+        return open().sends;
+    }
+
+    @Override
+    public ConnectionConfig sendQueueSize(int size) throws RpmaException {
+        open().sends = notNegative("sendQueueSize", size);
+        return this;
+    }
+
+    @Override
+    public int receiveQueueSize() throws RpmaException {
+        return open().receives;
+    }
+
+    @Override
+    public ConnectionConfig receiveQueueSize(int size) throws RpmaException {
+        open().receives = notNegative("receiveQueueSize", size);
+        return this;
+    }
+
+    @Override
+    public boolean isSharedCompletionChannel() throws RpmaException {
+        return open().sharedChannel;
+    }
+
+    @Override
+    public ConnectionConfig sharedCompletionChannel(boolean shared) throws RpmaException {
+        open().sharedChannel = shared;
+        return this;
+    }
+
+    @Override
+    public SharedReceiveQueue sharedReceiveQueue() throws RpmaException {
+        return open().sharedReceiveQueue;
+    }
+
+    @Override
+    public ConnectionConfig sharedReceiveQueue(SharedReceiveQueue queue) throws RpmaException {
+        if (queue == null) {
+            throw SoftLog.failure(RpmaError.INVALID, "the shared receive queue is null; a configuration without one is a new"
+                + " one (RpmaProvider.newConnectionConfig)");
+        }
+        open().sharedReceiveQueue = queue;
+        return this;
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+    }
+}

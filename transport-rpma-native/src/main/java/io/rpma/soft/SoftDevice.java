@@ -1,0 +1,87 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.Device;
+import io.rpma.DeviceLimits;
+import io.rpma.Peer;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/** The one device: this host. */
+final class SoftDevice implements Device {
+    /** Slots of a send, receive or shared receive queue. */
+    static final int MAX_WORK_REQUESTS = 1 << 15;
+    /** Entries of a completion queue: enough for a full send and a full receive queue. */
+    static final int MAX_COMPLETIONS = 1 << 16;
+    /** Queue pairs of a process. */
+    static final int MAX_QUEUE_PAIRS = 1 << 20;
+    /** Bytes of one message, read or write. */
+    static final long MAX_MESSAGE = 1L << 30;
+
+    private static final DeviceLimits LIMITS = new DeviceLimits(MAX_QUEUE_PAIRS, MAX_WORK_REQUESTS, MAX_QUEUE_PAIRS,
+        MAX_COMPLETIONS, MAX_WORK_REQUESTS, RegionTable.CAPACITY, SharedMemory.MAX_SIZE, MAX_MESSAGE);
+
+    private final LocalProcess process;
+    private final Rendezvous rendezvous;
+
+    SoftDevice(LocalProcess process, Rendezvous rendezvous) {
+        this.process = process;
+        this.rendezvous = rendezvous;
+    }
+
+    @Override
+    public String name() {
+        return "soft";
+    }
+
+    @Override
+    public DeviceLimits limits() {
+        return LIMITS;
+    }
+
+    @Override
+    public List<InetAddress> addresses() {
+        List<InetAddress> addresses = new ArrayList<>();
+        try {
+            NetworkInterface.networkInterfaces().flatMap(NetworkInterface::inetAddresses).forEach(addresses::add);
+        } catch (SocketException e) {
+            return List.of();
+        }
+        // Those that other hosts could reach as well come first, and IPv4 before IPv6.
+        addresses.sort(Comparator.comparing(InetAddress::isLoopbackAddress).thenComparing(InetAddress::isLinkLocalAddress)
+            .thenComparing(address -> !(address instanceof Inet4Address)));
+        return List.copyOf(addresses);
+    }
+
+    /** Returns {@code true}: nothing is pinned. */
+    @Override
+    public boolean isOnDemandPagingCapable() {
+        return true;
+    }
+
+    @Override
+    public Peer newPeer() {
+        return new SoftPeer(this, process, rendezvous);
+    }
+
+    @Override
+    public String toString() {
+        return name();
+    }
+}

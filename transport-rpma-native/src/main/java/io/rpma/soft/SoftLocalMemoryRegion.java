@@ -1,0 +1,195 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.LocalMemoryRegion;
+import io.rpma.MemoryUsage;
+import io.rpma.Peer;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.posix.Posix;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Set;
+
+/** Registered memory of this process. */
+final class SoftLocalMemoryRegion implements LocalMemoryRegion {
+    /** Bytes of a descriptor: address, size, key, usages; little endian, as librpma's. */
+    static final int DESCRIPTOR_SIZE = 8 + 8 + 4 + 1;
+
+    private static final int ADVICE_PREFETCH_WRITE = 1;
+    private static final int ADVICE_PREFETCH_NO_FAULT = 2;
+    private static final int ADVICE_FLAG_FLUSH = 1;
+    private static final int LOCAL_WRITE =
+        MemoryUsage.READ_DST.bit() | MemoryUsage.WRITE_DST.bit() | MemoryUsage.RECV.bit();
+
+    private final SoftPeer peer;
+    private final MemorySegment memory;
+    private final long address;
+    private final long size;
+    private final int usages;
+    private final int key;
+    private final Segment segment;
+    private volatile boolean open = true;
+
+    /**
+     * Creates the region.
+     *
+     * @param segment the segment it lies in, or {@code null} if peers cannot map it
+     */
+    SoftLocalMemoryRegion(SoftPeer peer, MemorySegment memory, int usages, int key, Segment segment) {
+        this.peer = peer;
+        this.memory = memory;
+        this.address = memory.address();
+        this.size = memory.byteSize();
+        this.usages = usages;
+        this.key = key;
+        this.segment = segment;
+    }
+
+    /** Returns the region behind the interface. */
+    static SoftLocalMemoryRegion of(LocalMemoryRegion region) throws RpmaException {
+        if (region == null) {
+            return null;
+        }
+        if (!(region instanceof SoftLocalMemoryRegion soft)) {
+            throw SoftLog.failure(RpmaError.INVALID, "the memory region belongs to another provider: " + region);
+        }
+        soft.checkOpen();
+        return soft;
+    }
+
+    /** Returns whether usages need memory that can be written. */
+    static boolean isWritten(int usages) {
+        return (usages & LOCAL_WRITE) != 0;
+    }
+
+    SoftPeer owner() {
+        return peer;
+    }
+
+    int key() {
+        return key;
+    }
+
+    boolean isOpen() {
+        return open;
+    }
+
+    boolean allows(int usage) {
+        return (usages & usage) != 0;
+    }
+
+    /** Returns whether a part lies within the region; the values may be anything. */
+    boolean contains(long offset, long length) {
+        return offset >= 0 && length >= 0 && length <= size && offset <= size - length;
+    }
+
+    @Override
+    public Peer peer() {
+        return peer;
+    }
+
+    @Override
+    public MemorySegment memory() {
+        return memory;
+    }
+
+    @Override
+    public long address() {
+        return address;
+    }
+
+    @Override
+    public long size() {
+        return size;
+    }
+
+    @Override
+    public Set<MemoryUsage> usages() {
+        return MemoryUsage.of(usages);
+    }
+
+    @Override
+    public int descriptorSize() {
+        return DESCRIPTOR_SIZE;
+    }
+
+    @Override
+    public void descriptor(ByteBuffer target) throws RpmaException {
+        if (target == null || target.isReadOnly() || target.remaining() < DESCRIPTOR_SIZE) {
+            throw SoftLog.failure(RpmaError.INVALID, "a memory region's descriptor needs " + DESCRIPTOR_SIZE
+                + " bytes; the buffer has " + (target == null ? "not been given"
+                    : target.isReadOnly() ? "no write access" : target.remaining() + " left"));
+        }
+        checkOpen();
+        ByteBuffer descriptor = target.slice().order(ByteOrder.LITTLE_ENDIAN);
+        descriptor.putLong(address).putLong(size).putInt(key).put((byte) usages);
+        target.position(target.position() + DESCRIPTOR_SIZE);
+    }
+
+    @Override
+    public void advise(long offset, long length, int advice, int flags) throws RpmaException {
+        checkOpen();
+        if (!contains(offset, length)) {
+            throw SoftLog.failure(RpmaError.INVALID, "advise: " + length + " bytes at offset " + offset
+                + " lie outside the region of " + size + " bytes");
+        }
+        if (advice < 0 || advice > ADVICE_PREFETCH_NO_FAULT || (flags & ~ADVICE_FLAG_FLUSH) != 0) {
+            throw SoftLog.failure(RpmaError.INVALID, "advise: advice " + advice + " with flags " + flags
+                + " is none that ibv_advise_mr defines (advice 0 to 2, flags 0 or 1)");
+        }
+        if (advice == ADVICE_PREFETCH_WRITE && !isWritten(usages)) {
+            throw SoftLog.failure(RpmaError.INVALID, "advise: the region is not registered for writing (" + usages() + ")");
+        }
+        if (length == 0) {
+            return;
+        }
+        long first = (address + offset) / Posix.PAGE_SIZE * Posix.PAGE_SIZE;
+        long count = SharedMemory.roundUp(address + offset + length - first);
+        int result = Libc.madvise(first, count, advice == ADVICE_PREFETCH_WRITE ? Libc.MADV_POPULATE_WRITE
+            : advice == ADVICE_PREFETCH_NO_FAULT ? Libc.MADV_WILLNEED : Libc.MADV_POPULATE_READ);
+        if (result == -Posix.EINVAL) {
+            throw SoftLog.failure(RpmaError.NOT_SUPPORTED, Posix.EINVAL,
+                "advise: this kernel cannot populate memory (Linux 5.14 can)", null);
+        }
+        if (result < 0) {
+            throw SoftLog.failure(RpmaError.PROVIDER, -result, "advise: madvise failed: " + Posix.strerror(-result), null);
+        }
+    }
+
+    private void checkOpen() throws RpmaException {
+        if (!open) {
+            throw SoftLog.failure(RpmaError.INVALID, "the memory region is closed");
+        }
+    }
+
+    @Override
+    public void close() throws RpmaException {
+        synchronized (this) {
+            if (!open) {
+                return;
+            }
+            open = false;
+        }
+        try {
+            peer.process().deregister(key);
+        } finally {
+            if (segment != null) {
+                segment.regions().decrementAndGet();
+            }
+            peer.removeChild();
+        }
+    }
+}

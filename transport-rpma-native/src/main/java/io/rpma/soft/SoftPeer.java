@@ -1,0 +1,271 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.ConnectionConfig;
+import io.rpma.ConnectionRequest;
+import io.rpma.Device;
+import io.rpma.Endpoint;
+import io.rpma.LocalMemoryRegion;
+import io.rpma.MemoryUsage;
+import io.rpma.Peer;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.SharedReceiveQueue;
+import io.rpma.SharedReceiveQueueConfig;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A protection domain. It also knows which segments its connections' other ends have been sent, and sends further ones. */
+final class SoftPeer implements Peer {
+    /** Attachments of one message that are not segments. */
+    private static final int OTHER_ATTACHMENTS = 8;
+    private static final int SEGMENTS_PER_MESSAGE = Scratch.MAX_DESCRIPTORS - OTHER_ATTACHMENTS;
+    /** What peers reach: they must have the segment. */
+    private static final int REACHED = MemoryUsage.READ_SRC.bit() | MemoryUsage.WRITE_DST.bit()
+        | MemoryUsage.FLUSH_VISIBILITY.bit() | MemoryUsage.FLUSH_PERSISTENT.bit() | MemoryUsage.RECV.bit();
+
+    private final SoftDevice device;
+    private final LocalProcess process;
+    private final Rendezvous rendezvous;
+    private final int domain;
+    private final AtomicInteger children = new AtomicInteger();
+    private final Map<Integer, Segment> published = new LinkedHashMap<>();
+    private final Set<ControlSocket> controls = new LinkedHashSet<>();
+    private volatile boolean closed;
+
+    SoftPeer(SoftDevice device, LocalProcess process, Rendezvous rendezvous) {
+        this.device = device;
+        this.process = process;
+        this.rendezvous = rendezvous;
+        domain = process.newDomain();
+        process.add(this);
+    }
+
+    LocalProcess process() {
+        return process;
+    }
+
+    Rendezvous rendezvous() {
+        return rendezvous;
+    }
+
+    int domain() {
+        return domain;
+    }
+
+    void addChild() {
+        children.incrementAndGet();
+    }
+
+    void removeChild() {
+        children.decrementAndGet();
+    }
+
+    @Override
+    public Device device() {
+        return device;
+    }
+
+    private void checkOpen() throws RpmaException {
+        if (closed) {
+            throw SoftLog.failure(RpmaError.INVALID, "the peer is closed");
+        }
+    }
+
+    @Override
+    public Endpoint listen(InetSocketAddress local) throws RpmaException {
+        checkOpen();
+        checkAddress("listen", local);
+        addChild();
+        boolean done = false;
+        try {
+            SoftEndpoint endpoint = new SoftEndpoint(this, local);
+            done = true;
+            return endpoint;
+        } finally {
+            if (!done) {
+                removeChild();
+            }
+        }
+    }
+
+    private static void checkAddress(String what, InetSocketAddress address) throws RpmaException {
+        if (address == null || address.isUnresolved()) {
+            throw SoftLog.failure(RpmaError.INVALID, what + ": the address " + address + " is not resolved");
+        }
+    }
+
+    @Override
+    public ConnectionRequest newConnectionRequest(InetSocketAddress remote, ConnectionConfig config) throws RpmaException {
+        checkOpen();
+        checkAddress("newConnectionRequest", remote);
+        if (remote.getPort() == 0) {
+            throw SoftLog.failure(RpmaError.INVALID, "newConnectionRequest: the port of " + remote + " must not be 0");
+        }
+        QueueSizes sizes = QueueSizes.of(config, this);
+        InetSocketAddress target = Rendezvous.target(remote);
+        Rendezvous.Route route = rendezvous.resolve(target, sizes.timeoutMillis());
+        Queues queues = Queues.create(this, sizes);
+        addChild();
+        return new OutgoingRequest(this, queues, route);
+    }
+
+    @Override
+    public SharedReceiveQueue newSharedReceiveQueue(SharedReceiveQueueConfig config) throws RpmaException {
+        checkOpen();
+        SharedReceiveQueueConfig sizes = config != null ? config : new SoftSharedReceiveQueueConfig();
+        int slots = sizes.receiveQueueSize();
+        int completions = sizes.receiveCompletionQueueSize();
+        QueueSizes.check("receiveQueueSize", slots, 1, SoftDevice.MAX_WORK_REQUESTS);
+        QueueSizes.check("receiveCompletionQueueSize", completions, 0, SoftDevice.MAX_COMPLETIONS);
+        SoftSharedReceiveQueue queue = new SoftSharedReceiveQueue(this, process.newReceiveQueue(), slots, completions);
+        process.add(queue);
+        addChild();
+        return queue;
+    }
+
+    /** Forgets a shared receive queue. */
+    void remove(SoftSharedReceiveQueue queue) {
+        process.remove(queue);
+        removeChild();
+    }
+
+    @Override
+    public LocalMemoryRegion register(MemorySegment memory, Set<MemoryUsage> usages) throws RpmaException {
+        checkOpen();
+        if (memory == null || usages == null || usages.isEmpty() || memory.byteSize() == 0
+            || memory.address() == 0) {
+            throw SoftLog.failure(RpmaError.INVALID, "register: memory " + memory + ", usages " + usages
+                + ": memory of at least 1 byte and at least one usage must be given");
+        }
+        if (!memory.isNative() || !memory.scope().isAlive()) {
+            throw SoftLog.failure(RpmaError.INVALID, "register: " + memory + " is on the Java heap or already freed; only"
+                + " off-heap memory that outlives the region can be registered");
+        }
+        int bits = MemoryUsage.bits(usages);
+        long address = memory.address();
+        long size = memory.byteSize();
+        Segment segment = process.segmentOf(address, size);
+        if (segment == null) {
+            ForeignMemory.check(memory, bits, (bits & REACHED) != 0);
+        } else {
+            segment.regions().incrementAndGet();
+        }
+        boolean done = false;
+        try {
+            int key = process.regions().enter(bits, address, size, segment == null ? RegionTable.FOREIGN : segment.id(),
+                segment == null ? 0 : address - segment.address(), domain);
+            addChild();
+            if (segment != null && (bits & REACHED) != 0) {
+                publish(segment);
+            }
+            done = true;
+            return new SoftLocalMemoryRegion(this, memory, bits, key, segment);
+        } finally {
+            if (!done && segment != null) {
+                segment.regions().decrementAndGet();
+            }
+        }
+    }
+
+    // ---- segments
+
+    /** Sends a segment to the other ends of all connections, unless they have it. */
+    private void publish(Segment segment) {
+        synchronized (controls) {
+            if (published.putIfAbsent(segment.id(), segment) == null) {
+                for (ControlSocket control : controls) {
+                    if (!control.isSelf()) {
+                        control.send(ControlMessage.of(ControlMessage.SEGMENTS)
+                            .attach(ControlMessage.SEGMENT, segment.id(), segment.size(), segment.fd()));
+                    }
+                }
+            }
+        }
+    }
+
+    /** Takes a segment back that is about to be given back. */
+    void withdraw(Segment segment) {
+        synchronized (controls) {
+            if (published.remove(segment.id()) != null) {
+                for (ControlSocket control : controls) {
+                    if (!control.isSelf()) {
+                        ControlMessage message = ControlMessage.of(ControlMessage.GONE);
+                        message.body().putInt(segment.id());
+                        control.send(message);
+                    }
+                }
+            }
+        }
+    }
+
+    /**
+     * Sends the message that connects or accepts, with the segments that the other end may need, and lets the connection have
+     * those that come later.
+     *
+     * @return 0 or {@code -errno}
+     */
+    int publish(ControlSocket control, ControlMessage message) {
+        synchronized (controls) {
+            List<Segment> segments = control.isSelf() ? List.of() : new ArrayList<>(published.values());
+            int sent = 0;
+            while (sent < segments.size() && sent < SEGMENTS_PER_MESSAGE) {
+                attach(message, segments.get(sent++));
+            }
+            int result = control.send(message);
+            while (result == 0 && sent < segments.size()) {
+                ControlMessage more = ControlMessage.of(ControlMessage.SEGMENTS);
+                int end = Math.min(segments.size(), sent + SEGMENTS_PER_MESSAGE);
+                while (sent < end) {
+                    attach(more, segments.get(sent++));
+                }
+                result = control.send(more);
+            }
+            controls.add(control);
+            return result;
+        }
+    }
+
+    private static void attach(ControlMessage message, Segment segment) {
+        message.attach(ControlMessage.SEGMENT, segment.id(), segment.size(), segment.fd());
+    }
+
+    /** Sends no further segments to a connection. */
+    void removeControl(ControlSocket control) {
+        synchronized (controls) {
+            controls.remove(control);
+        }
+    }
+
+    @Override
+    public void close() throws RpmaException {
+        if (closed) {
+            return;
+        }
+        int open = children.get();
+        if (open > 0) {
+            throw SoftLog.failure(RpmaError.PROVIDER, 16, open + " endpoints, requests, connections, shared receive queues or"
+                + " memory regions of this peer are still open: close them first", null);
+        }
+        closed = true;
+        process.remove(this);
+    }
+}

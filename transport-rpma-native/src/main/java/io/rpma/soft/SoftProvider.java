@@ -1,0 +1,185 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.AddressRange;
+import io.rpma.ConnectionConfig;
+import io.rpma.ConnectionEvent;
+import io.rpma.Device;
+import io.rpma.PeerConfig;
+import io.rpma.RemoteMemoryRegion;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.RpmaLog;
+import io.rpma.RpmaProvider;
+import io.rpma.RpmaUnavailableException;
+import io.rpma.SharedReceiveQueueConfig;
+import io.rpma.posix.Posix;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.List;
+
+/**
+ * Software RDMA: librpma's interface within one host, without a device and without the library. Connections between processes,
+ * or within one, meet by IP address and port; data is copied once, by the side that starts the operation, in memory that both
+ * have mapped.
+ */
+public final class SoftProvider implements RpmaProvider {
+    private final LocalProcess process;
+    private final Rendezvous rendezvous;
+    private final SoftDevice device;
+
+    private SoftProvider() {
+        process = new LocalProcess();
+        rendezvous = new Rendezvous(process);
+        device = new SoftDevice(process, rendezvous);
+    }
+
+    /** The one instance, made at first use. */
+    private static final class Holder {
+        static final SoftProvider INSTANCE = new SoftProvider();
+    }
+
+    /**
+     * Returns the one instance of the process.
+     *
+     * @throws RpmaUnavailableException if this is not 64-bit Linux, or the kernel refuses shared memory
+     */
+    public static RpmaProvider instance() {
+        String system = System.getProperty("os.name");
+        String architecture = System.getProperty("os.arch");
+        if (!system.equals("Linux") || !architecture.matches("amd64|x86_64|aarch64")
+            || ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
+            throw new RpmaUnavailableException("the software provider needs Linux on x86_64 or aarch64; this is " + system
+                + " on " + architecture, null);
+        }
+        return Holder.INSTANCE;
+    }
+
+    /** Returns this process, for tests. */
+    LocalProcess process() {
+        return process;
+    }
+
+    @Override
+    public String name() {
+        return "soft";
+    }
+
+    @Override
+    public String description() {
+        return "software RDMA within one host, protocol version " + ControlMessage.VERSION;
+    }
+
+    @Override
+    public List<Device> devices() {
+        return List.of(device);
+    }
+
+    @Override
+    public Device localDevice(InetAddress local) throws RpmaException {
+        if (local == null) {
+            throw SoftLog.failure(RpmaError.INVALID, "localDevice: the address is null");
+        }
+        if (!Rendezvous.isLocal(local)) {
+            throw SoftLog.failure(RpmaError.PROVIDER, Posix.EADDRNOTAVAIL, "the address " + local.getHostAddress()
+                + " is not one of this host ('ip addr' lists them)", null);
+        }
+        return device;
+    }
+
+    @Override
+    public Device remoteDevice(InetAddress remote) throws RpmaException {
+        if (remote == null) {
+            throw SoftLog.failure(RpmaError.INVALID, "remoteDevice: the address is null");
+        }
+        return device;
+    }
+
+    @Override
+    public InetAddress reachable(InetAddress address) throws RpmaException {
+        if (address == null) {
+            throw SoftLog.failure(RpmaError.INVALID, "reachable: the address is null");
+        }
+        return address;
+    }
+
+    @Override
+    public ConnectionConfig newConnectionConfig() {
+        return new SoftConnectionConfig();
+    }
+
+    @Override
+    public SharedReceiveQueueConfig newSharedReceiveQueueConfig() {
+        return new SoftSharedReceiveQueueConfig();
+    }
+
+    @Override
+    public PeerConfig newPeerConfig() {
+        return new SoftPeerConfig(false);
+    }
+
+    @Override
+    public PeerConfig peerConfigFromDescriptor(ByteBuffer descriptor) throws RpmaException {
+        if (descriptor == null || descriptor.remaining() < SoftPeerConfig.DESCRIPTOR_SIZE) {
+            throw SoftLog.failure(RpmaError.INVALID, "a peer configuration's descriptor has "
+                + SoftPeerConfig.DESCRIPTOR_SIZE + " byte, not "
+                + (descriptor == null ? "null" : String.valueOf(descriptor.remaining())));
+        }
+        return new SoftPeerConfig(descriptor.get(descriptor.position()) != 0);
+    }
+
+    @Override
+    public RemoteMemoryRegion openRemoteRegion(ByteBuffer descriptor) throws RpmaException {
+        return SoftRemoteMemoryRegion.read(descriptor);
+    }
+
+    @Override
+    public AddressRange reserve(long bytes) throws RpmaException {
+        return new SoftAddressRange(process, bytes);
+    }
+
+    @Override
+    public RpmaLog log() {
+        return SoftLog.INSTANCE;
+    }
+
+    @Override
+    public String describe(RpmaError error) {
+        return switch (error) {
+            case UNKNOWN -> "Unknown error";
+            case NOT_SUPPORTED -> "Not supported";
+            case PROVIDER -> "Provider error occurred";
+            case NO_MEMORY -> "Out of memory";
+            case INVALID -> "Invalid argument";
+            case NO_COMPLETION -> "No next completion available";
+            case NO_EVENT -> "No next event available";
+            case AGAIN -> "Temporary error";
+            case SHARED_CHANNEL -> "The completion channel is shared and cannot be handled by any particular CQ";
+            case NOT_SHARED_CHANNEL -> "The completion channel is not shared";
+        };
+    }
+
+    @Override
+    public String describe(ConnectionEvent event) {
+        return switch (event) {
+            case UNDEFINED -> "Undefined connection event";
+            case ESTABLISHED -> "Connection established";
+            case CLOSED -> "Connection closed";
+            case LOST -> "Connection lost";
+            case REJECTED -> "Connection rejected";
+            case UNREACHABLE -> "Connection unreachable";
+        };
+    }
+}

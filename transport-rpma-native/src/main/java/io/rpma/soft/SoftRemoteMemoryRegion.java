@@ -1,0 +1,94 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.MemoryUsage;
+import io.rpma.RemoteMemoryRegion;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Set;
+
+/** A memory region of the other side as its descriptor tells it; what it allows stands in the other side's table. */
+final class SoftRemoteMemoryRegion implements RemoteMemoryRegion {
+    private final long address;
+    private final long size;
+    private final int key;
+    private final int usages;
+    private volatile boolean open = true;
+
+    private SoftRemoteMemoryRegion(long address, long size, int key, int usages) {
+        this.address = address;
+        this.size = size;
+        this.key = key;
+        this.usages = usages;
+    }
+
+    /** Reads a descriptor. */
+    static SoftRemoteMemoryRegion read(ByteBuffer descriptor) throws RpmaException {
+        int size = descriptor == null ? 0 : descriptor.remaining();
+        if (size != SoftLocalMemoryRegion.DESCRIPTOR_SIZE) {
+            throw SoftLog.failure(RpmaError.INVALID, "a memory region's descriptor has "
+                + SoftLocalMemoryRegion.DESCRIPTOR_SIZE + " bytes, not " + size);
+        }
+        ByteBuffer bytes = descriptor.slice().order(ByteOrder.LITTLE_ENDIAN);
+        SoftRemoteMemoryRegion region =
+            new SoftRemoteMemoryRegion(bytes.getLong(), bytes.getLong(), bytes.getInt(), bytes.get() & MemoryUsage.ALL_BITS);
+        if (region.usages == 0) {
+            throw SoftLog.failure(RpmaError.INVALID, "this is no descriptor of a memory region: its usages are 0");
+        }
+        return region;
+    }
+
+    /** Returns the region behind the interface. */
+    static SoftRemoteMemoryRegion of(RemoteMemoryRegion region) throws RpmaException {
+        if (region == null) {
+            return null;
+        }
+        if (!(region instanceof SoftRemoteMemoryRegion soft)) {
+            throw SoftLog.failure(RpmaError.INVALID, "the memory region belongs to another provider: " + region);
+        }
+        if (!soft.open) {
+            throw SoftLog.failure(RpmaError.INVALID, "the remote memory region is closed");
+        }
+        return soft;
+    }
+
+    long address() {
+        return address;
+    }
+
+    int key() {
+        return key;
+    }
+
+    boolean allows(MemoryUsage usage) {
+        return (usages & usage.bit()) != 0;
+    }
+
+    @Override
+    public long size() {
+        return size;
+    }
+
+    @Override
+    public Set<MemoryUsage> flushUsages() {
+        return MemoryUsage.of(usages & (MemoryUsage.FLUSH_VISIBILITY.bit() | MemoryUsage.FLUSH_PERSISTENT.bit()));
+    }
+
+    @Override
+    public void close() {
+        open = false;
+    }
+}

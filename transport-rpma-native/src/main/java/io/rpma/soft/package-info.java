@@ -1,0 +1,28 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+/**
+ * Software RDMA within one host, in pure Java over the C library. The initiator's CPU is the adapter: whoever posts a send,
+ * a write or a read executes it, in memory that both sides have mapped; the target's CPU takes no part. Nothing here runs a
+ * thread of its own.
+ *
+ * <p>The rooms: {@link io.rpma.soft.QueuePair} executes work requests; {@link io.rpma.soft.RegionTable} says which memory of
+ * this process a peer may reach, {@link io.rpma.soft.RemoteProcess} is the same of another process;
+ * {@link io.rpma.soft.ControlSocket} carries the connection's events and the descriptors of shared memory;
+ * {@link io.rpma.soft.Rendezvous} finds the listener of an address.
+ *
+ * <p>One thing an adapter does and this cannot: a send that finds no posted receive waits at its sender, and goes on when the
+ * sender makes a call or sleeps on a descriptor of the connection, which the target rings as soon as it posts a receive. A
+ * sender that does neither keeps its message back. Whoever counts credits never gets there.
+ */
+package io.rpma.soft;

@@ -1,0 +1,82 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.contract;
+
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.extension.AfterAllCallback;
+import org.junit.jupiter.api.extension.BeforeAllCallback;
+import org.junit.jupiter.api.extension.ExtensionContext;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+/**
+ * No class of cases leaves a descriptor behind. Counted are the kinds that a provider opens (sockets, event and completion
+ * channels, shared memory, RDMA devices); files and pipes are the virtual machine's own affair.
+ */
+final class DescriptorCheck implements BeforeAllCallback, AfterAllCallback {
+    private static boolean warm;
+
+    private Map<String, Integer> before;
+
+    @Override
+    public void beforeAll(ExtensionContext context) throws Exception {
+        if (!warm) {
+            // What a provider opens once for the life of the process, it opens with its first connection.
+            try (Pair pair = Pair.with().connect()) {
+                pair.exchange();
+            }
+            warm = true;
+        }
+        before = count();
+    }
+
+    @Override
+    public void afterAll(ExtensionContext context) throws IOException {
+        assertEquals(before, count(), "descriptors left open by " + context.getDisplayName());
+    }
+
+    /** Returns the number of open descriptors by kind. */
+    static Map<String, Integer> count() throws IOException {
+        Map<String, Integer> kinds = new TreeMap<>();
+        try (DirectoryStream<Path> descriptors = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
+            for (Path descriptor : descriptors) {
+                String kind;
+                try {
+                    kind = kind(Files.readSymbolicLink(descriptor).toString());
+                } catch (NoSuchFileException e) {
+                    continue; // closed since the folder was listed: the listing's own descriptor
+                }
+                if (kind != null) {
+                    kinds.merge(kind, 1, Integer::sum);
+                }
+            }
+        }
+        return kinds;
+    }
+
+    private static String kind(String link) {
+        if (link.startsWith("socket:")) {
+            return "socket";
+        }
+        if (link.startsWith("/memfd:")) {
+            return "memfd";
+        }
+        return link.startsWith("anon_inode:") || link.startsWith("/dev/infiniband/") ? link : null;
+    }
+}

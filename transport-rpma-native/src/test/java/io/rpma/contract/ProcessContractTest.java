@@ -1,0 +1,206 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.contract;
+
+import io.rpma.CompletionStatus;
+import io.rpma.Connection;
+import io.rpma.ConnectionConfig;
+import io.rpma.ConnectionEvent;
+import io.rpma.ConnectionRequest;
+import io.rpma.Endpoint;
+import io.rpma.LocalMemoryRegion;
+import io.rpma.RemoteMemoryRegion;
+import java.nio.ByteBuffer;
+import java.util.HashSet;
+import java.util.Set;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static io.rpma.CompletionFlag.ALWAYS;
+import static io.rpma.ConnectionEvent.CLOSED;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+
+/** Connections between two processes, and the death of one of them. */
+class ProcessContractTest extends ContractCase {
+    private ContractChild child;
+    private Endpoint endpoint;
+    private Connection connection;
+    private LocalMemoryRegion region;
+    private RemoteMemoryRegion atChild;
+
+    @BeforeEach
+    void connect() throws Exception {
+        endpoint = endpoint();
+        region = region(Pair.SIZE);
+        child = ContractChild.connecting(endpoint.localAddress());
+        scope.onClose(child::end);
+        ConnectionConfig config = config().completionQueueSize(32);
+        // A new process takes its time: longer than a deadline on a loaded machine.
+        Poll.readable(endpoint.fd(), 60_000);
+        ConnectionRequest request = scope.own(Wait.request(endpoint, config));
+        ByteBuffer descriptor = request.privateData();
+        atChild = scope.own(Contract.PROVIDER.openRemoteRegion(descriptor.slice(0, region.descriptorSize())));
+        connection = scope.own(request.connect(null));
+        child.expect("connected");
+        Wait.event(ConnectionEvent.ESTABLISHED, connection);
+    }
+
+    @Test
+    void messagesCrossProcesses() throws Exception {
+        connection.receive(region, 0, 64, 1);
+        child.command("send");
+        Completion received = Wait.success(connection.completionQueue());
+        assertEquals(1, received.context());
+        assertEquals(64, received.byteLength());
+        Memory.assertFilled(region, 0, 64, 3);
+        Memory.fill(region, 4096, 64, 4);
+        connection.send(region, 4096, 64, ALWAYS, 2);
+        assertEquals(2, Wait.success(connection.completionQueue()).context());
+        child.command("receive");
+    }
+
+    @Test
+    void readsAndWritesCrossProcesses() throws Exception {
+        child.command("fill");
+        connection.read(region, 0, atChild, 8192, 4096, ALWAYS, 1);
+        Wait.success(connection.completionQueue());
+        Memory.assertFilled(region, 0, 4096, 1);
+        Memory.fill(region, 0, 4096, 2);
+        connection.write(atChild, 16384, region, 0, 4096, ALWAYS, 2);
+        Wait.success(connection.completionQueue());
+        child.command("check");
+    }
+
+    /** A stalled message arrives once a receive is posted; its sender sleeps until then on its completion queue's descriptor. */
+    @Test
+    void stalledSendOfAWaitingProcessArrives() throws Exception {
+        child.command("post send");
+        child.begin("complete send");
+        Wait.noCompletion(connection.completionQueue());
+        connection.receive(region, 0, 64, 1);
+        Completion received = Wait.success(connection.completionQueue());
+        assertEquals(1, received.context());
+        assertEquals(64, received.byteLength());
+        child.expect("done complete send");
+    }
+
+    /**
+     * The same, whatever the process that sent it is doing meanwhile. An adapter retries by itself. Software RDMA has no thread
+     * of its own: a process that neither waits on its descriptors nor calls anything does not go on with what has stalled.
+     */
+    @Test
+    void stalledSendOfABusyProcessArrives() throws Exception {
+        assumeFalse(Contract.PROVIDER.name().equals("soft"), "software RDMA goes on when the sending process looks again");
+        child.command("post send"); // and now it waits for the next command, and calls nothing
+        Wait.noCompletion(connection.completionQueue());
+        connection.receive(region, 0, 64, 1);
+        Completion received = Wait.success(connection.completionQueue());
+        assertEquals(1, received.context());
+        assertEquals(64, received.byteLength());
+    }
+
+    /** Bounds are the other process's own affair, whatever this one believes. */
+    @Test
+    void boundsHoldAcrossProcesses() throws Exception {
+        connection.write(atChild, Pair.SIZE - 8, region, 0, 64, ALWAYS, 1);
+        assertEquals(CompletionStatus.REM_ACCESS_ERR, Wait.completion(connection.completionQueue()).status());
+    }
+
+    @Test
+    void orderlyEndCrossesProcesses() throws Exception {
+        connection.disconnect();
+        child.command("disconnect");
+        Wait.event(CLOSED, connection);
+    }
+
+    /** facts 2.4: the death of the other process is CLOSED, like its disconnecting. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void deathOfTheOtherProcessIsClosed(boolean killed) throws Exception {
+        connection.receive(region, 0, 64, 1);
+        connection.receive(region, 64, 64, 2);
+        child.command("send");
+        if (killed) {
+            child.kill();
+        } else {
+            child.lastCommand("halt");
+        }
+        Wait.event(CLOSED, connection);
+        Completion received = Wait.success(connection.completionQueue());
+        Memory.assertFilled(region, (received.context() - 1) * 64, 64, 3);
+        // The other receive is flushed by disconnecting, not by the death.
+        Wait.noCompletion(connection.completionQueue());
+        connection.disconnect();
+        Completion flushed = Wait.completion(connection.completionQueue());
+        assertEquals(CompletionStatus.WR_FLUSH_ERR, flushed.status());
+        assertEquals(Set.of(1L, 2L), Set.of(received.context(), flushed.context()));
+    }
+
+    /** Whatever is under way when the other process dies: it ends, not with success, once this side has disconnected. */
+    @Test
+    void workUnderWayEndsWithTheOtherProcess() throws Exception {
+        for (int i = 0; i < 6; i++) {
+            connection.send(region, 0, 64, ALWAYS, i); // four receives are there: two sends stall
+        }
+        Wait.successes(connection.completionQueue(), 4);
+        child.kill();
+        Wait.event(CLOSED, connection);
+        connection.disconnect();
+        Set<Long> ended = new HashSet<>();
+        for (Completion completion : Wait.completions(connection.completionQueue(), 2)) {
+            assertFalse(completion.success());
+            ended.add(completion.context());
+        }
+        assertEquals(Set.of(4L, 5L), ended);
+    }
+
+    /** The dead process's own stalled message does not arrive after its death. */
+    @Test
+    void stalledSendOfADeadProcessDoesNotArrive() throws Exception {
+        child.command("post send");
+        child.kill();
+        Wait.event(CLOSED, connection);
+        connection.receive(region, 0, 64, 1);
+        Wait.noCompletion(connection.completionQueue());
+        connection.disconnect();
+        assertEquals(CompletionStatus.WR_FLUSH_ERR, Wait.completion(connection.completionQueue()).status());
+        Memory.assertUntouched(region, 0, 64);
+    }
+
+    /** One-sided operations on a dead process's memory do no harm and do not succeed after the disconnect. */
+    @Test
+    void memoryOfADeadProcessIsOutOfReach() throws Exception {
+        connection.write(atChild, 16384, region, 0, 64, ALWAYS, 1);
+        Wait.success(connection.completionQueue());
+        child.kill();
+        Wait.event(CLOSED, connection);
+        connection.disconnect();
+        connection.write(atChild, 16384, region, 0, 64, ALWAYS, 2);
+        connection.read(region, 0, atChild, 16384, 64, ALWAYS, 3);
+        for (Completion completion : Wait.completions(connection.completionQueue(), 2)) {
+            assertEquals(CompletionStatus.WR_FLUSH_ERR, completion.status());
+        }
+    }
+
+    /** The endpoint serves the next process. */
+    @Test
+    void endpointServesOnAfterADeath() throws Exception {
+        child.kill();
+        Wait.event(CLOSED, connection);
+        pair(Pair.with().endpoint(endpoint)).exchange();
+    }
+}

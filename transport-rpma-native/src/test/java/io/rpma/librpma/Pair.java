@@ -1,0 +1,109 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.librpma;
+
+import io.rpma.Connection;
+import io.rpma.ConnectionConfig;
+import io.rpma.ConnectionEvent;
+import io.rpma.ConnectionRequest;
+import io.rpma.Endpoint;
+import io.rpma.LocalMemoryRegion;
+import io.rpma.MemoryUsage;
+import io.rpma.Peer;
+import io.rpma.RemoteMemoryRegion;
+import io.rpma.RpmaException;
+import io.rpma.RpmaProvider;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.EnumSet;
+import java.util.Set;
+
+/** Two connected ends on one thread, with a registered region each; closes everything in the opposite order. */
+final class Pair implements AutoCloseable {
+    static final int REGION_SIZE = 1 << 16;
+
+    final RpmaProvider provider;
+    final Peer peer;
+    final Endpoint endpoint;
+    final Connection client;
+    final Connection server;
+    final LocalMemoryRegion clientRegion;
+    final LocalMemoryRegion serverRegion;
+    final RemoteMemoryRegion serverMemory;
+    private final Deque<AutoCloseable> open = new ArrayDeque<>();
+
+    Pair(RpmaProvider provider, ConnectionConfig config) throws Exception {
+        this(provider, config, provider.reachable(InetAddress.getByName("127.0.0.1")));
+    }
+
+    Pair(RpmaProvider provider, ConnectionConfig config, InetAddress address) throws RpmaException {
+        this.provider = provider;
+        try {
+            peer = opened(provider.localDevice(address).newPeer());
+            clientRegion = opened(register(peer, REGION_SIZE, EnumSet.allOf(MemoryUsage.class)));
+            serverRegion = opened(register(peer, REGION_SIZE, EnumSet.allOf(MemoryUsage.class)));
+            serverMemory = opened(remote(provider, serverRegion));
+            endpoint = opened(peer.listen(new InetSocketAddress(address, 0)));
+            ConnectionRequest outgoing = opened(peer.newConnectionRequest(endpoint.localAddress(), config));
+            client = opened(outgoing.connect(null));
+            ConnectionRequest incoming = opened(Wait.request(endpoint, config));
+            server = opened(incoming.connect(null));
+            establish(client, server);
+        } catch (Throwable e) {
+            close();
+            throw e;
+        }
+    }
+
+    static void establish(Connection client, Connection server) throws RpmaException {
+        if (Wait.event(client) != ConnectionEvent.ESTABLISHED || Wait.event(server) != ConnectionEvent.ESTABLISHED) {
+            throw new AssertionError("not established");
+        }
+    }
+
+    static LocalMemoryRegion register(Peer peer, long size, Set<MemoryUsage> usages) throws RpmaException {
+        MemorySegment memory = Arena.ofAuto().allocate(size, 4096);
+        return peer.register(memory, usages);
+    }
+
+    static RemoteMemoryRegion remote(RpmaProvider provider, LocalMemoryRegion region) throws RpmaException {
+        ByteBuffer descriptor = ByteBuffer.allocate(region.descriptorSize());
+        region.descriptor(descriptor);
+        return provider.openRemoteRegion(descriptor.flip());
+    }
+
+    <T extends AutoCloseable> T opened(T closeable) {
+        open.push(closeable);
+        return closeable;
+    }
+
+    @Override
+    public void close() {
+        AssertionError failure = null;
+        while (!open.isEmpty()) {
+            try {
+                open.pop().close();
+            } catch (Exception e) {
+                failure = new AssertionError("closing failed", e);
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+}

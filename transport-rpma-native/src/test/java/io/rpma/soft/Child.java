@@ -1,0 +1,89 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.OutputStreamWriter;
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** A {@link SoftChild} from outside: its answers, its orders, its end. */
+final class Child implements AutoCloseable {
+    private static final int DEADLINE_SECONDS = 60;
+
+    private final Process process;
+    private final BufferedReader answers;
+    private final PrintWriter orders;
+
+    private Child(Process process) {
+        this.process = process;
+        answers = new BufferedReader(new InputStreamReader(process.getInputStream()));
+        orders = new PrintWriter(new OutputStreamWriter(process.getOutputStream()), true);
+    }
+
+    /** Starts a task against a port. */
+    static Child start(String task, int port, Object... arguments) throws IOException {
+        List<String> all = new ArrayList<>(List.of(task, String.valueOf(port)));
+        for (Object argument : arguments) {
+            all.add(String.valueOf(argument));
+        }
+        return new Child(ChildProcess.start(List.of("-Dio.rpma.soft.faults=true"), SoftChild.class,
+            all.toArray(String[]::new)));
+    }
+
+    /** Returns its next line; {@code null} if it has ended. */
+    String answer() throws IOException {
+        return answers.readLine();
+    }
+
+    void expect(String line) throws IOException {
+        assertEquals(line, answer());
+    }
+
+    /** Gives an order; its answer is read by {@link #answer()}. */
+    void order(String line) {
+        orders.println(line);
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    /** Waits until it has ended. */
+    void awaitEnd() {
+        try {
+            assertTrue(process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS), "the other process does not end");
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new AssertionError(e);
+        }
+    }
+
+    /** Ends it as {@code kill -9} does. */
+    void kill() {
+        process.destroyForcibly();
+        awaitEnd();
+    }
+
+    @Override
+    public void close() {
+        kill();
+    }
+}

@@ -1,0 +1,355 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.CompletionFlag;
+import io.rpma.CompletionQueue;
+import io.rpma.CompletionStatus;
+import io.rpma.Connection;
+import io.rpma.ConnectionConfig;
+import io.rpma.ConnectionRequest;
+import io.rpma.LocalMemoryRegion;
+import io.rpma.RemoteMemoryRegion;
+import io.rpma.RpmaException;
+import io.rpma.WorkCompletions;
+import io.rpma.posix.Posix;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.HexFormat;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import static java.lang.foreign.ValueLayout.JAVA_BYTE;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+/**
+ * The other process of the tests: a client that does what its arguments say to a port of the loopback address. Prints a line
+ * when it is ready, and others as each task says; ends when it is told to on its standard input, or by itself.
+ */
+final class SoftChild {
+    private static final int SIGKILL = 9;
+    private static final int SIGSTOP = 19;
+    private static final MethodHandle KILL = Posix.downcall("kill", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
+
+    private final Station station;
+    private final int port;
+    private final String[] arguments;
+    private final BufferedReader input = new BufferedReader(new InputStreamReader(System.in));
+
+    private SoftChild(String[] arguments) throws RpmaException {
+        this.station = new Station();
+        this.arguments = arguments;
+        port = Integer.parseInt(arguments[1]);
+    }
+
+    /** Runs a task. */
+    public static void main(String[] arguments) throws Exception {
+        SoftChild child = new SoftChild(arguments);
+        switch (arguments[0]) {
+            case "stream" -> child.stream();
+            case "streams" -> child.streams();
+            case "die" -> child.die();
+            case "request" -> child.request();
+            case "idle" -> child.idle();
+            case "stall" -> child.stall();
+            case "write" -> child.write();
+            case "offer" -> child.offer();
+            case "flood" -> child.flood();
+            default -> throw new IllegalArgumentException(arguments[0]);
+        }
+        System.exit(0);
+    }
+
+    private void say(String line) {
+        System.out.println(line);
+        System.out.flush();
+    }
+
+    private void signal(int number) {
+        try {
+            int ignored = (int) KILL.invokeExact((int) ProcessHandle.current().pid(), number);
+        } catch (Throwable e) {
+            throw Posix.unexpected(e);
+        }
+    }
+
+    private ConnectionConfig config() throws RpmaException {
+        return station.provider.newConnectionConfig().sendQueueSize(64).completionQueueSize(128).receiveQueueSize(16);
+    }
+
+    /** Sends numbered, checksummed messages: {@code stream PORT COUNT WAITING}. */
+    private void stream() throws Exception {
+        int count = Integer.parseInt(arguments[2]);
+        Station.Waiting waiting = Station.Waiting.valueOf(arguments[3]);
+        Connection connection = station.connect(port, config(), 0);
+        say("ready");
+        send(connection, 0, count, waiting);
+        say("done");
+        input.readLine();
+    }
+
+    private void send(Connection connection, int id, int count, Station.Waiting waiting) throws RpmaException {
+        WorkCompletions batch = new WorkCompletions(16);
+        CompletionQueue queue = connection.completionQueue();
+        int free = 32;
+        for (int i = 0; i < count; i++) {
+            if (free == 0) {
+                int done = Station.await(queue, batch, waiting);
+                for (int k = 0; k < done; k++) {
+                    check(batch, k);
+                    free += 16;
+                }
+            }
+            free--;
+            long offset = 4096L * (1 + i % 64);
+            Numbered.write(station.memory, offset, id, i);
+            connection.send(station.region, offset, Numbered.length(i),
+                i % 16 == 15 || i == count - 1 ? CompletionFlag.ALWAYS : CompletionFlag.ON_ERROR, i);
+        }
+        long last = -1;
+        while (last != count - 1) {
+            int done = Station.await(queue, batch, waiting);
+            for (int k = 0; k < done; k++) {
+                check(batch, k);
+                last = batch.context(k);
+            }
+        }
+    }
+
+    private static void check(WorkCompletions batch, int index) {
+        if (batch.statusCode(index) != 0) {
+            throw new AssertionError("message " + batch.context(index) + ": " + batch.status(index));
+        }
+    }
+
+    /** Sends over several connections, each by a thread of its own: {@code streams PORT COUNT WAITING CONNECTIONS}. */
+    private void streams() throws Exception {
+        int count = Integer.parseInt(arguments[2]);
+        Station.Waiting waiting = Station.Waiting.valueOf(arguments[3]);
+        int connections = Integer.parseInt(arguments[4]);
+        int base = Integer.parseInt(arguments[5]);
+        Thread[] threads = new Thread[connections];
+        AtomicInteger failures = new AtomicInteger();
+        for (int i = 0; i < connections; i++) {
+            int id = base + i;
+            threads[i] = new Thread(() -> {
+                try (Station own = new Station()) {
+                    ByteBuffer data = ByteBuffer.allocate(4).putInt(id).flip();
+                    ConnectionRequest request = own.peer.newConnectionRequest(
+                        new InetSocketAddress(InetAddress.getLoopbackAddress(), port), config());
+                    try (Connection connection = request.connect(data)) {
+                        Station.expect(io.rpma.ConnectionEvent.ESTABLISHED, connection);
+                        new Sender(own).send(connection, id, count, waiting);
+                    }
+                } catch (RpmaException | RuntimeException | AssertionError e) {
+                    e.printStackTrace();
+                    failures.incrementAndGet();
+                }
+            });
+        }
+        say("ready");
+        for (Thread thread : threads) {
+            thread.start();
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+        say(failures.get() == 0 ? "done" : "failed");
+        input.readLine();
+    }
+
+    /** Sends with the memory of another station. */
+    private static final class Sender {
+        private final Station own;
+
+        Sender(Station own) {
+            this.own = own;
+        }
+
+        void send(Connection connection, int id, int count, Station.Waiting waiting) throws RpmaException {
+            WorkCompletions batch = new WorkCompletions(16);
+            for (int i = 0; i < count; i++) {
+                long offset = 4096L * (i % 64);
+                Numbered.write(own.memory, offset, id, i);
+                connection.send(own.region, offset, Numbered.length(i), CompletionFlag.ALWAYS, i);
+                if (i % 16 == 15 || i == count - 1) {
+                    int left = i % 16 + 1;
+                    while (left > 0) {
+                        int done = Station.await(connection.completionQueue(), batch, waiting);
+                        for (int k = 0; k < done; k++) {
+                            check(batch, k);
+                        }
+                        left -= done;
+                    }
+                }
+            }
+        }
+    }
+
+    /** Dies or stops at a place of the n-th message: {@code die PORT PLACE COUNT kill|stop}. */
+    private void die() throws Exception {
+        String place = arguments[2];
+        AtomicInteger left = new AtomicInteger(Integer.parseInt(arguments[3]));
+        int signal = arguments[4].equals("kill") ? SIGKILL : SIGSTOP;
+        Connection connection = station.connect(port, config(), 0);
+        say("ready");
+        Faults.hook(reached -> {
+            if (reached.equals(place) && left.decrementAndGet() == 0) {
+                signal(signal);
+                // The signal may be another thread's to take; this one comes no further.
+                while (true) {
+                    Thread.onSpinWait();
+                }
+            }
+        });
+        for (int i = 0;; i++) {
+            connection.send(station.region, 0, 64, CompletionFlag.ALWAYS, i);
+            Station.expect(connection.completionQueue(), i, 0);
+        }
+    }
+
+    /** Asks for a connection and waits: {@code request PORT}. */
+    private void request() throws Exception {
+        ConnectionRequest request = station.peer.newConnectionRequest(
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), port), config());
+        try (Connection connection = request.connect(null)) {
+            say("ready");
+            input.readLine();
+            say(String.valueOf(connection.nextEvent()));
+            input.readLine();
+        }
+    }
+
+    /** Connects and waits: {@code idle PORT}. */
+    private void idle() throws Exception {
+        Connection connection = station.connect(port, config(), 4);
+        say("ready");
+        input.readLine();
+        connection.close();
+    }
+
+    /** Sends where no receive is posted, and sleeps until it has arrived: {@code stall PORT}. */
+    private void stall() throws Exception {
+        try (Connection connection = station.connect(port, config(), 0)) {
+            connection.send(station.region, 0, 64, CompletionFlag.ALWAYS, 5);
+            connection.send(station.region, 0, 32, CompletionFlag.ALWAYS, 6);
+            say("ready");
+            Station.expect(connection.completionQueue(), 5, 0);
+            Station.expect(connection.completionQueue(), 6, 0);
+            say("done");
+            input.readLine();
+        }
+    }
+
+    private RemoteMemoryRegion remote(String hex) throws RpmaException {
+        return station.provider.openRemoteRegion(ByteBuffer.wrap(HexFormat.of().parseHex(hex)));
+    }
+
+    /** Writes to the peer's region until it is refused: {@code write PORT DESCRIPTOR LENGTH}. */
+    private void write() throws Exception {
+        RemoteMemoryRegion target = remote(arguments[2]);
+        int length = Integer.parseInt(arguments[3]);
+        Connection connection = station.connect(port, config(), 0);
+        say("ready");
+        WorkCompletions one = new WorkCompletions(1);
+        byte value = 0;
+        while (true) {
+            station.memory.asSlice(0, length).fill(++value);
+            connection.write(target, 0, station.region, 0, length, CompletionFlag.ALWAYS, 1);
+            Station.await(connection.completionQueue(), one, Station.Waiting.SPINNING);
+            if (one.statusCode(0) != 0) {
+                say(one.status(0).name());
+                input.readLine();
+                return;
+            }
+        }
+    }
+
+    /** Sends as fast as it can, until it fails: {@code flood PORT LENGTH}. */
+    private void flood() throws Exception {
+        int length = Integer.parseInt(arguments[2]);
+        Connection connection = station.connect(port, config(), 0);
+        say("ready");
+        WorkCompletions one = new WorkCompletions(1);
+        byte value = 0;
+        while (true) {
+            station.memory.asSlice(0, length).fill(++value);
+            connection.send(station.region, 0, length, CompletionFlag.ALWAYS, 1);
+            Station.await(connection.completionQueue(), one, Station.Waiting.SPINNING);
+            if (one.statusCode(0) != CompletionStatus.SUCCESS.code()) {
+                say(one.status(0).name());
+                input.readLine();
+                return;
+            }
+        }
+    }
+
+    /**
+     * Offers memory: {@code offer PORT}. Answers each command with a descriptor: {@code range} for further memory of the kind
+     * that peers can map, {@code foreign} for memory of another kind; {@code check OFFSET LENGTH VALUE} tells whether the last
+     * offered memory holds a value, {@code drop} gives the last offered back.
+     */
+    private void offer() throws Exception {
+        try (Connection connection = station.connect(port, config(), 0); Arena arena = Arena.ofShared()) {
+            say("ready");
+            LocalMemoryRegion offered = null;
+            boolean fromRange = false;
+            String command = input.readLine();
+            while (command != null && !command.equals("end")) {
+                String[] words = command.split(" ");
+                switch (words[0]) {
+                    case "range", "foreign" -> {
+                        fromRange = words[0].equals("range");
+                        MemorySegment memory =
+                            fromRange ? station.range.commit(Station.SIZE, 1 << 20) : arena.allocate(1 << 20, 8);
+                        for (int i = 0; i < 1 << 20; i++) {
+                            memory.set(JAVA_BYTE, i, (byte) (i * 7));
+                        }
+                        offered = station.peer.register(memory, Station.ALL);
+                        ByteBuffer descriptor = ByteBuffer.allocate(offered.descriptorSize());
+                        offered.descriptor(descriptor);
+                        say(HexFormat.of().formatHex(descriptor.array()));
+                    }
+                    case "receive" -> {
+                        connection.receive(offered, 0, 1 << 20, 9);
+                        say("posted");
+                    }
+                    case "received" -> {
+                        Station.expect(connection.completionQueue(), 9, 0);
+                        say("received");
+                    }
+                    case "check" -> {
+                        long value = offered.memory().get(JAVA_LONG, Long.parseLong(words[1]));
+                        say(Long.toHexString(value));
+                    }
+                    case "drop" -> {
+                        offered.close();
+                        if (fromRange) {
+                            station.range.decommit(Station.SIZE, 1 << 20);
+                        }
+                        say("dropped");
+                    }
+                    default -> throw new IllegalArgumentException(command);
+                }
+                command = input.readLine();
+            }
+        }
+    }
+}

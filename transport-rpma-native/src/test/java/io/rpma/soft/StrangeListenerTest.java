@@ -1,0 +1,91 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.soft;
+
+import io.rpma.ConnectionConfig;
+import io.rpma.Peer;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.RpmaProvider;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Whom a client of the software provider may find at an address other than a listener of this host. */
+@Timeout(30)
+class StrangeListenerTest {
+    /** Connects to a TCP listener that answers with these bytes; returns why it failed. */
+    private static RpmaException connect(byte[] answer) throws Exception {
+        RpmaProvider provider = SoftProvider.instance();
+        InetAddress loopback = InetAddress.getLoopbackAddress();
+        try (ServerSocket listener = new ServerSocket(0, 1, loopback);
+                Peer peer = provider.localDevice(loopback).newPeer();
+                ConnectionConfig config = provider.newConnectionConfig().timeoutMillis(5000)) {
+            Thread.ofPlatform().daemon().start(() -> answer(listener, answer));
+            return assertThrows(RpmaException.class, () ->
+                peer.newConnectionRequest(new InetSocketAddress(loopback, listener.getLocalPort()), config));
+        }
+    }
+
+    private static void answer(ServerSocket listener, byte[] bytes) {
+        try (Socket client = listener.accept()) {
+            client.getOutputStream().write(bytes);
+            client.getOutputStream().flush();
+            client.shutdownOutput();
+            client.getInputStream().readAllBytes();
+        } catch (IOException e) {
+            // The client hangs up as soon as it has read enough.
+            return;
+        }
+    }
+
+    @Test
+    void aListenerOfAnotherHostNeedsLibrpma() throws Exception {
+        byte[] host = new byte[Hello.HOST_SIZE];
+        host[0] = 1;
+        RpmaException failure = connect(new Hello(ControlMessage.VERSION, host, "elsewhere").write());
+        assertEquals(RpmaError.PROVIDER, failure.error());
+        assertTrue(failure.getMessage().contains("within one host only; librpma is needed"), failure.getMessage());
+    }
+
+    @Test
+    void anAddressOfAnotherHostNeedsLibrpmaWhoeverListensThere() throws Exception {
+        RpmaException failure = Rendezvous.unreachable(new InetSocketAddress("192.0.2.1", 7), 111);
+        assertEquals(111, failure.errno());
+        assertTrue(failure.getMessage().contains("within one host only; librpma is needed"), failure.getMessage());
+    }
+
+    @Test
+    void aListenerOfAnotherVersionIsNamed() throws Exception {
+        RpmaException failure = connect(new Hello(ControlMessage.VERSION + 1, new byte[Hello.HOST_SIZE], "x").write());
+        assertEquals(RpmaError.PROVIDER, failure.error());
+        assertTrue(failure.getMessage().contains(String.valueOf(ControlMessage.VERSION + 1)), failure.getMessage());
+    }
+
+    @Test
+    void aServerOfSomethingElseIsNotSpokenTo() throws Exception {
+        RpmaException failure = connect("HTTP/1.1 400 Bad Request\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+        assertEquals(RpmaError.PROVIDER, failure.error());
+        assertTrue(failure.getMessage().contains("does not speak"), failure.getMessage());
+    }
+}
