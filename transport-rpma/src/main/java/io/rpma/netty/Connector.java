@@ -1,0 +1,98 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.util.concurrent.DefaultThreadFactory;
+import io.rpma.ConnectionConfig;
+import io.rpma.ConnectionRequest;
+import io.rpma.Rpma;
+import io.rpma.RpmaException;
+import io.rpma.RpmaProvider;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The part of connecting that blocks: resolving a device, an address and a route. It runs on a few platform threads of its own
+ * (a blocked native call would pin a virtual thread), which end when nothing is to do.
+ */
+final class Connector {
+    private static final int THREADS = 32;
+    private static final int MAX_KNOWN = 1024;
+
+    private static final Executor EXECUTOR = executor();
+
+    // By which fabric an address was reached last, so that only the first connection to it asks.
+    private static final ConcurrentHashMap<InetAddress, Fabric> KNOWN = new ConcurrentHashMap<>();
+
+    private Connector() {
+    }
+
+    private static Executor executor() {
+        ThreadPoolExecutor executor = new ThreadPoolExecutor(THREADS, THREADS, 10, TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(), new DefaultThreadFactory("rpma-connector", true));
+        executor.allowCoreThreadTimeOut(true);
+        return executor;
+    }
+
+    static void execute(Runnable task) {
+        EXECUTOR.execute(task);
+    }
+
+    /**
+     * Prepares a request; blocks.
+     *
+     * @param remote a resolved address, which may be a loopback or wildcard one
+     * @param messageBytes the longest message to be received
+     * @param credits receive buffers
+     * @param timeoutMillis how long it may take
+     */
+    static Prepared prepare(InetSocketAddress remote, int messageBytes, int credits, int timeoutMillis)
+            throws RpmaException {
+        RpmaProvider provider = Rpma.provider();
+        InetAddress target = provider.reachable(remote.getAddress());
+        Fabric fabric = KNOWN.get(target);
+        if (fabric == null) {
+            fabric = Fabric.of(provider.remoteDevice(target));
+            if (KNOWN.size() >= MAX_KNOWN) {
+                KNOWN.clear();
+            }
+            KNOWN.put(target, fabric);
+        }
+        RpmaByteBufAllocator.DEFAULT.prepare(fabric);
+        StreamSizes sizes = StreamSizes.of(messageBytes, credits, fabric.limits());
+        try (ConnectionConfig config = sizes.newConfig(timeoutMillis)) {
+            ConnectionRequest request =
+                fabric.peer().newConnectionRequest(new InetSocketAddress(target, remote.getPort()), config);
+            return new Prepared(fabric, sizes, request);
+        } catch (RpmaException e) {
+            KNOWN.remove(target);
+            throw e;
+        }
+    }
+
+    /**
+     * A request that can be sent.
+     *
+     * @param fabric the device
+     * @param sizes the queues
+     * @param request to be used up
+     */
+    record Prepared(Fabric fabric, StreamSizes sizes, ConnectionRequest request) {
+    }
+}

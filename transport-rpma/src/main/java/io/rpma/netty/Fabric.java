@@ -1,0 +1,72 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.rpma.Device;
+import io.rpma.DeviceLimits;
+import io.rpma.Peer;
+import io.rpma.RpmaException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * A device as the transport uses it: one protection domain for the whole process, in which the slabs are registered, so that any
+ * buffer of the allocator can be sent on any channel of the device.
+ */
+final class Fabric {
+    private static final ConcurrentHashMap<String, Fabric> FABRICS = new ConcurrentHashMap<>();
+    private static final AtomicInteger IDS = new AtomicInteger();
+
+    private final int id = IDS.getAndIncrement();
+    private final Device device;
+    private final Peer peer;
+
+    private Fabric(Device device) throws RpmaException {
+        this.device = device;
+        peer = device.newPeer();
+    }
+
+    /** The fabric of a device, made at its first use and kept as long as the process. */
+    static Fabric of(Device device) throws RpmaException {
+        Fabric fabric = FABRICS.get(device.name());
+        if (fabric != null) {
+            return fabric;
+        }
+        synchronized (FABRICS) {
+            fabric = FABRICS.get(device.name());
+            if (fabric == null) {
+                fabric = new Fabric(device);
+                FABRICS.put(device.name(), fabric);
+            }
+            return fabric;
+        }
+    }
+
+    int id() {
+        return id;
+    }
+
+    Peer peer() {
+        return peer;
+    }
+
+    DeviceLimits limits() {
+        return device.limits();
+    }
+
+    @Override
+    public String toString() {
+        return device.name();
+    }
+}

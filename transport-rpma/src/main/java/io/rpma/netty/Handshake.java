@@ -1,0 +1,122 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.rpma.ConnectionRequest;
+import java.net.ProtocolException;
+import java.nio.ByteBuffer;
+
+/**
+ * What the two ends of a stream tell each other in the private data, before the first message: that they speak the protocol, in
+ * which version, and what each can take. The peer's words are checked before they are believed. See {@code docs/protocol.md}.
+ *
+ * @param minor the minor version that the end speaks
+ * @param status 0, or why the accepting end will close the connection at once
+ * @param messageBytes the longest message that the end can receive
+ * @param credits how many messages of data it can receive before it returns credits
+ */
+record Handshake(int minor, int status, int messageBytes, int credits) {
+    static final int MAGIC = 0x4e52504d;
+    static final int MAJOR = 1;
+    static final int MINOR = 0;
+    static final int BYTES = 16;
+
+    static final int ACCEPTED = 0;
+    static final int REFUSED_VERSION = 1;
+    static final int REFUSED_MALFORMED = 2;
+
+    static final int MIN_MESSAGE_BYTES = 64;
+    static final int MAX_MESSAGE_BYTES = 1 << 22;
+
+    static Handshake of(StreamSizes sizes) {
+        return new Handshake(MINOR, ACCEPTED, sizes.messageBytes(), sizes.credits());
+    }
+
+    static Handshake refusal(int status) {
+        return new Handshake(MINOR, status, 0, 0);
+    }
+
+    ByteBuffer encode() {
+        ByteBuffer data = ByteBuffer.allocate(BYTES);
+        data.putInt(MAGIC).put((byte) MAJOR).put((byte) minor).put((byte) status).put((byte) 0);
+        data.putInt(messageBytes).putShort((short) credits).putShort((short) 0);
+        return data.flip();
+    }
+
+    /**
+     * Reads what the peer said.
+     *
+     * @param data the private data, whose length says nothing: devices pad it
+     * @return what it said, every number within its limits, unless {@link #status()} is a refusal
+     * @throws MismatchException if it does not speak this protocol, or not in this version
+     */
+    static Handshake decode(ByteBuffer data) throws MismatchException {
+        ByteBuffer in = data.duplicate();
+        if (in.remaining() < BYTES || in.getInt() != MAGIC) {
+            throw new MismatchException(REFUSED_MALFORMED, "the private data does not begin with the magic number of the"
+                + " stream protocol: the peer is no channel of this transport, but perhaps a program that uses librpma"
+                + " directly");
+        }
+        int major = in.get() & 0xff;
+        int minor = in.get() & 0xff;
+        if (major != MAJOR) {
+            throw new MismatchException(REFUSED_VERSION, "the peer speaks version " + major + "." + minor
+                + " of the stream protocol, this end " + MAJOR + "." + MINOR + ": use the same major version on both ends");
+        }
+        int status = in.get() & 0xff;
+        in.get();
+        int messageBytes = in.getInt();
+        int credits = in.getShort() & 0xffff;
+        if (status != ACCEPTED) {
+            return refusal(status);
+        }
+        if (messageBytes < MIN_MESSAGE_BYTES || messageBytes > MAX_MESSAGE_BYTES) {
+            throw new MismatchException(REFUSED_MALFORMED, "the peer receives messages of " + messageBytes
+                + " bytes; allowed are " + MIN_MESSAGE_BYTES + " to " + MAX_MESSAGE_BYTES);
+        }
+        if (credits < 1 || credits > Immediate.MAX_CREDITS) {
+            throw new MismatchException(REFUSED_MALFORMED, "the peer grants " + credits + " credits; allowed are 1 to "
+                + Immediate.MAX_CREDITS);
+        }
+        return new Handshake(minor, ACCEPTED, messageBytes, credits);
+    }
+
+    /** Why the accepting end refused, in words. */
+    static String refusalText(int status) {
+        return switch (status) {
+            case REFUSED_VERSION -> "it does not speak version " + MAJOR + "." + MINOR + " of the stream protocol";
+            case REFUSED_MALFORMED -> "it could not read this end's handshake";
+            default -> "of reason " + status + ", which this version does not know";
+        };
+    }
+
+    static {
+        assert BYTES <= ConnectionRequest.MAX_CONNECT_PRIVATE_DATA;
+    }
+
+    /** The peer does not speak the protocol as this end does. */
+    static final class MismatchException extends ProtocolException {
+        private final int status;
+
+        MismatchException(int status, String message) {
+            super(message);
+            this.status = status;
+        }
+
+        /** The refusal to answer with. */
+        int status() {
+            return status;
+        }
+    }
+}

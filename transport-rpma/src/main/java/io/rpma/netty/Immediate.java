@@ -1,0 +1,49 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+/**
+ * The 32 bits of immediate data that come with every message of the stream protocol: four bits say what the message is, twelve
+ * return credits, sixteen are an argument. See {@code docs/protocol.md}.
+ */
+final class Immediate {
+    /** The message is a piece of the stream. It takes one credit. */
+    static final int DATA = 1;
+    /** The message is empty and only returns credits. */
+    static final int CREDIT = 2;
+    /** The message is empty: the sender's stream ends here. */
+    static final int FIN = 3;
+
+    /** The most credits that one message can return. */
+    static final int MAX_CREDITS = 0xfff;
+
+    private Immediate() {
+    }
+
+    static int of(int kind, int credits) {
+        return kind << 28 | credits << 16;
+    }
+
+    static int kind(int immediate) {
+        return immediate >>> 28;
+    }
+
+    static int credits(int immediate) {
+        return immediate >>> 16 & MAX_CREDITS;
+    }
+
+    static int argument(int immediate) {
+        return immediate & 0xffff;
+    }
+}

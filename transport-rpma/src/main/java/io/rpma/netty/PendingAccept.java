@@ -1,0 +1,150 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.netty;
+
+import io.netty.channel.EventLoop;
+import io.netty.channel.IoEventLoop;
+import io.netty.channel.IoRegistration;
+import io.netty.util.concurrent.Future;
+import io.rpma.CompletionQueue;
+import io.rpma.WorkCompletions;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A connection that was accepted and is not established yet, as a TCP connection between SYN and ACK: the server channel's loop
+ * watches it. Its channel is made when it is established, so that the very first thing which that does reaches the client.
+ */
+final class PendingAccept implements RpmaIoHandle, StreamQueuePair.Listener {
+    /** How long a client that fell silent keeps its place in the backlog. */
+    private static final long MILLIS = 10_000;
+
+    private final StreamQueuePair pair;
+    private final Owner owner;
+    private IoRegistration registration;
+    private Future<?> timeout;
+    private boolean done;
+
+    /** The server channel. */
+    interface Owner {
+        /** Takes an established connection, which may have ended since. Nobody watches it any more. */
+        void established(PendingAccept pending, StreamQueuePair pair);
+
+        /** Tells that a connection was never established; it is closed already. */
+        void failed(PendingAccept pending, String why);
+    }
+
+    PendingAccept(StreamQueuePair pair, Owner owner) {
+        this.pair = pair;
+        this.owner = owner;
+        pair.listener(this);
+    }
+
+    /** Begins to watch; on the loop. */
+    void watch(EventLoop loop) {
+        ((IoEventLoop) loop).register(this).addListener(future -> {
+            if (!future.isSuccess()) {
+                fail("it cannot be watched: " + future.cause());
+                return;
+            }
+            registration = (IoRegistration) future.getNow();
+            if (done) {
+                registration.cancel();
+                return;
+            }
+            registration.submit(RpmaIoOps.OPEN);
+            if (!loop.isShuttingDown()) {
+                // Otherwise destroy() is the bound.
+                timeout = loop.schedule(() -> fail("the client did not answer for " + MILLIS + " ms"), MILLIS,
+                    TimeUnit.MILLISECONDS);
+            }
+        });
+    }
+
+    @Override
+    public void established() {
+        // eventsReady() looks when all events have been taken: the end may be among them.
+    }
+
+    @Override
+    public void readable() {
+        // As above.
+    }
+
+    @Override
+    public void writable() {
+        // Nothing is written yet.
+    }
+
+    @Override
+    public int eventFd() {
+        return pair.eventFd();
+    }
+
+    @Override
+    public void eventsReady() {
+        if (done) {
+            return;
+        }
+        pair.drainEvents();
+        if (pair.isEstablished()) {
+            release();
+            owner.established(this, pair);
+        } else if (pair.broken() != null) {
+            fail(pair.broken().getMessage());
+        }
+    }
+
+    private void release() {
+        done = true;
+        if (timeout != null) {
+            timeout.cancel(false);
+        }
+        if (registration != null) {
+            registration.cancel();
+        }
+    }
+
+    private void fail(String why) {
+        if (!done) {
+            release();
+            pair.close();
+            owner.failed(this, why);
+        }
+    }
+
+    @Override
+    public CompletionQueue completionQueue() {
+        // What the client sends early waits there for its channel.
+        return null;
+    }
+
+    @Override
+    public int poll(WorkCompletions batch) {
+        return 0;
+    }
+
+    @Override
+    public void close() {
+        fail("the server is closed");
+    }
+
+    @Override
+    public void destroy() {
+        close();
+    }
+
+    @Override
+    public String toString() {
+        return "accepting " + pair;
+    }
+}

@@ -1,0 +1,116 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.channel.EventLoop;
+import io.netty.channel.IoEventLoop;
+import io.netty.channel.IoRegistration;
+import io.netty.util.concurrent.Future;
+import io.rpma.CompletionQueue;
+import io.rpma.Connection;
+import io.rpma.ConnectionEvent;
+import io.rpma.RpmaException;
+import io.rpma.WorkCompletions;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A connection that was accepted only to tell the client why it is refused: librpma keeps the reason of a rejection to itself,
+ * and leaks an identifier for each. It is destroyed when the client has heard it, or after a while.
+ */
+final class RefusedConnection implements RpmaIoHandle {
+    private static final long MILLIS = 2_000;
+
+    private Connection connection;
+    private IoRegistration registration;
+    private Future<?> timeout;
+
+    private RefusedConnection(Connection connection) {
+        this.connection = connection;
+    }
+
+    static void watch(Connection connection, EventLoop loop) {
+        RefusedConnection refused = new RefusedConnection(connection);
+        ((IoEventLoop) loop).register(refused).addListener(future -> {
+            if (!future.isSuccess()) {
+                refused.end();
+                return;
+            }
+            refused.registration = (IoRegistration) future.getNow();
+            refused.registration.submit(RpmaIoOps.OPEN);
+            refused.timeout = loop.schedule(refused::end, MILLIS, TimeUnit.MILLISECONDS);
+        });
+    }
+
+    private void end() {
+        if (connection == null) {
+            return;
+        }
+        if (timeout != null) {
+            timeout.cancel(false);
+        }
+        if (registration != null) {
+            registration.cancel();
+        }
+        Connection closing = connection;
+        connection = null;
+        try {
+            closing.close();
+        } catch (RpmaException e) {
+            // Nobody is interested in this connection: it must only be gone, and closing again would do nothing.
+            return;
+        }
+    }
+
+    @Override
+    public int eventFd() {
+        return connection.eventFd();
+    }
+
+    @Override
+    public void eventsReady() {
+        while (connection != null) {
+            ConnectionEvent event;
+            try {
+                event = connection.nextEvent();
+            } catch (RpmaException e) {
+                event = ConnectionEvent.LOST;
+            }
+            if (event == null) {
+                return;
+            }
+            // ESTABLISHED means that the client has its answer; anything else that it is gone.
+            end();
+        }
+    }
+
+    @Override
+    public CompletionQueue completionQueue() {
+        return null;
+    }
+
+    @Override
+    public int poll(WorkCompletions batch) {
+        return 0;
+    }
+
+    @Override
+    public void close() {
+        end();
+    }
+
+    @Override
+    public void destroy() {
+        end();
+    }
+}

@@ -1,0 +1,911 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.CompositeByteBuf;
+import io.netty.channel.AbstractChannel;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelConfig;
+import io.netty.channel.ChannelException;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelMetadata;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.ChannelPipeline;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.ConnectTimeoutException;
+import io.netty.channel.DefaultFileRegion;
+import io.netty.channel.EventLoop;
+import io.netty.channel.FileRegion;
+import io.netty.channel.IoEventLoop;
+import io.netty.channel.IoRegistration;
+import io.netty.channel.RecvByteBufAllocator;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.channel.socket.ChannelInputShutdownReadComplete;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.util.UncheckedBooleanSupplier;
+import io.netty.util.concurrent.Future;
+import io.netty.util.internal.StringUtil;
+import io.rpma.CompletionQueue;
+import io.rpma.RpmaException;
+import io.rpma.WorkCompletions;
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.channels.AlreadyConnectedException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ConnectionPendingException;
+import java.nio.channels.NotYetConnectedException;
+import java.nio.channels.UnresolvedAddressException;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A {@link SocketChannel} over RPMA: an ordered, reliable stream of bytes with half-close, as over TCP. The peer must be a
+ * channel of this transport. Connecting and accepting follow {@code rpma_conn_req_new(3)}, {@code rpma_conn_req_connect(3)} and
+ * {@code rpma_conn_next_event(3)}; data is sent by {@code rpma_send_with_imm(3)}.
+ *
+ * <p>A write's promise succeeds when the data has been handed to the device; an orderly {@link #close()} still delivers it. A
+ * peer that aborts, dies or breaks the protocol shows as an {@link IOException}, mostly with "reset" in its message, before
+ * {@code channelInactive}. What the application does not read (auto-read off) stops the peer's writes.
+ */
+public final class RpmaChannel extends AbstractChannel implements SocketChannel {
+    private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
+    private static final String EXPECTED_TYPES = " (expected: " + StringUtil.simpleClassName(ByteBuf.class) + ", "
+        + StringUtil.simpleClassName(FileRegion.class) + ')';
+
+    /** A shorter buffer is copied into a message, together with what else is flushed. */
+    private static final int IN_PLACE_BYTES = 4096;
+
+    private final RpmaChannelConfig config = new RpmaChannelConfig(this);
+    private final Gatherer gatherer = new Gatherer();
+
+    private volatile StreamQueuePair pair;
+    private volatile InetSocketAddress local;
+    private volatile InetSocketAddress remote;
+    private volatile boolean open = true;
+    private volatile boolean active;
+    private volatile boolean inputShutdown;
+    private volatile boolean outputShutdown;
+
+    /** Creates a channel that can be connected. */
+    public RpmaChannel() {
+        super(null);
+    }
+
+    /** Creates the child of a server channel. */
+    RpmaChannel(Channel parent, StreamQueuePair pair) {
+        super(parent);
+        this.pair = pair;
+        local = pair.localAddress();
+        remote = pair.remoteAddress();
+        active = true;
+        pair.listener(handle());
+    }
+
+    private StreamUnsafe handle() {
+        return (StreamUnsafe) unsafe();
+    }
+
+    @Override
+    protected AbstractUnsafe newUnsafe() {
+        return new StreamUnsafe();
+    }
+
+    @Override
+    public RpmaChannelConfig config() {
+        return config;
+    }
+
+    @Override
+    public RpmaServerChannel parent() {
+        return (RpmaServerChannel) super.parent();
+    }
+
+    @Override
+    public ChannelMetadata metadata() {
+        return METADATA;
+    }
+
+    @Override
+    public boolean isOpen() {
+        return open;
+    }
+
+    @Override
+    public boolean isActive() {
+        return active;
+    }
+
+    @Override
+    public InetSocketAddress localAddress() {
+        return (InetSocketAddress) super.localAddress();
+    }
+
+    @Override
+    public InetSocketAddress remoteAddress() {
+        return (InetSocketAddress) super.remoteAddress();
+    }
+
+    @Override
+    protected SocketAddress localAddress0() {
+        return local;
+    }
+
+    @Override
+    protected SocketAddress remoteAddress0() {
+        return remote;
+    }
+
+    @Override
+    protected boolean isCompatible(EventLoop loop) {
+        return loop instanceof IoEventLoop io && io.isCompatible(RpmaIoHandle.class);
+    }
+
+    @Override
+    protected void doRegister(ChannelPromise promise) {
+        ((IoEventLoop) eventLoop()).register(handle()).addListener(future -> {
+            if (!future.isSuccess()) {
+                promise.setFailure(future.cause());
+                return;
+            }
+            handle().registration = (IoRegistration) future.getNow();
+            if (pair != null) {
+                handle().registration.submit(RpmaIoOps.OPEN);
+            }
+            promise.setSuccess();
+            if (pair != null && handle().hasInput()) {
+                // What came, and how the connection ended, before this loop watched: no event tells it again.
+                eventLoop().execute(handle()::readable);
+            }
+        });
+    }
+
+    @Override
+    protected void doDeregister() {
+        IoRegistration registration = handle().registration;
+        if (registration != null) {
+            handle().registration = null;
+            registration.cancel();
+        }
+    }
+
+    @Override
+    protected void doBind(SocketAddress address) throws Exception {
+        requireNoLocalPort(address);
+    }
+
+    /** An RDMA connection's own address follows from its route, and its port cannot be chosen. */
+    private static void requireNoLocalPort(SocketAddress address) {
+        if (address instanceof InetSocketAddress inet && inet.getPort() != 0) {
+            throw new ChannelException("the local port " + inet.getPort() + " cannot be chosen: the address and the port of"
+                + " an outgoing RDMA connection follow from its route; bind to port 0, or do not bind");
+        }
+    }
+
+    @Override
+    protected void doDisconnect() throws Exception {
+        doClose();
+    }
+
+    @Override
+    protected void doClose() throws Exception {
+        if (!open) {
+            return;
+        }
+        open = false;
+        active = false;
+        inputShutdown = true;
+        outputShutdown = true;
+        StreamUnsafe unsafe = handle();
+        unsafe.failConnect(new ClosedChannelException());
+        IoRegistration registration = unsafe.registration;
+        StreamQueuePair closing = pair;
+        if (registration == null) {
+            // Never registered, or no more: nobody watches the descriptors.
+            if (closing != null) {
+                closing.close();
+            }
+            return;
+        }
+        EventLoop loop = eventLoop();
+        if (loop.inEventLoop()) {
+            closePair(registration, closing, loop);
+        } else {
+            loop.execute(() -> closePair(registration, closing, loop));
+        }
+    }
+
+    private void closePair(IoRegistration registration, StreamQueuePair closing, EventLoop loop) {
+        registration.submit(RpmaIoOps.CLOSE);
+        doDeregister();
+        if (closing == null) {
+            return;
+        }
+        int linger = config.getSoLinger();
+        if (!closing.isEstablished()) {
+            // Nothing was promised yet.
+            closing.close();
+        } else if (linger == 0) {
+            LingeringClose.abort(closing, loop);
+        } else {
+            LingeringClose.close(closing, loop,
+                linger > 0 ? TimeUnit.SECONDS.toMillis(linger) : LingeringClose.DEFAULT_MILLIS);
+        }
+    }
+
+    @Override
+    protected void doBeginRead() throws Exception {
+        StreamUnsafe unsafe = handle();
+        unsafe.readPending = true;
+        if (pair != null && unsafe.hasInput()) {
+            unsafe.scheduleRead();
+        }
+    }
+
+    /** Auto-read was turned off: what the pipeline asked for because of it is asked for no more. */
+    void clearReadPending() {
+        if (!isRegistered()) {
+            return;
+        }
+        EventLoop loop = eventLoop();
+        if (loop.inEventLoop()) {
+            handle().readPending = false;
+        } else {
+            loop.execute(() -> {
+                if (!config.isAutoRead()) {
+                    handle().readPending = false;
+                }
+            });
+        }
+    }
+
+    // ---- writing ----
+
+    @Override
+    protected Object filterOutboundMessage(Object msg) {
+        if (msg instanceof ByteBuf || msg instanceof FileRegion) {
+            return msg;
+        }
+        throw new UnsupportedOperationException(
+            "unsupported message type: " + StringUtil.simpleClassName(msg) + EXPECTED_TYPES);
+    }
+
+    @Override
+    protected void doWrite(ChannelOutboundBuffer in) throws Exception {
+        StreamQueuePair to = pair;
+        if (handle().isBehind()) {
+            handle().catchUp();
+        }
+        IOException broken = to.broken();
+        if (broken != null) {
+            throw new IOException(broken.getMessage(), broken);
+        }
+        for (;;) {
+            Object msg = in.current();
+            if (msg == null) {
+                return;
+            }
+            int limit = to.messageLimit();
+            if (limit == 0) {
+                // Credits or slots come back with a completion, which calls flush0() again.
+                return;
+            }
+            if (msg instanceof ByteBuf buf) {
+                Slab slab = inPlace(buf);
+                if (slab != null) {
+                    writeInPlace(to, in, buf, slab, limit);
+                } else {
+                    writeBytes(to, in, limit);
+                }
+            } else if (!writeRegion(to, in, (FileRegion) msg, limit)) {
+                eventLoop().execute(handle()::flush0);
+                return;
+            }
+            if (!open) {
+                // A promise's listener closed the channel.
+                return;
+            }
+        }
+    }
+
+    /**
+     * The slab of a buffer that can be sent from where it lies, or {@code null}. It must be worth a message of its own, and
+     * nobody else may hold it: whoever does may write to it as soon as the promise has succeeded. (The count of a composite
+     * says nothing of its component.)
+     */
+    private static Slab inPlace(ByteBuf buf) {
+        return buf.readableBytes() >= IN_PLACE_BYTES && buf.hasMemoryAddress() && buf.refCnt() == 1
+            && !(buf instanceof CompositeByteBuf) ? RpmaByteBufAllocator.slab(buf.memoryAddress()) : null;
+    }
+
+    private static void writeInPlace(StreamQueuePair to, ChannelOutboundBuffer in, ByteBuf buf, Slab slab, int limit)
+            throws IOException {
+        int bytes = Math.min(limit, buf.readableBytes());
+        boolean last = bytes == buf.readableBytes() && in.size() == 1;
+        to.send(buf.retain(), slab, buf.memoryAddress() + buf.readerIndex() - slab.address(), bytes, last);
+        in.removeBytes(bytes);
+    }
+
+    /** Sends as many of the flushed buffers as one message holds. */
+    private void writeBytes(StreamQueuePair to, ChannelOutboundBuffer in, int limit) throws Exception {
+        RpmaByteBuf message = message((int) Math.min(limit, Math.max(1, in.totalPendingWriteBytes())));
+        boolean more;
+        try {
+            gatherer.message = message;
+            gatherer.more = false;
+            in.forEachFlushedMessage(gatherer);
+            more = gatherer.more;
+        } catch (Throwable e) {
+            message.release();
+            throw e;
+        } finally {
+            gatherer.message = null;
+        }
+        int bytes = message.readableBytes();
+        if (bytes == 0) {
+            message.release();
+        } else {
+            // Before the promises, whose listeners may close the channel: what they were told must be on its way.
+            send(to, message, !more);
+        }
+        in.removeBytes(bytes);
+    }
+
+    /** Sends a part of a file region. Returns whether there was any. */
+    private boolean writeRegion(StreamQueuePair to, ChannelOutboundBuffer in, FileRegion region, int limit)
+            throws Exception {
+        long position = region.transferred();
+        long remaining = region.count() - position;
+        if (remaining <= 0) {
+            in.remove();
+            return true;
+        }
+        RpmaByteBuf message = message((int) Math.min(limit, remaining));
+        long n;
+        try {
+            n = region.transferTo(new MessageSink(message), position);
+        } catch (Throwable e) {
+            message.release();
+            throw e;
+        }
+        int bytes = message.readableBytes();
+        if (bytes == 0) {
+            message.release();
+            if (n < 0) {
+                throw new EOFException("the file region ended after " + position + " of " + region.count() + " bytes");
+            }
+            if (region instanceof DefaultFileRegion file) {
+                validateFileRegion(file, position);
+            }
+            return false;
+        }
+        boolean done = region.transferred() >= region.count();
+        send(to, message, done);
+        in.progress(bytes);
+        if (done && in.current() == region) {
+            in.remove();
+        }
+        return true;
+    }
+
+    private static void send(StreamQueuePair to, RpmaByteBuf message, boolean last) throws IOException {
+        to.send(message, message.slab(), message.block().offset, message.readableBytes(), last);
+    }
+
+    private static RpmaByteBuf message(int bytes) throws IOException {
+        RpmaByteBuf message = RpmaByteBufAllocator.DEFAULT.registered(bytes, bytes);
+        if (message == null) {
+            throw new IOException("no registered memory is left for a message of " + bytes + " bytes: "
+                + RpmaByteBufAllocator.DEFAULT.registeredBytes()
+                + " bytes are registered; -Dio.rpma.netty.maxRegisteredBytes sets the limit");
+        }
+        return message;
+    }
+
+    /** Copies flushed buffers into a message until it is full. */
+    private static final class Gatherer implements ChannelOutboundBuffer.MessageProcessor {
+        RpmaByteBuf message;
+        boolean more;
+
+        @Override
+        public boolean processMessage(Object msg) {
+            if (!(msg instanceof ByteBuf buf)) {
+                more = true;
+                return false;
+            }
+            int bytes = buf.readableBytes();
+            int room = message.writableBytes();
+            if (room == 0 && bytes > 0 || message.isReadable() && inPlace(buf) != null) {
+                more = true;
+                return false;
+            }
+            message.writeBytes(buf, buf.readerIndex(), Math.min(bytes, room));
+            more = bytes > room;
+            return !more;
+        }
+    }
+
+    // ---- shutting down ----
+
+    @Override
+    protected void doShutdownOutput() throws Exception {
+        outputShutdown = true;
+        StreamQueuePair current = pair;
+        if (current == null) {
+            throw new NotYetConnectedException();
+        }
+        current.finish();
+    }
+
+    @Override
+    public boolean isInputShutdown() {
+        return inputShutdown;
+    }
+
+    @Override
+    public boolean isOutputShutdown() {
+        return outputShutdown;
+    }
+
+    @Override
+    public boolean isShutdown() {
+        return inputShutdown && outputShutdown;
+    }
+
+    @Override
+    public ChannelFuture shutdownOutput() {
+        return shutdownOutput(newPromise());
+    }
+
+    @Override
+    public ChannelFuture shutdownOutput(ChannelPromise promise) {
+        onLoop(() -> handle().shutdownOutput(promise));
+        return promise;
+    }
+
+    @Override
+    public ChannelFuture shutdownInput() {
+        return shutdownInput(newPromise());
+    }
+
+    @Override
+    public ChannelFuture shutdownInput(ChannelPromise promise) {
+        onLoop(() -> {
+            if (!open) {
+                promise.setFailure(new ClosedChannelException());
+            } else if (pair == null) {
+                promise.setFailure(new NotYetConnectedException());
+            } else {
+                inputShutdown = true;
+                promise.setSuccess();
+            }
+        });
+        return promise;
+    }
+
+    @Override
+    public ChannelFuture shutdown() {
+        return shutdown(newPromise());
+    }
+
+    @Override
+    public ChannelFuture shutdown(ChannelPromise promise) {
+        shutdownOutput().addListener(output -> shutdownInput().addListener(input -> {
+            Throwable cause = output.cause() != null ? output.cause() : input.cause();
+            if (cause == null) {
+                promise.setSuccess();
+            } else {
+                if (output.cause() != null && input.cause() != null) {
+                    cause.addSuppressed(input.cause());
+                }
+                promise.setFailure(cause);
+            }
+        }));
+        return promise;
+    }
+
+    private void onLoop(Runnable task) {
+        EventLoop loop = eventLoop();
+        if (loop.inEventLoop()) {
+            task.run();
+        } else {
+            loop.execute(task);
+        }
+    }
+
+    /** The channel as its event loop sees it. */
+    private final class StreamUnsafe extends AbstractUnsafe implements RpmaIoHandle, StreamQueuePair.Listener,
+            UncheckedBooleanSupplier {
+        private IoRegistration registration;
+        private boolean readPending;
+        private boolean reading;
+        private boolean readScheduled;
+        private boolean endSeen;
+        private boolean catchingUp;
+        private boolean inputShutdownComplete;
+        private final Runnable readTask = this::readScheduled;
+
+        private ChannelPromise connectPromise;
+        private Future<?> connectTimeout;
+        private InetSocketAddress connectAddress;
+
+        // ---- connecting ----
+
+        @Override
+        public void connect(SocketAddress remoteAddress, SocketAddress localAddress, ChannelPromise promise) {
+            if (promise.isDone() || !ensureOpen(promise)) {
+                return;
+            }
+            try {
+                if (connectPromise != null) {
+                    throw new ConnectionPendingException();
+                }
+                if (pair != null) {
+                    throw new AlreadyConnectedException();
+                }
+                if (localAddress != null) {
+                    requireNoLocalPort(localAddress);
+                }
+                if (!(remoteAddress instanceof InetSocketAddress address)) {
+                    throw new ConnectException("an address of type " + remoteAddress.getClass().getName()
+                        + " cannot be connected to: an InetSocketAddress is needed");
+                }
+                if (address.isUnresolved()) {
+                    throw new UnresolvedAddressException();
+                }
+                if (address.getPort() == 0) {
+                    throw new ConnectException("port 0 cannot be connected to");
+                }
+                connectPromise = promise;
+                connectAddress = address;
+                int timeoutMillis = config.getConnectTimeoutMillis();
+                prepare(address, timeoutMillis);
+                if (timeoutMillis > 0) {
+                    connectTimeout = eventLoop().schedule(() -> timedOut(timeoutMillis), timeoutMillis,
+                        TimeUnit.MILLISECONDS);
+                }
+                promise.addListener((ChannelFutureListener) future -> {
+                    if (future.isCancelled()) {
+                        connectPromise = null;
+                        close(voidPromise());
+                    }
+                });
+            } catch (Throwable t) {
+                promise.tryFailure(annotateConnectException(t, remoteAddress));
+                closeIfClosed();
+            }
+        }
+
+        private void prepare(InetSocketAddress address, int timeoutMillis) {
+            StreamOptions options = config.stream();
+            Connector.execute(() -> {
+                Connector.Prepared prepared = null;
+                Throwable failure = null;
+                try {
+                    prepared = Connector.prepare(address, options.messageBytes(), options.credits(),
+                        timeoutMillis > 0 ? timeoutMillis : Integer.MAX_VALUE);
+                } catch (Throwable e) {
+                    failure = e;
+                }
+                hand(prepared, failure);
+            });
+        }
+
+        /** Brings the result of the blocking part to the loop. */
+        private void hand(Connector.Prepared prepared, Throwable failure) {
+            try {
+                eventLoop().execute(() -> prepared(prepared, failure));
+            } catch (RuntimeException e) {
+                // The loop has ended meanwhile, and the channel with it.
+                drop(prepared);
+            }
+        }
+
+        private void drop(Connector.Prepared prepared) {
+            if (prepared != null) {
+                try {
+                    prepared.request().close();
+                } catch (RpmaException e) {
+                    pipeline().fireExceptionCaught(e);
+                }
+            }
+        }
+
+        private void prepared(Connector.Prepared prepared, Throwable failure) {
+            if (connectPromise == null || !isOpen()) {
+                drop(prepared);
+                return;
+            }
+            if (failure != null) {
+                failConnectAndClose(failure instanceof RpmaException e ? ConnectFailure.prepare(e, connectAddress) : failure);
+                return;
+            }
+            try {
+                StreamQueuePair created =
+                    StreamQueuePair.connect(prepared.fabric(), prepared.sizes(), prepared.request(), connectAddress);
+                created.listener(this);
+                pair = created;
+                registration.submit(RpmaIoOps.OPEN);
+            } catch (RpmaException e) {
+                failConnectAndClose(ConnectFailure.prepare(e, connectAddress));
+            } catch (Throwable e) {
+                failConnectAndClose(e);
+            }
+        }
+
+        private void timedOut(int millis) {
+            if (connectPromise != null) {
+                failConnectAndClose(new ConnectTimeoutException("connection timed out after " + millis + " ms: "
+                    + connectAddress));
+            }
+        }
+
+        private void failConnectAndClose(Throwable cause) {
+            failConnect(annotateConnectException(cause, connectAddress));
+            close(voidPromise());
+        }
+
+        void failConnect(Throwable cause) {
+            ChannelPromise promise = connectPromise;
+            if (promise != null) {
+                connectPromise = null;
+                promise.tryFailure(cause);
+            }
+            cancelTimeout();
+        }
+
+        private void cancelTimeout() {
+            if (connectTimeout != null) {
+                connectTimeout.cancel(false);
+                connectTimeout = null;
+            }
+        }
+
+        @Override
+        public void established() {
+            ChannelPromise promise = connectPromise;
+            if (promise == null || !isOpen()) {
+                return;
+            }
+            connectPromise = null;
+            cancelTimeout();
+            local = pair.localAddress();
+            remote = connectAddress.getAddress().isAnyLocalAddress() ? pair.remoteAddress() : connectAddress;
+            active = true;
+            boolean accepted = promise.trySuccess();
+            // The connection was established, whatever a listener of the promise has done since.
+            pipeline().fireChannelActive();
+            if (!accepted) {
+                close(voidPromise());
+            }
+        }
+
+        // ---- events of the queue pair ----
+
+        @Override
+        public int eventFd() {
+            return pair.eventFd();
+        }
+
+        @Override
+        public void eventsReady() {
+            StreamQueuePair current = pair;
+            if (current != null) {
+                current.drainEvents();
+            }
+        }
+
+        @Override
+        public CompletionQueue completionQueue() {
+            return pair.completionQueue();
+        }
+
+        @Override
+        public int poll(WorkCompletions batch) {
+            StreamQueuePair current = pair;
+            return current != null ? current.poll(batch) : 0;
+        }
+
+        @Override
+        public void writable() {
+            flush0();
+        }
+
+        @Override
+        protected void flush0() {
+            super.flush0();
+            if (registration != null && active) {
+                registration.submit(RpmaIoOps.HOT);
+            }
+        }
+
+        private boolean isBehind() {
+            return registration != null && registration.<RpmaIoHandler>attachment().isBehind();
+        }
+
+        /** Learns before a promise is given whether the peer has gone meanwhile. Events of the pipeline follow later. */
+        private void catchUp() {
+            catchingUp = true;
+            try {
+                pair.drainEvents();
+            } finally {
+                catchingUp = false;
+            }
+        }
+
+        @Override
+        public void readable() {
+            if (catchingUp) {
+                eventLoop().execute(this::readable);
+                return;
+            }
+            StreamQueuePair current = pair;
+            if (connectPromise != null && current.broken() != null) {
+                failConnectAndClose(ConnectFailure.event(current.terminal(), current.broken()));
+                return;
+            }
+            if (!open) {
+                return;
+            }
+            if (inputShutdownComplete) {
+                // A peer that has ended its stream may go: that shows when something is written. Anything else shows now.
+                if (current.isAbnormal()) {
+                    closeBroken(current);
+                }
+                return;
+            }
+            boolean ended = current.isEndOfStream() || current.broken() != null;
+            if (ended && !endSeen) {
+                // Seen even if nobody asks for data: an application that does not read must learn that the peer is gone.
+                endSeen = true;
+                read();
+            } else if (wantsRead()) {
+                read();
+            }
+        }
+
+        // ---- reading ----
+
+        private boolean wantsRead() {
+            // Once the peer has ended, all that came is read, asked for or not: how else would the end be reached.
+            return readPending || config.isAutoRead() || endSeen;
+        }
+
+        private boolean hasInput() {
+            return !inputShutdownComplete
+                && (pair.available() > 0 || pair.isEndOfStream() || pair.broken() != null);
+        }
+
+        /** Whether more can be read at once; what a {@link RecvByteBufAllocator.ExtendedHandle} asks. */
+        @Override
+        public boolean get() {
+            return pair.available() > 0;
+        }
+
+        private void scheduleRead() {
+            if (!readScheduled && !reading) {
+                readScheduled = true;
+                eventLoop().execute(readTask);
+            }
+        }
+
+        private void readScheduled() {
+            readScheduled = false;
+            if (isOpen() && pair != null && wantsRead() && hasInput()) {
+                read();
+            }
+        }
+
+        private void read() {
+            if (reading) {
+                return;
+            }
+            StreamQueuePair from = pair;
+            ChannelConfig channelConfig = config();
+            ChannelPipeline pipeline = pipeline();
+            RecvByteBufAllocator.ExtendedHandle handle = (RecvByteBufAllocator.ExtendedHandle) recvBufAllocHandle();
+            handle.reset(channelConfig);
+            boolean drained = false;
+            reading = true;
+            try {
+                do {
+                    if (inputShutdown && from.available() > 0) {
+                        // Shut down by the user: what still comes is dropped, and the peer may go on.
+                        from.skip();
+                        continue;
+                    }
+                    if (from.available() == 0) {
+                        drained = from.isEndOfStream() || from.broken() != null;
+                        handle.lastBytesRead(drained ? -1 : 0);
+                        if (drained) {
+                            readPending = false;
+                        }
+                        break;
+                    }
+                    ByteBuf buf = from.read(handle, channelConfig.getAllocator());
+                    handle.incMessagesRead(1);
+                    readPending = false;
+                    pipeline.fireChannelRead(buf);
+                } while (open && handle.continueReading(this));
+                handle.readComplete();
+                pipeline.fireChannelReadComplete();
+                if (!open) {
+                    return;
+                }
+                from.returnCredits();
+                if (drained) {
+                    inputEnded(from);
+                }
+            } catch (Throwable t) {
+                handle.readComplete();
+                pipeline.fireChannelReadComplete();
+                pipeline.fireExceptionCaught(t);
+                if (t instanceof OutOfMemoryError || t instanceof IOException) {
+                    close(voidPromise());
+                }
+            } finally {
+                reading = false;
+                if (open && wantsRead() && hasInput()) {
+                    scheduleRead();
+                }
+            }
+        }
+
+        /** Everything has been read: ends the input as the stream ended. */
+        private void inputEnded(StreamQueuePair from) {
+            if (from.isAbnormal()) {
+                inputShutdownComplete = true;
+                closeBroken(from);
+                return;
+            }
+            if (!inputShutdown) {
+                if (!config.isAllowHalfClosure()) {
+                    close(voidPromise());
+                    return;
+                }
+                inputShutdown = true;
+                pipeline().fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
+            }
+            if (!inputShutdownComplete) {
+                inputShutdownComplete = true;
+                pipeline().fireUserEventTriggered(ChannelInputShutdownReadComplete.INSTANCE);
+            }
+        }
+
+        // ---- the end ----
+
+        private void closeBroken(StreamQueuePair from) {
+            pipeline().fireExceptionCaught(new IOException(from.broken().getMessage(), from.broken()));
+            close(voidPromise());
+        }
+
+        @Override
+        public void close() {
+            close(voidPromise());
+        }
+
+        @Override
+        public void destroy() {
+            closeForcibly();
+        }
+
+        @Override
+        public String toString() {
+            return RpmaChannel.this.toString();
+        }
+    }
+}

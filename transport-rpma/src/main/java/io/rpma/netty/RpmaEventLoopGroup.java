@@ -1,0 +1,67 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadFactory;
+
+/**
+ * The event loops of {@link RpmaServerChannel} and {@link RpmaChannel}: a {@link MultiThreadIoEventLoopGroup} over
+ * {@link RpmaIoHandler}. Epoll's channels can be registered with it as well.
+ */
+public class RpmaEventLoopGroup extends MultiThreadIoEventLoopGroup {
+    /** Creates a group with Netty's default number of threads. */
+    public RpmaEventLoopGroup() {
+        this(0);
+    }
+
+    /**
+     * Creates a group.
+     *
+     * @param threads the number of threads, 0 for Netty's default
+     */
+    public RpmaEventLoopGroup(int threads) {
+        super(threads, RpmaIoHandler.newFactory());
+    }
+
+    /**
+     * Creates a group with Netty's default number of threads.
+     *
+     * @param threadFactory makes the threads
+     */
+    public RpmaEventLoopGroup(ThreadFactory threadFactory) {
+        super(threadFactory, RpmaIoHandler.newFactory());
+    }
+
+    /**
+     * Creates a group.
+     *
+     * @param threads the number of threads, 0 for Netty's default
+     * @param threadFactory makes the threads
+     */
+    public RpmaEventLoopGroup(int threads, ThreadFactory threadFactory) {
+        super(threads, threadFactory, RpmaIoHandler.newFactory());
+    }
+
+    /**
+     * Creates a group.
+     *
+     * @param threads the number of threads, 0 for Netty's default
+     * @param executor runs the loops
+     */
+    public RpmaEventLoopGroup(int threads, Executor executor) {
+        super(threads, executor, RpmaIoHandler.newFactory());
+    }
+}

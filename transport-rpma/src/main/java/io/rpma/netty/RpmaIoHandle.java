@@ -1,0 +1,54 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.channel.IoEvent;
+import io.netty.channel.IoHandle;
+import io.netty.channel.IoRegistration;
+import io.rpma.WorkCompletions;
+
+/**
+ * Something that {@link RpmaIoHandler} watches: an event descriptor, and perhaps a completion queue. All methods are called on
+ * the loop. None may throw: what goes wrong is turned into a state of the handle.
+ */
+interface RpmaIoHandle extends IoHandle {
+    /** The descriptor of connection events or requests; asked for once, when the registration is opened. */
+    int eventFd();
+
+    /** Tells that the event descriptor became readable; to be drained. */
+    void eventsReady();
+
+    /** The completion queue to be polled, or {@code null}; asked for once, when the registration is opened. */
+    io.rpma.CompletionQueue completionQueue();
+
+    /**
+     * Polls the completion queue and handles what came.
+     *
+     * @param batch to be filled, at most once in each call
+     * @return how many completions were handled
+     */
+    int poll(WorkCompletions batch);
+
+    /** The loop begins to shut down. */
+    @Override
+    void close();
+
+    /** The loop ends now, without the time for an orderly close. */
+    void destroy();
+
+    @Override
+    default void handle(IoRegistration registration, IoEvent event) {
+        throw new UnsupportedOperationException("the handler calls eventsReady() and poll() directly");
+    }
+}

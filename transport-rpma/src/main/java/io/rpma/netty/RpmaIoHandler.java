@@ -1,0 +1,500 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.channel.IoEvent;
+import io.netty.channel.IoHandle;
+import io.netty.channel.IoHandler;
+import io.netty.channel.IoHandlerContext;
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.IoOps;
+import io.netty.channel.IoRegistration;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollIoHandle;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollIoOps;
+import io.netty.channel.unix.FileDescriptor;
+import io.netty.util.concurrent.ThreadAwareExecutor;
+import io.netty.util.internal.logging.InternalLogger;
+import io.netty.util.internal.logging.InternalLoggerFactory;
+import io.rpma.CompletionQueue;
+import io.rpma.RpmaException;
+import io.rpma.RpmaUnavailableException;
+import io.rpma.WorkCompletions;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.Set;
+
+/**
+ * The {@link IoHandler} of this transport: multiplexes completion queues and connection events with epoll. It wraps Netty's own
+ * epoll handler, so that epoll's TCP, UDP and domain channels can live on the same loop.
+ *
+ * <p>A queue is <i>hot</i> while completions come: then it is polled in every turn and costs no system call. Otherwise it is
+ * <i>cold</i>: armed, its descriptor in the epoll set, and costs nothing. Before the loop blocks it arms every hot queue and
+ * polls it once more, so that no completion is missed between the last poll and the arming.
+ */
+public final class RpmaIoHandler implements IoHandler {
+    private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(RpmaIoHandler.class);
+
+    private static final int BATCH = 64;
+    /** While queues are hot, epoll gets a turn this often. */
+    private static final long EPOLL_INTERVAL_NANOS = 20_000;
+    /** So long after its last look at epoll the loop does not know any more how its connections are. */
+    private static final long BEHIND_NANOS = 1_000_000;
+    /** A queue that has been empty so many times in a row is not polled any more. */
+    private static final int COLD_AFTER_EMPTY_POLLS = 512;
+
+    private final ThreadAwareExecutor executor;
+    private final IoHandler epoll;
+    private final SpinPolicy spin = new SpinPolicy();
+    private final WorkCompletions batch = new WorkCompletions(BATCH);
+    private final Set<Registration> registrations = new LinkedHashSet<>();
+    private final NonBlocking nonBlocking = new NonBlocking();
+    private Registration[] hot = new Registration[16];
+    private int hotCount;
+    private int active;
+    private int dispatched;
+    private long lastEpollNanos;
+
+    private RpmaIoHandler(ThreadAwareExecutor executor, IoHandler epoll) {
+        this.executor = executor;
+        this.epoll = epoll;
+    }
+
+    /**
+     * Returns the factory of handlers, for a {@code MultiThreadIoEventLoopGroup} or whatever else takes one.
+     *
+     * @throws RpmaUnavailableException if the JVM refuses native access; the message names the flag
+     * @throws UnsatisfiedLinkError if Netty's native epoll library is not there
+     */
+    public static IoHandlerFactory newFactory() {
+        NativeAccess.ensure(Epoll.unavailabilityCause());
+        IoHandlerFactory epoll = EpollIoHandler.newFactory();
+        return new IoHandlerFactory() {
+            @Override
+            public IoHandler newHandler(ThreadAwareExecutor executor) {
+                return new RpmaIoHandler(executor, epoll.newHandler(executor));
+            }
+
+            @Override
+            public boolean isChangingThreadSupported() {
+                return true;
+            }
+        };
+    }
+
+    @Override
+    public void initialize() {
+        epoll.initialize();
+    }
+
+    @Override
+    public int run(IoHandlerContext context) {
+        active = 0;
+        long started = context.shouldReportActiveIoTime() ? System.nanoTime() : 0;
+        int handled = pollHot();
+        if (started != 0 && handled > 0) {
+            context.reportActiveIoTime(System.nanoTime() - started);
+        }
+        if (handled > 0 || !context.canBlock()) {
+            long now = System.nanoTime();
+            if (hotCount == 0 || now - lastEpollNanos >= EPOLL_INTERVAL_NANOS) {
+                lastEpollNanos = now;
+                runEpoll(nonBlocking.of(context));
+            }
+            return active;
+        }
+        long idleSince = System.nanoTime();
+        if (hotCount > 0 && spin.pays() && spinUntilWork(context, idleSince)) {
+            spin.paid();
+            return active;
+        }
+        if (arm() || !context.canBlock()) {
+            return active;
+        }
+        runEpoll(context);
+        lastEpollNanos = System.nanoTime();
+        if (hotCount > 0) {
+            // A completion ended the wait: had spinning been long enough to see it?
+            spin.waited(lastEpollNanos - idleSince);
+            pollHot();
+        }
+        return active;
+    }
+
+    /**
+     * Whether a task or a handler has kept this loop so long that a connection may have ended unnoticed; on the loop. Costs a
+     * look at the clock.
+     */
+    boolean isBehind() {
+        return System.nanoTime() - lastEpollNanos > BEHIND_NANOS;
+    }
+
+    private void runEpoll(IoHandlerContext context) {
+        // The handles of this handler count themselves when they are dispatched; those of epoll's own channels are the rest.
+        dispatched = 0;
+        int ready = epoll.run(context);
+        active += ready - dispatched;
+    }
+
+    /** Polls every hot queue once. */
+    private int pollHot() {
+        int total = 0;
+        for (int i = hotCount - 1; i >= 0; i--) {
+            if (i >= hotCount) {
+                // A handler of the pipeline closed other channels meanwhile.
+                continue;
+            }
+            Registration registration = hot[i];
+            int n = registration.poll(batch);
+            if (n > 0) {
+                total += n;
+                active++;
+                registration.emptyPolls = 0;
+            } else if (++registration.emptyPolls >= COLD_AFTER_EMPTY_POLLS && registration.hotIndex >= 0
+                    && !registration.armAndPoll(batch)) {
+                cool(registration);
+            }
+        }
+        return total;
+    }
+
+    private boolean spinUntilWork(IoHandlerContext context, long since) {
+        long deadline = since + spin.maxNanos();
+        int turns = 0;
+        for (;;) {
+            if (pollHot() > 0) {
+                return true;
+            }
+            Thread.onSpinWait();
+            if ((++turns & 31) == 0) {
+                if (!context.canBlock()) {
+                    return true;
+                }
+                long now = System.nanoTime();
+                if (now >= deadline || hotCount == 0) {
+                    return false;
+                }
+                if (now - lastEpollNanos >= EPOLL_INTERVAL_NANOS) {
+                    lastEpollNanos = now;
+                    runEpoll(nonBlocking.of(context));
+                    if (active > 0) {
+                        return true;
+                    }
+                }
+            }
+        }
+    }
+
+    /** Arms every hot queue and polls it once more; what is empty then is cold. Returns whether there was work. */
+    private boolean arm() {
+        boolean worked = false;
+        for (int i = hotCount - 1; i >= 0; i--) {
+            if (i >= hotCount) {
+                continue;
+            }
+            Registration registration = hot[i];
+            if (registration.armAndPoll(batch)) {
+                active++;
+                registration.emptyPolls = 0;
+                worked = true;
+            } else if (registration.hotIndex >= 0) {
+                cool(registration);
+            }
+        }
+        return worked;
+    }
+
+    private void heat(Registration registration) {
+        if (registration.hotIndex < 0) {
+            if (hotCount == hot.length) {
+                hot = java.util.Arrays.copyOf(hot, hotCount << 1);
+            }
+            registration.hotIndex = hotCount;
+            registration.emptyPolls = 0;
+            hot[hotCount++] = registration;
+        }
+    }
+
+    private void cool(Registration registration) {
+        int index = registration.hotIndex;
+        if (index >= 0) {
+            Registration last = hot[--hotCount];
+            hot[index] = last;
+            last.hotIndex = index;
+            hot[hotCount] = null;
+            registration.hotIndex = -1;
+        }
+    }
+
+    @Override
+    public void prepareToDestroy() {
+        for (Registration registration : new ArrayList<>(registrations)) {
+            try {
+                registration.handle.close();
+            } catch (Exception e) {
+                LOGGER.warn("Failed to close {} while the loop shuts down.", registration.handle, e);
+            }
+        }
+        epoll.prepareToDestroy();
+    }
+
+    @Override
+    public void destroy() {
+        // prepareToDestroy() may never have been called: a shutdown without a quiet period skips it.
+        // A channel that is destroyed may leave a lingering close behind, which is destroyed in the next round.
+        while (!registrations.isEmpty()) {
+            for (Registration registration : new ArrayList<>(registrations)) {
+                registration.handle.destroy();
+                registration.cancel();
+            }
+        }
+        epoll.destroy();
+    }
+
+    @Override
+    public IoRegistration register(IoHandle handle) throws Exception {
+        if (handle instanceof RpmaIoHandle rpma) {
+            Registration registration = new Registration(rpma);
+            registrations.add(registration);
+            rpma.registered();
+            return registration;
+        }
+        return epoll.register(handle);
+    }
+
+    @Override
+    public void wakeup() {
+        epoll.wakeup();
+    }
+
+    @Override
+    public boolean isCompatible(Class<? extends IoHandle> handleType) {
+        return RpmaIoHandle.class.isAssignableFrom(handleType) || epoll.isCompatible(handleType);
+    }
+
+    /** One handle on this loop. */
+    private final class Registration implements IoRegistration {
+        final RpmaIoHandle handle;
+        int hotIndex = -1;
+        int emptyPolls;
+        private CompletionQueue queue;
+        private Watch events;
+        private Watch completions;
+        private volatile boolean valid = true;
+
+        Registration(RpmaIoHandle handle) {
+            this.handle = handle;
+        }
+
+        int poll(WorkCompletions completions) {
+            try {
+                return handle.poll(completions);
+            } catch (Throwable e) {
+                failed(e);
+                return 1;
+            }
+        }
+
+        /** Arms the queue and polls it once more. Returns whether there was work. */
+        boolean armAndPoll(WorkCompletions batch) {
+            try {
+                queue.consumeEvent();
+            } catch (RpmaException | RuntimeException e) {
+                failed(e);
+                return true;
+            }
+            return poll(batch) > 0;
+        }
+
+        /** The one place for what must not happen: a handle that throws. Its connection is ended, the loop goes on. */
+        void failed(Throwable e) {
+            LOGGER.error("{} failed; its connection is closed.", handle, e);
+            try {
+                handle.close();
+            } catch (Exception suppressed) {
+                LOGGER.error("{} could not be closed.", handle, suppressed);
+            }
+            handle.destroy();
+            cancel();
+        }
+
+        @Override
+        @SuppressWarnings("unchecked")
+        public <T> T attachment() {
+            return (T) RpmaIoHandler.this;
+        }
+
+        @Override
+        public long submit(IoOps ops) {
+            if (!valid) {
+                return -1;
+            }
+            switch ((RpmaIoOps) ops) {
+                case OPEN -> open();
+                case CLOSE -> close();
+                case HOT -> {
+                    if (queue != null) {
+                        heat(this);
+                    }
+                }
+            }
+            return 0;
+        }
+
+        private void open() {
+            if (events != null) {
+                return;
+            }
+            events = new Watch(this, handle.eventFd(), true);
+            queue = handle.completionQueue();
+            if (queue != null) {
+                completions = new Watch(this, queue.fd(), false);
+                // What came before this moment is seen at once; the rest rings.
+                heat(this);
+            }
+        }
+
+        private void close() {
+            cool(this);
+            queue = null;
+            if (completions != null) {
+                completions.cancel();
+                completions = null;
+            }
+            if (events != null) {
+                events.cancel();
+                events = null;
+            }
+        }
+
+        @Override
+        public boolean isValid() {
+            return valid;
+        }
+
+        @Override
+        public boolean cancel() {
+            if (!valid) {
+                return false;
+            }
+            valid = false;
+            if (executor.isExecutorThread(Thread.currentThread())) {
+                cancelOnLoop();
+            } else {
+                executor.execute(this::cancelOnLoop);
+            }
+            return true;
+        }
+
+        private void cancelOnLoop() {
+            close();
+            if (registrations.remove(this)) {
+                handle.unregistered();
+            }
+        }
+    }
+
+    /** One descriptor in the epoll set, edge-triggered and never changed. */
+    private final class Watch implements EpollIoHandle {
+        // Not of the outer class, which must load without Netty's native library to say what is missing.
+        private static final EpollIoOps WATCH = EpollIoOps.EPOLLIN.with(EpollIoOps.EPOLLET);
+
+        private final Registration registration;
+        private final boolean isEvents;
+        private final FileDescriptor fd;
+        private final IoRegistration watched;
+
+        Watch(Registration registration, int fd, boolean isEvents) {
+            this.registration = registration;
+            this.isEvents = isEvents;
+            this.fd = new FileDescriptor(fd);
+            try {
+                watched = epoll.register(this);
+                watched.submit(WATCH);
+            } catch (Exception e) {
+                throw new IllegalStateException("descriptor " + fd + " cannot be watched by epoll", e);
+            }
+        }
+
+        void cancel() {
+            watched.cancel();
+        }
+
+        @Override
+        public FileDescriptor fd() {
+            return fd;
+        }
+
+        @Override
+        public void handle(IoRegistration ignored, IoEvent event) {
+            dispatched++;
+            if (!registration.valid) {
+                return;
+            }
+            if (!isEvents) {
+                if (registration.queue != null) {
+                    heat(registration);
+                }
+                return;
+            }
+            active++;
+            try {
+                registration.handle.eventsReady();
+            } catch (Throwable e) {
+                registration.failed(e);
+            }
+        }
+
+        @Override
+        public void close() {
+            // The owner of the descriptor closes it; the registration is cancelled with that of its handle.
+        }
+    }
+
+    /** The loop's own context, except that the wait must not block. */
+    private static final class NonBlocking implements IoHandlerContext {
+        private IoHandlerContext context;
+
+        IoHandlerContext of(IoHandlerContext loop) {
+            context = loop;
+            return this;
+        }
+
+        @Override
+        public boolean canBlock() {
+            return false;
+        }
+
+        @Override
+        public long delayNanos(long currentTimeNanos) {
+            return 0;
+        }
+
+        @Override
+        public long deadlineNanos() {
+            return context.deadlineNanos();
+        }
+
+        @Override
+        public void reportActiveIoTime(long activeNanos) {
+            context.reportActiveIoTime(activeNanos);
+        }
+
+        @Override
+        public boolean shouldReportActiveIoTime() {
+            return context.shouldReportActiveIoTime();
+        }
+    }
+}

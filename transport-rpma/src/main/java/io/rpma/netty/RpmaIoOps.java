@@ -1,0 +1,26 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.channel.IoOps;
+
+/** What a handle asks of its registration. */
+enum RpmaIoOps implements IoOps {
+    /** The descriptors exist now: watch them. */
+    OPEN,
+    /** The descriptors are about to be closed: forget them. */
+    CLOSE,
+    /** Completions are expected soon: poll the queue in the next turns of the loop. */
+    HOT
+}

@@ -1,0 +1,75 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.rpma.LocalMemoryRegion;
+import io.rpma.MemoryUsage;
+import io.rpma.RpmaException;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.Set;
+
+/**
+ * A large piece of registered memory, from which buffers are cut. It is registered once with each fabric that uses it and never
+ * given back: registration is expensive, and a buffer may be in flight at any time.
+ */
+final class Slab {
+    /** Enough for a stream; the slab is never opened to the peer's one-sided operations. */
+    private static final Set<MemoryUsage> USAGES = EnumSet.of(MemoryUsage.SEND, MemoryUsage.RECV, MemoryUsage.WRITE_SRC);
+
+    private static final LocalMemoryRegion[] NONE = {};
+
+    private final MemorySegment memory;
+    private final ByteBuffer buffer;
+    // By fabric; replaced, never changed, so that the data path reads it without a lock.
+    private volatile LocalMemoryRegion[] regions = NONE;
+
+    Slab(MemorySegment memory, ByteBuffer buffer) {
+        this.memory = memory;
+        this.buffer = buffer.order(ByteOrder.BIG_ENDIAN);
+    }
+
+    long address() {
+        return memory.address();
+    }
+
+    /** The whole slab, big-endian as Netty's buffers are; only its absolute methods may be used. */
+    ByteBuffer buffer() {
+        return buffer;
+    }
+
+    /** The region of this slab on a fabric; registered at its first use. */
+    LocalMemoryRegion region(Fabric fabric) throws RpmaException {
+        LocalMemoryRegion[] current = regions;
+        int id = fabric.id();
+        LocalMemoryRegion region = id < current.length ? current[id] : null;
+        return region != null ? region : register(fabric);
+    }
+
+    private synchronized LocalMemoryRegion register(Fabric fabric) throws RpmaException {
+        LocalMemoryRegion[] current = regions;
+        int id = fabric.id();
+        if (id < current.length && current[id] != null) {
+            return current[id];
+        }
+        LocalMemoryRegion region = fabric.peer().register(memory, USAGES);
+        LocalMemoryRegion[] grown = Arrays.copyOf(current, Math.max(current.length, id + 1));
+        grown[id] = region;
+        regions = grown;
+        return region;
+    }
+}

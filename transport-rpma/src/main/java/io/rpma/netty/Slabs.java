@@ -1,0 +1,76 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.rpma.AddressRange;
+import io.rpma.Rpma;
+import io.rpma.RpmaException;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+/**
+ * All slabs of the process, side by side in one reserved range of addresses: from any address to its slab in one subtraction,
+ * one shift and one load, whatever kind of view of a buffer the address came from.
+ */
+final class Slabs {
+    static final int SLAB_SHIFT = 22;
+    static final int SLAB_SIZE = 1 << SLAB_SHIFT;
+
+    private final AddressRange range;
+    private final long base;
+    private final AtomicReferenceArray<Slab> slabs;
+    private int count;
+
+    /**
+     * Reserves the addresses.
+     *
+     * @param maxBytes how much memory may be placed there
+     */
+    Slabs(long maxBytes) throws RpmaException {
+        int most = (int) Math.min(1 << 20, Math.max(1, maxBytes >>> SLAB_SHIFT));
+        range = Rpma.provider().reserve((long) most << SLAB_SHIFT);
+        base = range.address();
+        slabs = new AtomicReferenceArray<>(most);
+    }
+
+    /**
+     * Adds a slab.
+     *
+     * @return the slab, or {@code null} if the limit is reached
+     */
+    synchronized Slab add() throws RpmaException {
+        if (count == slabs.length()) {
+            return null;
+        }
+        long offset = (long) count << SLAB_SHIFT;
+        Slab slab = new Slab(range.commit(offset, SLAB_SIZE), range.buffer(offset, SLAB_SIZE));
+        slabs.set(count, slab);
+        count++;
+        return slab;
+    }
+
+    /** The slab that an address lies in, or {@code null} if it is none of ours. */
+    Slab of(long address) {
+        long index = address - base >>> SLAB_SHIFT;
+        return index < slabs.length() ? slabs.get((int) index) : null;
+    }
+
+    /** Bytes of memory placed so far. */
+    synchronized long bytes() {
+        return (long) count << SLAB_SHIFT;
+    }
+
+    long maxBytes() {
+        return (long) slabs.length() << SLAB_SHIFT;
+    }
+}

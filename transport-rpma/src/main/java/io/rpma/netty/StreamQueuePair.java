@@ -1,0 +1,618 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.RecvByteBufAllocator;
+import io.rpma.CompletionFlag;
+import io.rpma.CompletionQueue;
+import io.rpma.CompletionStatus;
+import io.rpma.Connection;
+import io.rpma.ConnectionEvent;
+import io.rpma.ConnectionRequest;
+import io.rpma.LocalMemoryRegion;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.WorkCompletions;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ProtocolException;
+
+/**
+ * One end of a stream over a queue pair: the protocol of {@code docs/protocol.md}. Counts credits and send slots, so that
+ * neither a message without a posted receive nor a full send queue can happen; keeps received messages until they are read,
+ * which is what stops the peer; knows whether the stream ended in order. Knows nothing of channels and pipelines.
+ *
+ * <p>Used by one event loop at a time.
+ */
+final class StreamQueuePair {
+    /** Told what became possible. Called at the end of a batch, so that it may close the queue pair. */
+    interface Listener {
+        /** The connection is established, and the peer's handshake is good. */
+        void established();
+
+        /** Messages arrived, or the stream ended: {@link #available}, {@link #isEndOfStream}, {@link #broken}. */
+        void readable();
+
+        /** Messages can be sent again. */
+        void writable();
+    }
+
+    private static final long SEND_CONTEXT = 1L << 62;
+
+    private final Fabric fabric;
+    private final StreamSizes sizes;
+    private final boolean active;
+    private final InetSocketAddress localAddress;
+    private final InetSocketAddress remoteAddress;
+    private Connection connection;
+    private CompletionQueue queue;
+    private Listener listener;
+
+    // Receiving: the buffer behind each slot, and the messages that arrived and are not read yet, in order.
+    private final RpmaByteBuf[] receives;
+    private final int[] arrivedSlot;
+    private final int[] arrivedBytes;
+    private int arrivedHead;
+    private int arrivedCount;
+    private int headRead;
+    private int returnable;
+    private int peerHolds;
+
+    // Sending: what is under way, by sequence number.
+    private final ByteBuf[] underWay;
+    private final int underWayMask;
+    private long posted;
+    private long retired;
+    private int unsignalled;
+    private int credits;
+    private int peerCredits;
+    private int peerMessageBytes;
+
+    private boolean established;
+    private boolean finSent;
+    private boolean finReceived;
+    private boolean hungUp;
+    private ConnectionEvent terminal;
+    private IOException broken;
+
+    private StreamQueuePair(Fabric fabric, StreamSizes sizes, boolean active, RpmaByteBuf[] receives,
+            Connection connection, InetSocketAddress requestedRemote) {
+        this.fabric = fabric;
+        this.sizes = sizes;
+        this.active = active;
+        this.receives = receives;
+        this.connection = connection;
+        queue = connection.completionQueue();
+        localAddress = connection.localAddress();
+        InetSocketAddress remote = connection.remoteAddress();
+        remoteAddress = remote != null ? remote : requestedRemote;
+        arrivedSlot = new int[receives.length];
+        arrivedBytes = new int[receives.length];
+        int slots = Integer.highestOneBit(sizes.sendQueue() * 2 - 1);
+        underWay = new ByteBuf[slots];
+        underWayMask = slots - 1;
+        peerHolds = sizes.credits();
+    }
+
+    /**
+     * Asks for a connection.
+     *
+     * @param request made by the blocking part of connecting; used up, whatever happens
+     */
+    static StreamQueuePair connect(Fabric fabric, StreamSizes sizes, ConnectionRequest request,
+            InetSocketAddress remote) throws RpmaException {
+        return open(fabric, sizes, request, true, remote);
+    }
+
+    /**
+     * Accepts a connection.
+     *
+     * @param request as it came in; used up, whatever happens
+     * @param peer its handshake
+     */
+    static StreamQueuePair accept(Fabric fabric, StreamSizes sizes, ConnectionRequest request, Handshake peer)
+            throws RpmaException {
+        StreamQueuePair pair = open(fabric, sizes, request, false, request.remoteAddress());
+        pair.peerIs(peer);
+        return pair;
+    }
+
+    private static StreamQueuePair open(Fabric fabric, StreamSizes sizes, ConnectionRequest request, boolean active,
+            InetSocketAddress remote) throws RpmaException {
+        RpmaByteBuf[] receives = new RpmaByteBuf[sizes.receiveQueue()];
+        try {
+            // Before the connection exists, so that the peer's first message finds them.
+            for (int slot = 0; slot < receives.length; slot++) {
+                RpmaByteBuf buf = newReceiveBuffer(sizes);
+                receives[slot] = buf;
+                request.receive(buf.slab().region(fabric), buf.block().offset, sizes.messageBytes(), slot);
+            }
+            return new StreamQueuePair(fabric, sizes, active, receives,
+                request.connect(Handshake.of(sizes).encode()), remote);
+        } catch (RpmaException | RuntimeException e) {
+            request.close();
+            release(receives);
+            throw e;
+        }
+    }
+
+    private static RpmaByteBuf newReceiveBuffer(StreamSizes sizes) throws RpmaException {
+        RpmaByteBuf buf = RpmaByteBufAllocator.DEFAULT.registered(sizes.messageBytes(), sizes.messageBytes());
+        if (buf == null) {
+            throw new RpmaException(RpmaError.NO_MEMORY, "no registered memory is left for a receive buffer of "
+                + sizes.messageBytes() + " bytes: " + RpmaByteBufAllocator.DEFAULT.registeredBytes()
+                + " bytes are registered; -Dio.rpma.netty.maxRegisteredBytes sets the limit");
+        }
+        return buf;
+    }
+
+    void listener(Listener to) {
+        listener = to;
+    }
+
+    private void peerIs(Handshake peer) {
+        peerMessageBytes = peer.messageBytes();
+        peerCredits = peer.credits();
+        credits = peer.credits();
+    }
+
+    int eventFd() {
+        return connection.eventFd();
+    }
+
+    CompletionQueue completionQueue() {
+        return queue;
+    }
+
+    InetSocketAddress localAddress() {
+        return localAddress;
+    }
+
+    InetSocketAddress remoteAddress() {
+        return remoteAddress;
+    }
+
+    boolean isClosed() {
+        return connection == null;
+    }
+
+    boolean isEstablished() {
+        return established;
+    }
+
+    /** Why the stream is of no further use, or {@code null}. What arrived before can still be read. */
+    IOException broken() {
+        return broken;
+    }
+
+    /** Whether the stream did not end in order: by FIN, and then perhaps by the peer's disconnect. */
+    boolean isAbnormal() {
+        return broken != null && !(finReceived && (hungUp || terminal == ConnectionEvent.CLOSED));
+    }
+
+    /** The event that ended the connection, or {@code null}. */
+    ConnectionEvent terminal() {
+        return terminal;
+    }
+
+    // ---- events ----
+
+    /** Takes the connection's events. */
+    void drainEvents() {
+        while (connection != null) {
+            ConnectionEvent event;
+            try {
+                event = connection.nextEvent();
+            } catch (RpmaException e) {
+                if (e.error() == RpmaError.UNKNOWN) {
+                    // An event of a kind that librpma itself does not know: it says nothing about this connection.
+                    continue;
+                }
+                breakWith(e);
+                listener.readable();
+                return;
+            }
+            if (event == null) {
+                return;
+            }
+            if (event == ConnectionEvent.ESTABLISHED) {
+                establish();
+            } else if (terminal == null) {
+                end(event);
+            }
+        }
+    }
+
+    private void establish() {
+        if (established || broken != null) {
+            return;
+        }
+        if (active) {
+            try {
+                Handshake peer = Handshake.decode(connection.privateData());
+                if (peer.status() != Handshake.ACCEPTED) {
+                    throw new ProtocolException(remoteAddress + " refused the connection: "
+                        + Handshake.refusalText(peer.status()));
+                }
+                peerIs(peer);
+            } catch (IOException e) {
+                breakWith(e);
+                listener.readable();
+                return;
+            }
+        }
+        established = true;
+        listener.established();
+    }
+
+    /** The one place where the end of the connection is turned into a state. */
+    private void end(ConnectionEvent event) {
+        terminal = event;
+        // What completed before the end is still in the queue, and comes first.
+        WorkCompletions rest = new WorkCompletions(receives.length);
+        while (connection != null && broken == null && take(rest) > 0) {
+            continue;
+        }
+        if (broken == null) {
+            broken = new IOException(reason(event));
+        }
+        listener.readable();
+    }
+
+    private String reason(ConnectionEvent event) {
+        return switch (event) {
+            case CLOSED -> finReceived ? "Broken pipe: the peer has closed the connection" : "Connection reset by peer";
+            case LOST -> "Connection reset: the connection was lost, or the device removed";
+            case REJECTED -> "Connection refused";
+            case UNREACHABLE -> "Host is unreachable";
+            default -> "Connection ended by the event " + event;
+        };
+    }
+
+    private void breakWith(IOException cause) {
+        if (broken == null) {
+            broken = cause;
+        }
+    }
+
+    // ---- completions ----
+
+    /**
+     * Polls the completion queue, and tells the listener.
+     *
+     * @return how many completions were handled
+     */
+    int poll(WorkCompletions batch) {
+        if (connection == null) {
+            return 0;
+        }
+        int arrivedBefore = arrivedCount;
+        boolean finBefore = finReceived;
+        boolean brokenBefore = broken != null;
+        boolean blockedBefore = messageLimit() == 0;
+        int n = take(batch);
+        if (n != 0) {
+            if (arrivedCount != arrivedBefore || finReceived != finBefore || broken != null && !brokenBefore) {
+                listener.readable();
+            }
+            if (blockedBefore && connection != null && messageLimit() > 0) {
+                listener.writable();
+            }
+        }
+        return Math.abs(n);
+    }
+
+    /** Takes one batch; -1 if the queue itself failed. */
+    private int take(WorkCompletions batch) {
+        int n;
+        try {
+            n = queue.poll(batch);
+        } catch (RpmaException e) {
+            if (broken != null) {
+                return 0;
+            }
+            breakWith(e);
+            return -1;
+        }
+        for (int i = 0; i < n; i++) {
+            long context = batch.context(i);
+            int status = batch.statusCode(i);
+            if (status != 0) {
+                failed(context, CompletionStatus.of(status), batch.queuePairNumber(i));
+            } else if ((context & SEND_CONTEXT) != 0) {
+                retire(context ^ SEND_CONTEXT);
+            } else {
+                received((int) context, batch.byteLength(i), batch.hasImmediate(i), batch.immediate(i));
+            }
+        }
+        return n;
+    }
+
+    /** The one place where a failed work request is turned into a state. */
+    private void failed(long context, CompletionStatus status, int queuePair) {
+        boolean send = (context & SEND_CONTEXT) != 0;
+        if (broken == null && finReceived && send && underWay[(int) (context ^ SEND_CONTEXT) & underWayMask] == null) {
+            // A peer that ends its stream may close before it hears of credits that it needs no more, or of our own end.
+            hungUp = true;
+        }
+        breakWith(new IOException("Connection reset: " + status.text() + " (" + (send ? "send" : "receive") + " on queue pair "
+            + queuePair + ")"));
+    }
+
+    /** A completed send completes everything that was posted before it. */
+    private void retire(long sequence) {
+        while (retired <= sequence) {
+            int index = (int) retired & underWayMask;
+            ByteBuf buf = underWay[index];
+            if (buf != null) {
+                underWay[index] = null;
+                buf.release();
+            }
+            retired++;
+        }
+    }
+
+    private void received(int slot, int bytes, boolean hasImmediate, int immediate) {
+        if (broken != null) {
+            return;
+        }
+        if (!hasImmediate) {
+            violated("a message of " + bytes + " bytes came without immediate data");
+            return;
+        }
+        int returned = Immediate.credits(immediate);
+        if (credits + returned > peerCredits) {
+            violated("the peer returned " + returned + " credits on top of " + credits + ", but has only " + peerCredits);
+            return;
+        }
+        credits += returned;
+        int kind = Immediate.kind(immediate);
+        if (finReceived && kind != Immediate.CREDIT) {
+            violated("a message of kind " + kind + " came after the end of the stream");
+            return;
+        }
+        switch (kind) {
+            case Immediate.DATA -> {
+                if (--peerHolds < 0) {
+                    violated("the peer sent a message of data without a credit");
+                } else if (bytes < 1 || bytes > sizes.messageBytes()) {
+                    violated("a message of data has " + bytes + " bytes; allowed are 1 to " + sizes.messageBytes());
+                } else {
+                    int tail = (arrivedHead + arrivedCount++) % arrivedSlot.length;
+                    arrivedSlot[tail] = slot;
+                    arrivedBytes[tail] = bytes;
+                }
+            }
+            case Immediate.CREDIT -> post(slot);
+            case Immediate.FIN -> {
+                finReceived = true;
+                post(slot);
+            }
+            default -> violated("a message is of kind " + kind + ", which the protocol does not know");
+        }
+    }
+
+    /** The one place where a peer that breaks the rules is turned into a state: this connection ends, no other is hurt. */
+    private void violated(String what) {
+        breakWith(new ProtocolException("The peer broke the stream protocol: " + what + "; the connection is closed"));
+    }
+
+    // ---- receiving ----
+
+    /** Bytes that can be read at once: what is left of the oldest message. */
+    int available() {
+        return arrivedCount == 0 ? 0 : arrivedBytes[arrivedHead] - headRead;
+    }
+
+    /** Whether the peer ended the stream; what arrived before may still have to be read. */
+    boolean isEndOfStream() {
+        return finReceived;
+    }
+
+    /**
+     * Reads from the oldest message; there must be one. A message that fills at least half of its buffer, and that the handle
+     * would take in one piece, goes up as it lies, and another buffer takes its place; anything else is copied.
+     */
+    ByteBuf read(RecvByteBufAllocator.ExtendedHandle handle, ByteBufAllocator allocator) {
+        int slot = arrivedSlot[arrivedHead];
+        int bytes = arrivedBytes[arrivedHead];
+        RpmaByteBuf source = receives[slot];
+        ByteBuf result;
+        if (headRead == 0 && bytes >= sizes.messageBytes() >>> 1 && handle.guess() >= bytes) {
+            RpmaByteBuf replacement =
+                RpmaByteBufAllocator.DEFAULT.registered(sizes.messageBytes(), sizes.messageBytes());
+            if (replacement != null) {
+                handle.attemptedBytesRead(Math.max(handle.guess(), bytes));
+                receives[slot] = replacement;
+                source.writerIndex(bytes);
+                consumed(slot);
+                handle.lastBytesRead(bytes);
+                return source;
+            }
+        }
+        result = handle.allocate(allocator);
+        int n = Math.min(bytes - headRead, result.writableBytes());
+        handle.attemptedBytesRead(result.writableBytes());
+        result.writeBytes(source, headRead, n);
+        headRead += n;
+        if (headRead == bytes) {
+            consumed(slot);
+        }
+        handle.lastBytesRead(n);
+        return result;
+    }
+
+    /** Drops the oldest message, unread. */
+    void skip() {
+        consumed(arrivedSlot[arrivedHead]);
+    }
+
+    private void consumed(int slot) {
+        headRead = 0;
+        arrivedHead = (arrivedHead + 1) % arrivedSlot.length;
+        arrivedCount--;
+        post(slot);
+        returnable++;
+    }
+
+    private void post(int slot) {
+        if (connection == null || broken != null) {
+            return;
+        }
+        RpmaByteBuf buf = receives[slot];
+        try {
+            connection.receive(buf.slab().region(fabric), buf.block().offset, sizes.messageBytes(), slot);
+        } catch (RpmaException e) {
+            breakWith(e);
+        }
+    }
+
+    /** Returns credits by a message of their own, if so many are due that the peer may be waiting for them. */
+    void returnCredits() {
+        if (returnable >= sizes.credits() + 1 >>> 1 && established && !finReceived && broken == null && freeSlots() > 0) {
+            sendControl(Immediate.CREDIT, unsignalled + 1 >= sizes.sendQueue() >>> 2);
+        }
+    }
+
+    private int takeReturnable() {
+        int n = returnable;
+        returnable = 0;
+        peerHolds += n;
+        return n;
+    }
+
+    // ---- sending ----
+
+    private int freeSlots() {
+        return sizes.sendQueue() - (int) (posted - retired);
+    }
+
+    /** How many bytes the next message may have; 0 if none can be sent now. */
+    int messageLimit() {
+        return established && broken == null && !finSent && credits > 0 && freeSlots() > StreamSizes.CONTROL_RESERVE
+            ? peerMessageBytes : 0;
+    }
+
+    /**
+     * Sends a message of data; {@link #messageLimit()} must allow it.
+     *
+     * @param owner the buffer that holds the bytes; released when they have been delivered
+     * @param slab where it lies
+     * @param offset of the first byte in the slab
+     * @param bytes how many, at least 1
+     * @param last whether nothing follows at once: then its completion is asked for, so that everything is released soon
+     */
+    void send(ByteBuf owner, Slab slab, long offset, int bytes, boolean last) throws IOException {
+        credits--;
+        // A sender that is about to wait must be told when the way is free again.
+        boolean blocks = credits == 0 || freeSlots() - 1 <= StreamSizes.CONTROL_RESERVE;
+        boolean signal = last || blocks || unsignalled + 1 >= sizes.sendQueue() >>> 2;
+        LocalMemoryRegion region;
+        try {
+            region = slab.region(fabric);
+        } catch (RpmaException e) {
+            owner.release();
+            breakWith(e);
+            throw e;
+        }
+        underWay[(int) posted & underWayMask] = owner;
+        post(region, offset, bytes, Immediate.DATA, signal);
+        if (broken != null) {
+            throw broken;
+        }
+    }
+
+    private void sendControl(int kind, boolean signal) {
+        post(null, 0, 0, kind, signal);
+    }
+
+    private void post(LocalMemoryRegion region, long offset, int bytes, int kind, boolean signal) {
+        try {
+            connection.sendWithImmediate(region, offset, bytes, signal ? CompletionFlag.ALWAYS : CompletionFlag.ON_ERROR,
+                Immediate.of(kind, takeReturnable()), SEND_CONTEXT | posted);
+            posted++;
+            unsignalled = signal ? 0 : unsignalled + 1;
+        } catch (RpmaException e) {
+            int index = (int) posted & underWayMask;
+            ByteBuf buf = underWay[index];
+            if (buf != null) {
+                underWay[index] = null;
+                buf.release();
+            }
+            breakWith(e);
+        }
+    }
+
+    /** Ends the stream in this direction. Its completion says that everything before has been delivered. */
+    void finish() {
+        if (!finSent && established && broken == null) {
+            finSent = true;
+            sendControl(Immediate.FIN, true);
+        }
+    }
+
+    boolean isFinished() {
+        return finSent;
+    }
+
+    /** Whether every completion that was asked for has come. */
+    boolean isSettled() {
+        return posted - retired == unsignalled;
+    }
+
+    /** Whether everything that was sent has been delivered. */
+    boolean isDelivered() {
+        return posted == retired;
+    }
+
+    // ---- the end ----
+
+    /**
+     * Destroys the queue pair and releases its buffers. Its descriptors must not be watched any more. Messages that arrived and
+     * were not read are lost; the peer sees a reset, unless {@link #finish()} was delivered.
+     */
+    void close() {
+        Connection current = connection;
+        if (current == null) {
+            return;
+        }
+        connection = null;
+        queue = null;
+        try {
+            current.close();
+        } catch (RpmaException e) {
+            breakWith(e);
+        }
+        release(receives);
+        release(underWay);
+        arrivedCount = 0;
+    }
+
+    private static void release(ByteBuf[] buffers) {
+        for (int i = 0; i < buffers.length; i++) {
+            ByteBuf buf = buffers[i];
+            if (buf != null) {
+                buffers[i] = null;
+                buf.release();
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "stream " + localAddress + " - " + remoteAddress + " on " + fabric;
+    }
+}

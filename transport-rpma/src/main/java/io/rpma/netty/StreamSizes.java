@@ -1,0 +1,67 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.rpma.ConnectionConfig;
+import io.rpma.DeviceLimits;
+import io.rpma.Rpma;
+import io.rpma.RpmaException;
+
+/**
+ * How large the queues of a stream are: derived from two options of the channel and what the device can do.
+ *
+ * @param messageBytes the longest message that this end receives
+ * @param credits how many messages of data it can receive before it returns credits
+ * @param sendQueue the slots of the send queue
+ */
+record StreamSizes(int messageBytes, int credits, int sendQueue) {
+    /**
+     * Receives that no credit stands for, so that messages without data always find one. Under way at once can be two returns of
+     * credits (each stands for half of all credits) and a FIN.
+     */
+    static final int CONTROL_RESERVE = 4;
+
+    private static final int MAX_SEND_QUEUE = 64;
+
+    static StreamSizes of(int messageBytes, int credits, DeviceLimits limits) {
+        int receives = Math.min(credits + CONTROL_RESERVE, limits.maxQueuePairWorkRequests());
+        int send = Math.min(MAX_SEND_QUEUE, limits.maxQueuePairWorkRequests());
+        send = Math.min(send, limits.maxCompletionQueueSize() - receives);
+        if (receives <= CONTROL_RESERVE || send <= CONTROL_RESERVE) {
+            throw new IllegalArgumentException("the device offers " + limits.maxQueuePairWorkRequests()
+                + " work requests for each queue and " + limits.maxCompletionQueueSize() + " completions; a stream with "
+                + credits + " receive buffers needs more: lower RpmaChannelOption.RPMA_RECEIVE_BUFFERS");
+        }
+        int bytes = (int) Math.min(messageBytes, limits.maxMessageSize());
+        return new StreamSizes(bytes, receives - CONTROL_RESERVE, send);
+    }
+
+    int receiveQueue() {
+        return credits + CONTROL_RESERVE;
+    }
+
+    /** Creates the configuration; to be closed. */
+    ConnectionConfig newConfig(int timeoutMillis) throws RpmaException {
+        ConnectionConfig config = Rpma.provider().newConnectionConfig();
+        try {
+            return config.timeoutMillis(timeoutMillis)
+                .sendQueueSize(sendQueue)
+                .receiveQueueSize(receiveQueue())
+                .completionQueueSize(sendQueue + receiveQueue());
+        } catch (RpmaException | RuntimeException e) {
+            config.close();
+            throw e;
+        }
+    }
+}

@@ -1,0 +1,103 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.rpma.Rpma;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+
+/** What is missing on a machine is said on the right promise, with the remedy. */
+@Timeout(60)
+class BadEnvironmentTest {
+    /** Binds the addresses of its arguments one after the other, in a JVM of its own, and says what came of each. */
+    static final class Binder {
+        public static void main(String[] addresses) throws Exception {
+            RpmaEventLoopGroup group;
+            try {
+                group = new RpmaEventLoopGroup(1);
+            } catch (RuntimeException e) {
+                System.out.println("GROUP " + e);
+                return;
+            }
+            for (String address : addresses) {
+                ChannelFuture bind = new ServerBootstrap().group(group).channel(RpmaServerChannel.class)
+                    .childHandler(new ChannelInboundHandlerAdapter()).bind(new InetSocketAddress(address, 0)).await();
+                System.out.println("BIND " + (bind.isSuccess() ? "ok" : bind.cause()));
+            }
+            System.exit(0);
+        }
+    }
+
+    private static String run(String word, List<String> options, String... addresses) throws Exception {
+        try (ChildJvm child = new ChildJvm(options, Binder.class, addresses)) {
+            String said = "";
+            for (int i = 0; i < Math.max(1, addresses.length); i++) {
+                said += child.await(word) + "\n";
+            }
+            return said;
+        }
+    }
+
+    private static List<String> with(String... options) {
+        List<String> all = new ArrayList<>(ChildJvm.ordinary());
+        all.addAll(List.of(options));
+        return all;
+    }
+
+    private static void assertSays(String said, String... parts) {
+        for (String part : parts) {
+            assertTrue(said.contains(part), "'" + part + "' is not in: " + said);
+        }
+    }
+
+    @Test
+    void noNativeAccessNamesTheFlag() throws Exception {
+        String said = run("GROUP", List.of("--illegal-native-access=deny", "-XX:TieredStopAtLevel=1"));
+        assertSays(said, "--enable-native-access=ALL-UNNAMED");
+    }
+
+    @Test
+    void librpmaWithoutADeviceFailsTheBindAndSaysHowToLook() throws Exception {
+        assumeFalse(Rpma.isAvailable(), "this machine has an RDMA device");
+        String said = run("BIND", with("-Dio.rpma.provider=librpma"), "127.0.0.1");
+        assertSays(said, "io.rpma.provider=librpma", "-Dio.rpma.provider=soft");
+    }
+
+    @Test
+    void aMissingLibraryFailsTheBindAndSaysHowToInstallIt() throws Exception {
+        String said = run("BIND", with("-Dio.rpma.provider=librpma", "-Dio.rpma.library=/nowhere/librpma.so.0"), "127.0.0.1");
+        assertSays(said, "/nowhere/librpma.so.0", "librpma0");
+    }
+
+    @Test
+    void aProviderThatDoesNotExistFailsTheBindAndSaysWhichDo() throws Exception {
+        String said = run("BIND", with("-Dio.rpma.provider=verbs"), "127.0.0.1");
+        assertSays(said, "'verbs'", "auto, librpma or soft");
+    }
+
+    @Test
+    void anAddressOfAnotherHostFailsItsBindAndTheNextOneWorks() throws Exception {
+        String said = run("BIND", ChildJvm.ordinary(), "192.0.2.1", "127.0.0.1");
+        assertSays(said, "java.net.BindException: Cannot assign requested address: /192.0.2.1:0", "ok");
+    }
+}

@@ -1,0 +1,78 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** A process of this Java with this class path, that can be killed. */
+final class ChildJvm implements AutoCloseable {
+    private final Process process;
+    private final BufferedReader output;
+
+    ChildJvm(List<String> options, Class<?> main, String... arguments) throws IOException {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(options);
+        String provider = System.getProperty("io.rpma.provider");
+        if (provider != null && options.stream().noneMatch(option -> option.startsWith("-Dio.rpma.provider"))) {
+            command.add("-Dio.rpma.provider=" + provider);
+        }
+        command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+        command.addAll(List.of(arguments));
+        process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        output = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+    }
+
+    /** The options that a user of the class path gives. */
+    static List<String> ordinary() {
+        return List.of("--enable-native-access=ALL-UNNAMED", "-Xmx256m", "-XX:TieredStopAtLevel=1");
+    }
+
+    /** Waits for the line that begins with a word; returns the rest of it. */
+    String await(String word) throws IOException {
+        StringBuilder seen = new StringBuilder();
+        for (String line = output.readLine(); line != null; line = output.readLine()) {
+            if (line.startsWith(word)) {
+                return line.substring(word.length()).trim();
+            }
+            seen.append(line).append('\n');
+        }
+        throw new AssertionError("the process ended without saying '" + word + "':\n" + seen);
+    }
+
+    /** Everything that the process still says until it ends. */
+    String rest() throws IOException {
+        StringBuilder rest = new StringBuilder();
+        for (String line = output.readLine(); line != null; line = output.readLine()) {
+            rest.append(line).append('\n');
+        }
+        return rest.toString();
+    }
+
+    /** Kills the process, as {@code kill -9} does. */
+    void kill() {
+        process.destroyForcibly().onExit().join();
+    }
+
+    @Override
+    public void close() {
+        kill();
+    }
+}

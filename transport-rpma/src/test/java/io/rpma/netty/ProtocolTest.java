@@ -1,0 +1,266 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.util.NetUtil;
+import io.netty.util.ReferenceCountUtil;
+import io.rpma.ConnectionEvent;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ProtocolException;
+import java.nio.ByteBuffer;
+import java.util.EnumSet;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+
+/** The protocol against a peer that breaks it: each violation ends its own connection with a reason, and the next one works. */
+@Timeout(60)
+class ProtocolTest {
+    private static final int DATA = Immediate.of(Immediate.DATA, 0);
+
+    private RpmaEventLoopGroup group;
+    private Channel server;
+    private volatile boolean allowHalfClosure;
+    private final BlockingQueue<Throwable> failures = new LinkedBlockingQueue<>();
+    private final BlockingQueue<Boolean> inactive = new LinkedBlockingQueue<>();
+    private final BlockingQueue<Integer> received = new LinkedBlockingQueue<>();
+
+    @BeforeEach
+    void start() throws Exception {
+        group = new RpmaEventLoopGroup(1);
+        server = new ServerBootstrap().group(group).channel(RpmaServerChannel.class)
+            .childHandler(new ChannelInitializer<Channel>() {
+                @Override
+                protected void initChannel(Channel ch) {
+                    ch.config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, allowHalfClosure);
+                    ch.pipeline().addLast(new Recorder());
+                }
+            }).bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
+    }
+
+    @AfterEach
+    void stop() {
+        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+    }
+
+    private final class Recorder extends ChannelInboundHandlerAdapter {
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object msg) {
+            received.add(((io.netty.buffer.ByteBuf) msg).readableBytes());
+            ReferenceCountUtil.release(msg);
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            failures.add(cause);
+        }
+
+        @Override
+        public void channelInactive(ChannelHandlerContext ctx) {
+            inactive.add(true);
+        }
+    }
+
+    private InetSocketAddress address() {
+        return (InetSocketAddress) server.localAddress();
+    }
+
+    private static ByteBuffer handshake() {
+        return new Handshake(0, 0, 16 << 10, 16).encode();
+    }
+
+    private void nextConnectionWorks() throws Exception {
+        received.clear();
+        Channel client = new Bootstrap().group(group).channel(RpmaChannel.class)
+            .handler(new ChannelInboundHandlerAdapter()).connect(address()).sync().channel();
+        client.writeAndFlush(Unpooled.copyInt(7)).sync();
+        assertEquals(4, received.poll(10, TimeUnit.SECONDS));
+        client.close().sync();
+    }
+
+    @Test
+    void aRawPeerThatKeepsTheRulesIsServed() throws Exception {
+        try (RawPeer peer = new RawPeer()) {
+            assertEquals(ConnectionEvent.ESTABLISHED, peer.connect(address(), handshake()));
+            Handshake answer = Handshake.decode(peer.peerData());
+            assertEquals(StreamOptions.DEFAULT_CREDITS, answer.credits());
+            assertEquals(StreamOptions.DEFAULT_MESSAGE_BYTES, answer.messageBytes());
+            for (int i = 0; i < answer.credits() / 2; i++) {
+                peer.send(100, DATA);
+                assertEquals(100, received.poll(10, TimeUnit.SECONDS));
+            }
+            // Half of the credits are due, so they come alone.
+            int immediate = peer.receive();
+            assertEquals(Immediate.CREDIT, Immediate.kind(immediate));
+            assertEquals(answer.credits() / 2, Immediate.credits(immediate));
+            peer.send(0, Immediate.of(Immediate.FIN, 0));
+            assertNotNull(inactive.poll(10, TimeUnit.SECONDS));
+            assertEquals(Immediate.FIN, Immediate.kind(peer.receive()));
+            assertTrue(failures.isEmpty());
+        }
+    }
+
+    static Stream<Arguments> violations() {
+        return Stream.of(
+            arguments("data without a credit", (Violation) peer -> {
+                for (int i = 0; i < StreamOptions.DEFAULT_CREDITS + 1; i++) {
+                    peer.send(1, DATA);
+                }
+            }, "without a credit"),
+            arguments("credits that were never granted", (Violation) peer ->
+                peer.send(0, Immediate.of(Immediate.CREDIT, 1)), "returned 1 credits"),
+            arguments("an unknown kind", (Violation) peer -> peer.send(8, Immediate.of(9, 0)), "kind 9"),
+            arguments("no immediate data", (Violation) peer -> peer.sendPlain(8), "without immediate data"),
+            arguments("empty data", (Violation) peer -> peer.send(0, DATA), "0 bytes"),
+            arguments("data after the end", (Violation) peer -> {
+                peer.send(0, Immediate.of(Immediate.FIN, 0));
+                peer.send(1, DATA);
+            }, "after the end"));
+    }
+
+    @FunctionalInterface
+    interface Violation {
+        void commit(RawPeer peer) throws Exception;
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("violations")
+    void aViolationEndsThatConnectionWithAReason(String name, Violation violation, String reason) throws Exception {
+        // The end of the stream alone must not close the channel: what follows it is to be judged.
+        allowHalfClosure = true;
+        try (RawPeer peer = new RawPeer()) {
+            assertEquals(ConnectionEvent.ESTABLISHED, peer.connect(address(), handshake()));
+            // On the server's one loop, which is busy meanwhile: it sees all messages together, and returns no credit between.
+            group.next().submit(() -> {
+                violation.commit(peer);
+                return null;
+            }).sync();
+            Throwable failure = failures.poll(10, TimeUnit.SECONDS);
+            assertInstanceOf(IOException.class, failure, name);
+            assertInstanceOf(ProtocolException.class, failure.getCause(), name);
+            assertTrue(failure.getMessage().contains(reason), failure.getMessage());
+            assertNotNull(inactive.poll(10, TimeUnit.SECONDS));
+            // REJECTED if the server had not yet seen the client's last step of the handshake.
+            assertTrue(EnumSet.of(ConnectionEvent.CLOSED, ConnectionEvent.REJECTED).contains(peer.nextEvent()));
+        }
+        nextConnectionWorks();
+    }
+
+    static Stream<Arguments> strangers() {
+        ByteBuffer version = handshake();
+        version.put(4, (byte) 2);
+        ByteBuffer credits = handshake();
+        credits.putShort(12, (short) 0);
+        ByteBuffer size = handshake();
+        size.putInt(8, Integer.MAX_VALUE);
+        ByteBuffer garbage = ByteBuffer.allocate(56);
+        new java.util.Random(3).nextBytes(garbage.array());
+        return Stream.of(
+            arguments("nothing", null, Handshake.REFUSED_MALFORMED),
+            arguments("garbage", garbage, Handshake.REFUSED_MALFORMED),
+            arguments("another version", version, Handshake.REFUSED_VERSION),
+            arguments("no credits", credits, Handshake.REFUSED_MALFORMED),
+            arguments("endless messages", size, Handshake.REFUSED_MALFORMED));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("strangers")
+    void aStrangerIsToldWhyItIsRefused(String name, ByteBuffer privateData, int status) throws Exception {
+        try (RawPeer peer = new RawPeer()) {
+            assertEquals(ConnectionEvent.ESTABLISHED, peer.connect(address(), privateData), name);
+            assertEquals(status, Handshake.decode(peer.peerData()).status());
+            assertEquals(ConnectionEvent.CLOSED, peer.nextEvent());
+        }
+        nextConnectionWorks();
+    }
+
+    @Test
+    void aServerThatSpeaksSomethingElseFailsTheConnectWithAReason() throws Exception {
+        try (RawPeer peer = new RawPeer()) {
+            ChannelFuture connect = new Bootstrap().group(group).channel(RpmaChannel.class)
+                .handler(new ChannelInboundHandlerAdapter()).connect(peer.listen());
+            peer.accept(ByteBuffer.wrap(new byte[] {1, 2, 3}));
+            assertTrue(connect.await(10, TimeUnit.SECONDS));
+            assertInstanceOf(IOException.class, connect.cause());
+            assertTrue(connect.cause().getMessage().contains("magic number"), connect.cause().getMessage());
+            assertTrue(connect.channel().closeFuture().await(10, TimeUnit.SECONDS));
+        }
+        nextConnectionWorks();
+    }
+
+    @Test
+    void aServerOfAnotherVersionFailsTheConnectWithBothVersions() throws Exception {
+        try (RawPeer peer = new RawPeer()) {
+            ChannelFuture connect = new Bootstrap().group(group).channel(RpmaChannel.class)
+                .handler(new ChannelInboundHandlerAdapter()).connect(peer.listen());
+            ByteBuffer version = handshake();
+            version.put(4, (byte) 7);
+            peer.accept(version);
+            assertTrue(connect.await(10, TimeUnit.SECONDS));
+            assertTrue(connect.cause().getMessage().contains("version 7.0"), connect.cause().getMessage());
+        }
+        nextConnectionWorks();
+    }
+
+    @Test
+    void aServerThatRefusesFailsTheConnectWithItsReason() throws Exception {
+        try (RawPeer peer = new RawPeer()) {
+            ChannelFuture connect = new Bootstrap().group(group).channel(RpmaChannel.class)
+                .handler(new ChannelInboundHandlerAdapter()).connect(peer.listen());
+            peer.accept(Handshake.refusal(Handshake.REFUSED_VERSION).encode());
+            assertTrue(connect.await(10, TimeUnit.SECONDS));
+            assertTrue(connect.cause().getMessage().contains("does not speak version"), connect.cause().getMessage());
+        }
+        nextConnectionWorks();
+    }
+
+    @Test
+    void aPeerThatVanishesIsAReset() throws Exception {
+        try (RawPeer peer = new RawPeer()) {
+            assertEquals(ConnectionEvent.ESTABLISHED, peer.connect(address(), handshake()));
+            peer.send(10, DATA);
+            assertEquals(10, received.poll(10, TimeUnit.SECONDS));
+            peer.disconnect();
+            Throwable failure = failures.poll(10, TimeUnit.SECONDS);
+            assertInstanceOf(IOException.class, failure);
+            assertTrue(failure.getMessage().contains("reset"), failure.getMessage());
+            assertNotNull(inactive.poll(10, TimeUnit.SECONDS));
+        }
+        nextConnectionWorks();
+    }
+}

@@ -1,0 +1,179 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.rpma.AddressRange;
+import io.rpma.CompletionFlag;
+import io.rpma.Connection;
+import io.rpma.ConnectionConfig;
+import io.rpma.ConnectionEvent;
+import io.rpma.ConnectionRequest;
+import io.rpma.Endpoint;
+import io.rpma.LocalMemoryRegion;
+import io.rpma.MemoryUsage;
+import io.rpma.Peer;
+import io.rpma.Rpma;
+import io.rpma.RpmaException;
+import io.rpma.RpmaProvider;
+import io.rpma.WorkCompletions;
+import io.rpma.posix.Posix;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.EnumSet;
+
+/** A peer that uses {@code io.rpma} directly, and so can say whatever it likes. */
+final class RawPeer implements AutoCloseable {
+    private static final int SLOTS = 32;
+    private static final int SLOT_BYTES = 16 << 10;
+    private static final int TIMEOUT_MILLIS = 10_000;
+    private static final MethodHandle POLL = Posix.downcall("poll",
+        FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT));
+
+    private final RpmaProvider provider = Rpma.provider();
+    private final InetAddress address;
+    private final Peer peer;
+    private final AddressRange range;
+    private final LocalMemoryRegion region;
+    private final WorkCompletions batch = new WorkCompletions(1);
+    private Endpoint endpoint;
+    private Connection connection;
+    private long sends;
+
+    RawPeer() throws RpmaException {
+        address = provider.reachable(InetAddress.getLoopbackAddress());
+        peer = provider.localDevice(address).newPeer();
+        range = provider.reserve(2L * SLOTS * SLOT_BYTES);
+        region = peer.register(range.commit(0, 2L * SLOTS * SLOT_BYTES), EnumSet.of(MemoryUsage.SEND, MemoryUsage.RECV));
+    }
+
+    private ConnectionConfig config() throws RpmaException {
+        return provider.newConnectionConfig().timeoutMillis(2000).sendQueueSize(SLOTS).receiveQueueSize(SLOTS)
+            .completionQueueSize(2 * SLOTS);
+    }
+
+    private void postReceives(ConnectionRequest request) throws RpmaException {
+        for (int slot = 0; slot < SLOTS; slot++) {
+            request.receive(region, (long) slot * SLOT_BYTES, SLOT_BYTES, slot);
+        }
+    }
+
+    /** Connects; returns the first event. */
+    ConnectionEvent connect(InetSocketAddress to, ByteBuffer privateData) throws RpmaException {
+        try (ConnectionConfig config = config()) {
+            ConnectionRequest request = peer.newConnectionRequest(to, config);
+            postReceives(request);
+            connection = request.connect(privateData);
+        }
+        return nextEvent();
+    }
+
+    /** Listens on a port of the system's choice. */
+    InetSocketAddress listen() throws RpmaException {
+        endpoint = peer.listen(new InetSocketAddress(address, 0));
+        return endpoint.localAddress();
+    }
+
+    /** Waits for a client and answers it. */
+    void accept(ByteBuffer privateData) throws RpmaException {
+        try (ConnectionConfig config = config()) {
+            ConnectionRequest request = endpoint.nextConnectionRequest(config);
+            while (request == null) {
+                await(endpoint.fd());
+                request = endpoint.nextConnectionRequest(config);
+            }
+            postReceives(request);
+            connection = request.connect(privateData);
+        }
+    }
+
+    ConnectionEvent nextEvent() throws RpmaException {
+        ConnectionEvent event = connection.nextEvent();
+        while (event == null) {
+            await(connection.eventFd());
+            event = connection.nextEvent();
+        }
+        return event;
+    }
+
+    ByteBuffer peerData() throws RpmaException {
+        return connection.privateData();
+    }
+
+    /** Sends so many bytes with this immediate data. */
+    void send(int bytes, int immediate) throws RpmaException {
+        connection.sendWithImmediate(bytes == 0 ? null : region, bytes == 0 ? 0 : (long) SLOTS * SLOT_BYTES, bytes,
+            CompletionFlag.ALWAYS, immediate, ++sends << 32);
+    }
+
+    /** Sends so many bytes without immediate data. */
+    void sendPlain(int bytes) throws RpmaException {
+        connection.send(region, (long) SLOTS * SLOT_BYTES, bytes, CompletionFlag.ALWAYS, ++sends << 32);
+    }
+
+    /** Waits for a message, passing over completed sends; returns its immediate data. */
+    int receive() throws RpmaException {
+        for (;;) {
+            if (connection.completionQueue().poll(batch) == 0) {
+                connection.completionQueue().consumeEvent();
+                if (connection.completionQueue().poll(batch) == 0) {
+                    await(connection.completionQueue().fd());
+                    continue;
+                }
+            }
+            if (batch.statusCode(0) != 0) {
+                throw new IllegalStateException("completion: " + batch.status(0));
+            }
+            if (batch.context(0) < SLOTS) {
+                return batch.immediate(0);
+            }
+        }
+    }
+
+    private static void await(int fd) {
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment poll = arena.allocate(8, 4);
+            poll.set(ValueLayout.JAVA_INT, 0, fd);
+            poll.set(ValueLayout.JAVA_SHORT, 4, (short) 1);
+            int ready = (int) POLL.invokeExact(poll, 1L, TIMEOUT_MILLIS);
+            if (ready == 0) {
+                throw new AssertionError("nothing happened within " + TIMEOUT_MILLIS + " ms");
+            }
+        } catch (Throwable e) {
+            throw Posix.unexpected(e);
+        }
+    }
+
+    void disconnect() throws RpmaException {
+        connection.close();
+    }
+
+    @Override
+    public void close() throws RpmaException {
+        if (connection != null) {
+            connection.close();
+        }
+        if (endpoint != null) {
+            endpoint.close();
+        }
+        region.close();
+        range.close();
+        peer.close();
+    }
+}

@@ -1,0 +1,158 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.CompositeByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** The allocator of registered memory: whose blocks never overlap, and from whose views the slab is found. */
+@Timeout(60)
+class RpmaByteBufAllocatorTest {
+    private static final RpmaByteBufAllocator ALLOCATOR = RpmaByteBufAllocator.DEFAULT;
+
+    @Test
+    void everyViewLeadsToItsSlab() {
+        ByteBuf buf = ALLOCATOR.directBuffer(10_000).writeZero(10_000);
+        Slab slab = RpmaByteBufAllocator.slab(buf.memoryAddress());
+        assertNotNull(slab);
+        for (ByteBuf view : List.of(buf.slice(17, 300), buf.duplicate(), buf.asReadOnly(), buf.slice().asReadOnly())) {
+            assertSame(slab, RpmaByteBufAllocator.slab(view.memoryAddress()), view.toString());
+        }
+        CompositeByteBuf composite = Unpooled.compositeBuffer().addComponent(true, buf.retainedSlice(5, 50));
+        assertSame(slab, RpmaByteBufAllocator.slab(composite.component(0).memoryAddress()));
+        composite.release();
+        assertTrue(buf.release());
+    }
+
+    @Test
+    void foreignBuffersHaveNoSlab() {
+        ByteBuf pooled = PooledByteBufAllocator.DEFAULT.directBuffer(1000);
+        assertNull(RpmaByteBufAllocator.slab(pooled.memoryAddress()));
+        pooled.release();
+        assertNull(RpmaByteBufAllocator.slab(0));
+        assertNull(RpmaByteBufAllocator.slab(-1));
+    }
+
+    @Test
+    void tooLargeABufferIsUnregisteredAndCounted() {
+        long before = ALLOCATOR.unregisteredBuffers();
+        ByteBuf buf = ALLOCATOR.directBuffer(RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY + 1);
+        assertNull(RpmaByteBufAllocator.slab(buf.memoryAddress()));
+        assertEquals(before + 1, ALLOCATOR.unregisteredBuffers());
+        buf.release();
+    }
+
+    @Test
+    void aBufferGrowsWithItsContentEvenBeyondASlab() {
+        ByteBuf buf = ALLOCATOR.directBuffer(16).writeLong(0x0102030405060708L);
+        buf.capacity(1 << 20);
+        assertEquals(0x0102030405060708L, buf.getLong(0));
+        assertNotNull(RpmaByteBufAllocator.slab(buf.memoryAddress()));
+        buf.capacity(RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY + 1);
+        buf.setByte(RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY, 9);
+        assertNull(RpmaByteBufAllocator.slab(buf.memoryAddress()));
+        buf.capacity(RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY * 2);
+        assertEquals(0x0102030405060708L, buf.getLong(0));
+        assertEquals(9, buf.getByte(RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY));
+        assertEquals(9, buf.nioBuffer(RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY, 1).get());
+        buf.release();
+    }
+
+    @Test
+    void blocksNeverOverlapAndAreAllGivenBack() {
+        long used = ALLOCATOR.usedBytes();
+        Random random = new Random(5);
+        List<ByteBuf> live = new ArrayList<>();
+        for (int i = 0; i < 20_000; i++) {
+            if (live.size() > 200 || !live.isEmpty() && random.nextBoolean()) {
+                ByteBuf buf = live.remove(random.nextInt(live.size()));
+                long mark = buf.getLong(0);
+                assertEquals(mark, buf.getLong(buf.capacity() - 8), "a block was written by another");
+                buf.setLong(0, 0).release();
+            } else {
+                int capacity = 16 + random.nextInt(1 << random.nextInt(18));
+                long mark = random.nextLong();
+                live.add(ALLOCATOR.directBuffer(capacity, capacity).setLong(capacity - 8, mark).setLong(0, mark));
+            }
+        }
+        live.forEach(ByteBuf::release);
+        // What is not back in the arena is in the magazine of this thread, which is bounded.
+        assertTrue(ALLOCATOR.usedBytes() - used <= 9L << 20, ALLOCATOR.usedBytes() + " after " + used);
+    }
+
+    @Test
+    void buffersReleasedByAnotherThreadDoNotPileUp() throws Exception {
+        BlockingQueue<ByteBuf> queue = new LinkedBlockingQueue<>(100);
+        Thread releaser = Thread.ofPlatform().start(() -> {
+            try {
+                for (int i = 0; i < 100_000; i++) {
+                    ByteBuf buf = queue.take();
+                    if (!buf.release()) {
+                        throw new AssertionError("a buffer has another owner");
+                    }
+                }
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+        });
+        long before = ALLOCATOR.registeredBytes();
+        for (int i = 0; i < 100_000; i++) {
+            queue.put(ALLOCATOR.directBuffer(4096));
+        }
+        releaser.join();
+        assertTrue(ALLOCATOR.registeredBytes() - before <= 2L * Slabs.SLAB_SIZE);
+    }
+
+    @Test
+    void freeingABlockTwiceIsDetected() throws Exception {
+        BuddyArena arena = new BuddyArena(new Slabs(Slabs.SLAB_SIZE));
+        BuddyArena.Block block = arena.allocate(12);
+        arena.free(block);
+        assertThrows(IllegalStateException.class, () -> arena.free(block));
+    }
+
+    @Test
+    void theArenaJoinsNeighboursAgain() throws Exception {
+        BuddyArena arena = new BuddyArena(new Slabs(Slabs.SLAB_SIZE));
+        List<BuddyArena.Block> blocks = new ArrayList<>();
+        for (BuddyArena.Block block = arena.allocate(BuddyArena.MIN_SHIFT); block != null;
+                block = arena.allocate(BuddyArena.MIN_SHIFT)) {
+            blocks.add(block);
+        }
+        assertEquals(Slabs.SLAB_SIZE >>> BuddyArena.MIN_SHIFT, blocks.size());
+        assertEquals(blocks.size(), blocks.stream().mapToInt(block -> block.offset).distinct().count());
+        assertFalse(arena.allocate(BuddyArena.MIN_SHIFT) != null);
+        java.util.Collections.shuffle(blocks, new Random(9));
+        blocks.forEach(arena::free);
+        assertEquals(0, arena.usedBytes());
+        assertNotNull(arena.allocate(BuddyArena.MAX_SHIFT));
+    }
+}
