@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Copyright 2026 The Netty over RPMA Authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+# License. You may obtain a copy of the License at
+#
+#     https://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+# "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+# Runs the compliance suite without Maven. `run-suite.sh --help` tells how.
+
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+
+usage() {
+    cat << 'USAGE'
+Usage: testsuite/run-suite.sh [-Dname=value | -J<JVM option>]... [CLASS...]
+
+Runs the compliance suite in one JVM, on the provider that RPMA_PROVIDER names (default: soft): all of it, or the classes with
+these simple names. Prints one line per class and the totals, and leaves testsuite/target/compliance.md. Exits with 0 if
+nothing failed. It builds nothing: `mvn -pl testsuite -am process-test-classes` does.
+
+Examples:
+  testsuite/run-suite.sh
+  testsuite/run-suite.sh SocketEchoComplianceTest
+  testsuite/run-suite.sh -Dio.rpma.testsuite.allocator=rpma
+  testsuite/run-suite.sh -J--sun-misc-unsafe-memory-access=allow
+  testsuite/softroce/run.sh --keep testsuite/target testsuite/run-suite.sh
+USAGE
+}
+
+options=()
+classes=()
+for argument in "$@"; do
+    case $argument in
+        -h | --help)
+            usage
+            exit 0
+            ;;
+        -D*) options+=("$argument") ;;
+        -J*) options+=("${argument#-J}") ;;
+        -*)
+            echo "run-suite.sh: no such option: $argument; see $0 --help" >&2
+            exit 2
+            ;;
+        *) classes+=("$argument") ;;
+    esac
+done
+
+if [[ ! -f $here/target/test.classpath || ! -d $here/target/test-classes ]]; then
+    echo "run-suite.sh: not built yet: run mvn -pl testsuite -am process-test-classes first" >&2
+    exit 2
+fi
+
+# Prints a java that is new enough: JAVA_HOME's, the PATH's, or one of those installed.
+find_java() {
+    local java version
+    for java in ${JAVA_HOME:+"$JAVA_HOME/bin/java"} "$(type -P java || true)" /usr/lib/jvm/*/bin/java /opt/*/bin/java; do
+        [[ -x $java ]] || continue
+        version=$("$java" -version 2>&1 | sed -n '1s/[^"]*"\([0-9]*\).*/\1/p')
+        if ((${version:-0} >= 25)); then
+            echo "$java"
+            return 0
+        fi
+    done
+    echo "run-suite.sh: a Java 25 is needed: set JAVA_HOME" >&2
+    return 1
+}
+
+java=$(find_java)
+export RPMA_PROVIDER=${RPMA_PROVIDER:-soft}
+exec "$java" --enable-native-access=ALL-UNNAMED -ea -Xmx1g -Dio.netty.leakDetection.level=paranoid \
+    -Duser.language=en -Duser.country=US ${options[@]+"${options[@]}"} \
+    -cp "$here/target/test-classes:$(< "$here/target/test.classpath")" \
+    io.rpma.testsuite.ComplianceMain ${classes[@]+"${classes[@]}"}

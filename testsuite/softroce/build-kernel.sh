@@ -1,0 +1,215 @@
+#!/usr/bin/env bash
+# Copyright 2026 The Netty over RPMA Authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+# License. You may obtain a copy of the License at
+#
+#     https://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+# "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+# Prints the path of the user-mode kernel, and builds it first when the cache does not have it.
+#
+# The cache is ${XDG_CACHE_HOME:-$HOME/.cache}/netty-rpma/softroce/, in it a folder for each version of the source
+# package, architecture and checksum of kernel.config. Two simultaneous calls build once: the second waits for the
+# first.
+
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=packages.sh
+. "$here/packages.sh"
+
+say() {
+    echo "softroce: $*" >&2
+}
+
+fail() {
+    say "$@"
+    exit 1
+}
+
+arch=$(uname -m)
+[[ $arch == x86_64 ]] || fail "a user-mode kernel exists for x86_64 only, this machine is $arch;" \
+    "run on a machine with an RDMA device, or where 'modprobe rdma_rxe' works"
+
+cache=${XDG_CACHE_HOME:-${HOME:?HOME is not set: the cache has no place}/.cache}/netty-rpma/softroce
+# Of what it sets, not of what it says about that.
+checksum=$(grep '^\(# \)\?CONFIG_' "$here/kernel.config" | sha256sum)
+suffix=$arch-${checksum:0:12}
+
+# The version of the kernel's source: the package's, or the tarball's own checksum where no package manager knows it.
+source_version() {
+    if [[ ! -r $SOFTROCE_SOURCE ]]; then
+        return 1
+    fi
+    dpkg-query -W -f '${Version}' linux-source-6.12 2> /dev/null || sha256sum < "$SOFTROCE_SOURCE" | cut -c 1-12
+}
+
+# A machine that only runs (the cache was restored, the source package is not installed) takes the newest kernel that
+# was built from this fragment.
+if ! version=$(source_version); then
+    newest=
+    for candidate in "$cache"/*-"$suffix"/linux; do
+        if [[ -x $candidate && (-z $newest || $candidate -nt $newest) ]]; then
+            newest=$candidate
+        fi
+    done
+    if [[ -n $newest ]]; then
+        echo "$newest"
+        exit 0
+    fi
+fi
+
+target=$cache/${version-none}-$suffix
+if [[ -x $target/linux ]]; then
+    echo "$target/linux"
+    exit 0
+fi
+
+mapfile -t missing < <(softroce_missing_build_packages)
+if ((${#missing[@]} > 0)); then
+    if ((EUID == 0)) && command -v apt-get > /dev/null; then
+        say "installing the packages that build the user-mode kernel: ${missing[*]}"
+        "$here/install-packages.sh" > /dev/null || fail "could not install ${missing[*]}"
+        exec "${BASH_SOURCE[0]}"
+    fi
+    fail "the user-mode kernel cannot be built without ${missing[*]}; install with:" \
+        "sudo $here/install-packages.sh"
+fi
+
+mkdir -p "$cache"
+exec 9> "$cache/lock"
+if ! flock -n 9; then
+    say "another run builds the user-mode kernel: waiting for it"
+    # Not one long wait in a child: a signal would leave that behind.
+    until flock -n 9; do
+        sleep 0.5
+    done
+fi
+if [[ -x $target/linux ]]; then
+    echo "$target/linux"
+    exit 0
+fi
+
+# Whoever holds the lock is alone: what an earlier build that was killed outright has left is litter.
+rm -rf "$cache"/build.*
+
+available=$(df -P -B 1M "$cache" | awk 'NR == 2 { print $4 }')
+((available >= 1500)) || fail "building the kernel needs 1500 MiB, $cache has $available MiB free: make room there," \
+    "or set XDG_CACHE_HOME to another place"
+
+build=$cache/build.$$
+log=$cache/build-failed.log
+job=
+failed=0
+finish() {
+    local status=$?
+    trap - EXIT
+    trap '' INT TERM HUP
+    if [[ -n $job ]]; then
+        # A process group: make alone would leave its compilers.
+        kill -KILL -- "-$job" 2> /dev/null || true
+        wait "$job" 2> /dev/null || true
+    fi
+    if ((status != 0)); then
+        say "removing the unfinished build"
+    fi
+    if ((failed)); then
+        mv -f "$build/log" "$log"
+    fi
+    rm -rf "$build"
+    exit "$status"
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+trap 'exit 129' HUP
+mkdir "$build"
+
+# Runs a step of the build in the background, as a process group, so that a signal ends all of it at once; it neither
+# holds the lock nor our output.
+step() {
+    set -m
+    "$@" >> "$build/log" 2>&1 < /dev/null 9>&- &
+    job=$!
+    set +m
+    while kill -0 "$job" 2> /dev/null; do
+        sleep 0.5 9>&-
+        progress
+    done
+    local status=0
+    wait "$job" || status=$?
+    job=
+    if ((status != 0)); then
+        failed=1
+        # With several compilers at once the reason is seldom at the end.
+        grep -i -B 2 -m 5 'error:\|no rule to make\|\*\*\* \[\|not survive' "$build/log" >&2 || tail "$build/log" >&2
+        say "building the user-mode kernel failed ($1: exit code $status); the whole log: $log"
+        exit 1
+    fi
+}
+
+started=$SECONDS
+told=$SECONDS
+progress() {
+    if ((SECONDS - told >= 30)); then
+        told=$SECONDS
+        say "... $(((SECONDS - started) / 60)) min $(((SECONDS - started) % 60)) s," \
+            "$(grep -c '^  CC ' "$build/log" || true) of about 900 files compiled"
+    fi
+}
+
+# Sources of other architectures, and of devices and file systems that are never compiled, stay packed: that is three
+# quarters. Their Kconfig files and makefiles are read by the configuration and come along.
+unpack() {
+    local folder exclude=('--exclude=*/tools/perf' '--exclude=*/tools/testing/selftests'
+        '--exclude=*/Documentation/*.rst' '--exclude=*/Documentation/*.yaml' '--exclude=*/Documentation/*.txt')
+    for folder in samples sound tools/testing fs/{bcachefs,btrfs,ceph,ext4,f2fs,nfs,ntfs3,ocfs2,smb,xfs} \
+        drivers/{accel,ata,clk,comedi,gpu,hid,iio,infiniband/hw,md,media,mfd,mmc,mtd,net/can,net/dsa,net/ethernet} \
+        drivers/{net/wireless,phy,pinctrl,platform,power,regulator,s390,scsi,soc,spi,staging,thermal,video,watchdog}; do
+        exclude+=("--exclude=*/$folder/*.[chS]")
+    done
+    for folder in alpha arc arm arm64 csky hexagon loongarch m68k microblaze mips nios2 openrisc parisc powerpc riscv \
+        s390 sh sparc xtensa; do
+        exclude+=("--exclude=*/arch/$folder/*.[chS]" "--exclude=*/arch/$folder/*.dts*")
+    done
+    mkdir "$build/source"
+    xz -dc -T0 "$SOFTROCE_SOURCE" | tar -x -C "$build/source" --strip-components=1 "${exclude[@]}"
+}
+
+configure() {
+    make -C "$build/source" ARCH=um O="$build/out" allnoconfig
+    cd "$build/out"
+    "$build/source/scripts/kconfig/merge_config.sh" -O . -m .config "$here/kernel.config"
+    make ARCH=um olddefconfig
+    # A symbol that the configuration dropped (renamed, or a dependency unmet) would show only as a guest that
+    # misbehaves.
+    local line
+    while read -r line; do
+        grep -qxF -- "$line" .config || {
+            echo "kernel.config: '$line' did not survive the configuration"
+            return 1
+        }
+    done < <(grep '^CONFIG_' "$here/kernel.config")
+}
+
+compile() {
+    exec nice -n 5 make -C "$build/out" ARCH=um -j"$(nproc)" linux
+}
+
+say "building the user-mode kernel once, about 4 minutes on 2 processors (log: $build/log)"
+step unpack
+step configure
+step compile
+strip -o "$build/linux" "$build/out/linux"
+mkdir "$build/kernel"
+mv "$build/linux" "$build/kernel/linux"
+mv "$build/out/.config" "$build/kernel/config"
+# Into the cache whole or not at all.
+mv -T "$build/kernel" "$target"
+rm -f "$log"
+say "built $target/linux in $((SECONDS - started)) s"
+echo "$target/linux"

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Copyright 2026 The Netty over RPMA Authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+# License. You may obtain a copy of the License at
+#
+#     https://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+# "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+# Installs the Debian packages that run.sh needs: all of them, or with --run only those of a machine that has the kernel
+# in its cache already. Continuous integration calls this; so does run.sh when it may.
+
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=packages.sh
+. "$here/packages.sh"
+
+packages=("${SOFTROCE_RUN_PACKAGES[@]}" "${SOFTROCE_BUILD_PACKAGES[@]}")
+case ${1-} in
+    '') ;;
+    --run) packages=("${SOFTROCE_RUN_PACKAGES[@]}") ;;
+    *)
+        echo "usage: install-packages.sh [--run]" >&2
+        exit 2
+        ;;
+esac
+if ! command -v apt-get > /dev/null; then
+    echo "install-packages.sh: no apt-get here; install what your distribution calls these: ${packages[*]}" >&2
+    exit 1
+fi
+if ((EUID != 0)); then
+    echo "install-packages.sh: only root may install packages: sudo $here/install-packages.sh $*" >&2
+    exit 1
+fi
+
+export DEBIAN_FRONTEND=noninteractive
+# A fresh container has no package lists, an old one stale ones: fetch them only if the first try fails.
+apt-get install -y -q --no-install-recommends "${packages[@]}" ||
+    { apt-get update -q && apt-get install -y -q --no-install-recommends "${packages[@]}"; }

@@ -1,0 +1,460 @@
+#!/usr/bin/env bash
+# Copyright 2026 The Netty over RPMA Authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+# License. You may obtain a copy of the License at
+#
+#     https://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+# "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+# Runs a command on real librpma, with or without RDMA hardware. `run.sh --help` tells how, README.md how it works.
+
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+# shellcheck source=packages.sh
+. "$here/packages.sh"
+
+readonly EXIT_GUEST_FAILED=125
+
+usage() {
+    cat << 'USAGE'
+Usage: testsuite/softroce/run.sh [OPTION...] [--] COMMAND [ARGUMENT...]
+       testsuite/softroce/run.sh [OPTION...] --suite [CLASS...]
+       testsuite/softroce/run.sh --build
+
+Runs COMMAND with the provider forced to librpma (RPMA_PROVIDER=librpma) and returns its exit code. On a machine with a
+usable RDMA device COMMAND runs directly. Anywhere else it runs inside a user-mode Linux kernel that has the software
+device rxe0 (RoCE v2) at 10.77.0.1 and fd77::1; the kernel is built once and cached.
+
+Inside, files, working directory and arguments are those of the host, and whatever COMMAND writes is discarded, apart
+from the results folder and the folders named by --keep. Its standard input is /dev/null. Its two output streams come
+out as two streams, or in their exact order if both go to the same place. Of the environment it sees PATH, HOME,
+JAVA_HOME, LANG, LC_*, TZ, TERM, USER, LOGNAME, MAVEN_OPTS, MAVEN_ARGS and everything named RPMA_*. Addresses in
+192.0.2.0/24 are a black hole: an attempt to connect there times out.
+
+Options:
+  --results DIR    where COMMAND leaves what shall survive, given to it in RPMA_SOFTROCE_RESULTS
+                   (default: a new folder in testsuite/target/softroce, removed again if nothing is in it)
+  --keep DIR       let COMMAND write to this folder of the host as well; may be repeated
+  --mem SIZE       the guest's memory, as 512M or 6G (default: 4G)
+  --guest          use the guest even if this machine has an RDMA device
+  --build          only build the kernel, print its path
+  --suite          run Netty's transport testsuite (testsuite/run-suite.sh), all of it or the classes that follow
+
+The following ones describe the guest and imply --guest:
+  --siw            make the iWARP device siw0 in place of rxe0
+  --no-device      make no RDMA device
+  --as-user        run COMMAND as the unprivileged user nobody; its HOME is an empty folder
+  --memlock KIB    limit its locked memory, as `ulimit -l` does (default: unlimited); implies --as-user, since root has
+                   no limit
+
+Exit code: COMMAND's own (128 + N if signal N ended it), 125 if the guest ended without one, 141 if the reader of the
+output went away, 2 for a wrong option.
+
+Examples:
+  testsuite/softroce/run.sh ./run-example.sh echo --bytes 32MiB
+  testsuite/softroce/run.sh --keep testsuite/target mvn -o -B verify
+  testsuite/softroce/run.sh bash -c 'rdma link; ibv_devinfo -v > "$RPMA_SOFTROCE_RESULTS/devinfo.txt"'
+  testsuite/softroce/run.sh --memlock 64 ./run-example.sh echo
+USAGE
+}
+
+say() {
+    echo "softroce: $*" >&2
+}
+
+fail() {
+    say "$@"
+    exit "$EXIT_GUEST_FAILED"
+}
+
+wrong_option() {
+    say "$@"
+    say "see $0 --help"
+    exit 2
+}
+
+# -------------------------------------------------------------------------------------------------------------- options
+
+results=
+keep=()
+memory=4G
+force_guest=0
+build_only=0
+device=rxe
+as_user=0
+memlock=unlimited
+
+while (($# > 0)); do
+    case $1 in
+        --results | --keep | --mem | --memlock)
+            (($# > 1)) || wrong_option "$1 needs a value"
+            case $1 in
+                --results) results=$2 ;;
+                --keep) keep+=("$2") ;;
+                --mem) memory=$2 ;;
+                --memlock)
+                    memlock=$2
+                    as_user=1
+                    force_guest=1
+                    ;;
+            esac
+            shift
+            ;;
+        --guest) force_guest=1 ;;
+        --build) build_only=1 ;;
+        --suite)
+            shift
+            keep+=("${here%/*}/target")
+            set -- -- "${here%/*}/run-suite.sh" "$@"
+            continue
+            ;;
+        --siw | --no-device)
+            device=${1#--}
+            device=${device/no-device/none}
+            force_guest=1
+            ;;
+        --as-user)
+            as_user=1
+            force_guest=1
+            ;;
+        -h | --help)
+            usage
+            exit 0
+            ;;
+        --)
+            shift
+            break
+            ;;
+        -*) wrong_option "no such option: $1" ;;
+        *) break ;;
+    esac
+    shift
+done
+
+if ((build_only)); then
+    (($# == 0)) || wrong_option "--build takes no command: $*"
+    exec "$here/build-kernel.sh"
+fi
+(($# > 0)) || wrong_option "no command given"
+[[ $memory =~ ^([0-9]{1,6})([MG])$ ]] || wrong_option "--mem $memory: a number and M or G is needed, as 512M or 6G"
+mebibytes=$((10#${BASH_REMATCH[1]}))
+if [[ ${BASH_REMATCH[2]} == G ]]; then
+    mebibytes=$((mebibytes * 1024))
+fi
+((mebibytes >= 256)) || wrong_option "--mem $memory: the guest needs at least 256M"
+[[ $memlock =~ ^([0-9]{1,12}|unlimited)$ ]] || wrong_option "--memlock $memlock: a number of KiB is needed"
+
+# Makes a folder if need be and prints its real path. The guest's list of mounts has one path per line.
+folder_of() {
+    [[ $1 != *$'\n'* ]] || wrong_option "a folder's name may not contain a line break: ${1@Q}"
+    if [[ ! -d $1 ]]; then
+        local reason
+        reason=$(mkdir -p -- "$1" 2>&1) || fail "$reason"
+        # Who is nobody inside must be able to write to it.
+        ((as_user == 0)) || chmod 777 -- "$1"
+    fi
+    [[ -w $1 ]] || fail "the folder $1 is not writable"
+    realpath -- "$1"
+}
+
+own_results=0
+if [[ -z $results ]]; then
+    own_results=1
+    results=$here/../target/softroce/$(date +%Y%m%dT%H%M%S)-$$
+fi
+
+# --------------------------------------------------------------------------------------------------------------- direct
+
+# Prints the name of an RDMA device that can be used as it is: a port is active and its network interface has an
+# address, which is what rdma_cm finds devices by.
+usable_device() {
+    local state port interface
+    [[ -w /dev/infiniband/rdma_cm ]] && softroce_has_library librpma.so.0 || return 1
+    for state in /sys/class/infiniband/*/ports/*/state; do
+        [[ -r $state && $(< "$state") == *ACTIVE* ]] || continue
+        port=${state%/state}
+        for interface in $({
+            cat "$port"/gid_attrs/ndevs/*
+            ls "${port%/ports/*}/device/net"
+        } 2> /dev/null | sort -u); do
+            if [[ -n $(ip -o address show dev "$interface" scope global 2> /dev/null) ]]; then
+                port=${port%/ports/*}
+                echo "${port##*/}"
+                return 0
+            fi
+        done
+    done
+    return 1
+}
+
+if ((force_guest == 0)) && found=$(usable_device); then
+    say "running directly, on this machine's RDMA device $found"
+    results=$(folder_of "$results")
+    export RPMA_PROVIDER=librpma RPMA_SOFTROCE_RESULTS=$results
+    exec -- "$@" < /dev/null
+fi
+
+# ---------------------------------------------------------------------------------------------------------------- guest
+
+control=
+child=
+guest=
+kernel=
+
+# Prints the processes of the host that the guest is made of: it leads a session of its own.
+guest_processes() {
+    local stat line fields
+    for stat in /proc/[0-9]*/stat; do
+        # Processes come and go; the name in parentheses may contain anything, what follows it does not.
+        read -r line 2> /dev/null < "$stat" || continue
+        read -r -a fields <<< "${line##*) }"
+        if [[ ${fields[3]} == "$guest" && ${stat%/stat}/exe -ef $kernel ]]; then
+            stat=${stat%/stat}
+            echo "${stat#/proc/}"
+        fi
+    done
+}
+
+# Ends what may be left of the guest, and returns when it is gone.
+end_guest_processes() {
+    local left
+    for ((tries = 0; tries < 200; tries++)); do
+        mapfile -t left < <(guest_processes)
+        ((${#left[@]} > 0)) || return 0
+        kill -KILL "${left[@]}" 2> /dev/null || true
+        sleep 0.02
+    done
+    say "these processes of the guest do not end: ${left[*]}"
+}
+
+# shellcheck disable=SC2317 # called by the trap
+finish() {
+    local status=$?
+    trap - EXIT
+    trap '' INT TERM HUP
+    if [[ -n $child ]]; then
+        kill "$child" 2> /dev/null || true
+        wait "$child" || true
+    fi
+    if [[ -n $guest ]]; then
+        kill -KILL "$guest" 2> /dev/null || true
+        wait "$guest" 2> /dev/null || true
+        end_guest_processes
+    fi
+    rm -rf "$control"
+    if ((own_results)); then
+        rmdir "$results" 2> /dev/null || true
+    fi
+    exit "$status"
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+trap 'exit 129' HUP
+
+mapfile -t missing < <(softroce_missing_run_packages)
+if ((${#missing[@]} > 0)); then
+    if ((EUID == 0)) && command -v apt-get > /dev/null; then
+        say "installing what is missing: ${missing[*]}"
+        output=$("$here/install-packages.sh" --run 2>&1) || {
+            printf '%s\n' "$output" >&2
+            fail "could not install ${missing[*]}"
+        }
+        mapfile -t missing < <(softroce_missing_run_packages)
+    fi
+    ((${#missing[@]} == 0)) || fail "not installed: ${missing[*]}; install with: sudo $here/install-packages.sh"
+fi
+
+# These belong to the guest's kernel inside, not to the host.
+for folder in /proc /sys /dev /run; do
+    [[ $PWD/ != $folder/* ]] ||
+        fail "the working directory $PWD does not exist inside the guest: run from another folder"
+done
+
+# The control folder's path goes through the kernel's command line, and must be visible inside.
+parent=${TMPDIR:-/tmp}
+[[ $parent =~ ^/[A-Za-z0-9/._+-]+$ && ! $parent/ =~ ^/(proc|sys|dev|run)/ ]] || parent=/tmp
+control=$(mktemp -d "$parent/softroce.XXXXXX") || fail "a temporary folder is needed: set TMPDIR to a place for it"
+exec {lock}> "$control/lock"
+flock "$lock"
+# What a run that was killed outright has left: nobody holds its lock. (A folder without a lock may be just about to get
+# it.)
+for folder in "$parent"/softroce.*; do
+    if [[ -O $folder && -f $folder/lock && $folder != "$control" ]] && flock -n "$folder/lock" true; then
+        rm -rf "$folder"
+    fi
+done
+
+# In the background, so that a signal ends it at once.
+"$here/build-kernel.sh" > "$control/kernel" &
+child=$!
+wait "$child" || fail "there is no user-mode kernel to run in"
+child=
+kernel=$(< "$control/kernel")
+
+# Prints a folder for the file that is the guest's memory. It grows as the guest touches its memory, but a full folder
+# would be a crash of the guest at any time: the room must be there at the start.
+memory_folder() {
+    local folder type flags room available report=
+    for folder in /dev/shm "${TMPDIR:-/tmp}" /var/tmp; do
+        [[ -d $folder && -w $folder ]] || continue
+        read -r type flags < <(findmnt -n -o FSTYPE,OPTIONS -T "$folder") || continue
+        if [[ ,$flags, == *,noexec,* ]]; then
+            report+=", $folder is mounted noexec"
+            continue
+        fi
+        room=$(df -P -B 1M "$folder" | awk 'NR == 2 { print $4 }')
+        if [[ $type == tmpfs ]]; then
+            available=$(awk '/^MemAvailable:/ { print int($2 / 1024) }' /proc/meminfo)
+            room=$((available < room ? available : room))
+        fi
+        if ((room >= mebibytes)); then
+            echo "$folder"
+            return 0
+        fi
+        report+=", $folder has $room MiB"
+    done
+    say "no folder has room for the guest's memory of $mebibytes MiB (--mem)${report}; set TMPDIR to a larger one," \
+        "or ask for less with --mem"
+    return 1
+}
+
+memory_file_folder=$(memory_folder) || exit "$EXIT_GUEST_FAILED"
+
+# Pairs of lines: a folder of the host, and where it is inside. The results folder of our own choice lies in a target
+# folder, which the command must be able to clean: it is elsewhere inside.
+results=$(folder_of "$results")
+results_inside=$results
+if ((own_results)); then
+    results_inside=/run/results
+fi
+{
+    printf '%s\n' "$results" "$results_inside"
+    for folder in "${keep[@]}"; do
+        folder=$(folder_of "$folder")
+        printf '%s\n' "$folder" "$folder"
+    done
+} > "$control/mounts"
+
+# Output that goes to one place outside goes through one pipe inside, or its order would be lost.
+merge=0
+if [[ /proc/self/fd/1 -ef /proc/self/fd/2 ]]; then
+    merge=1
+fi
+
+busybox=$(type -P busybox || echo /bin/busybox)
+for name in ip rdma setpriv; do
+    printf '%s=%q\n' "$name" "$(PATH=$PATH:/usr/sbin:/sbin type -P "$name")"
+done > "$control/settings"
+printf '%s=%q\n' bash "$BASH" busybox "$busybox" device "$device" memlock "$memlock" as_user "$as_user" merge "$merge" \
+    working_directory "$PWD" >> "$control/settings"
+
+{
+    printf 'umask %s\n' "$(umask)"
+    for name in $(compgen -e); do
+        case $name in
+            PATH | HOME | JAVA_HOME | LANG | LC_* | TZ | TERM | USER | LOGNAME | MAVEN_OPTS | MAVEN_ARGS | RPMA_*)
+                printf 'export %s=%q\n' "$name" "${!name}"
+                ;;
+        esac
+    done
+    printf 'export RPMA_PROVIDER=librpma RPMA_SOFTROCE_RESULTS=%q\n' "$results_inside"
+    if ((as_user)); then
+        echo 'export HOME=/run/home USER=nobody LOGNAME=nobody'
+    fi
+    printf 'cd -- %q || exit %d\n' "$PWD" "$EXIT_GUEST_FAILED"
+    printf 'exec --'
+    printf ' %q' "$@"
+    echo
+} > "$control/command"
+
+mkdir "$control/out"
+{
+    printf '#!%s sh\n' "$busybox"
+    tail -n +2 "$here/init"
+} > "$control/init"
+chmod 755 "$control" "$control/init"
+
+# The kernel makes the files it writes to non-blocking, for everyone who has them open, and it can poll pipes but no
+# regular files: it gets pipes of its own. What ends up in our output streams goes through nobody else.
+mkfifo "$control/stdout" "$control/stderr" "$control/messages"
+cat "$control/stdout" &
+relays=("$!")
+cat "$control/stderr" >&2 &
+relays+=("$!")
+cat "$control/messages" > "$control/kernel.log" &
+relays+=("$!")
+exec {stdout_pipe}> "$control/stdout" {stderr_pipe}> "$control/stderr" {messages_pipe}> "$control/messages"
+
+# Kernel and processes of the guest take turns, and hand over at each system call: on one processor of the host that is
+# four to five times as fast as across two. Each guest gets one that no other guest is on, as long as there are any.
+processors=()
+allowed=$(grep '^Cpus_allowed_list:' /proc/self/status)
+IFS=, read -r -a ranges <<< "${allowed##*[[:space:]]}"
+for range in "${ranges[@]}"; do
+    for ((processor = ${range%-*}; processor <= ${range#*-}; processor++)); do
+        processors+=("$processor")
+    done
+done
+processor=${processors[$$ % ${#processors[@]}]}
+for candidate in "${processors[@]}"; do
+    exec {processor_lock}> "${kernel%/*/linux}/processor.$candidate"
+    if flock -n "$processor_lock"; then
+        processor=$candidate
+        break
+    fi
+    exec {processor_lock}>&-
+done
+
+version=${kernel%/linux}
+version=${version##*/}
+case $device in
+    rxe) say "running in a user-mode kernel ($version) on rxe0" ;;
+    siw) say "running in a user-mode kernel ($version) on siw0" ;;
+    none) say "running in a user-mode kernel ($version) without an RDMA device" ;;
+esac
+
+# If we are killed outright, the guest goes with us.
+(
+    ulimit -c 0
+    exec env -i "TMPDIR=$memory_file_folder" "HOME=$control" "$(type -P taskset)" -c "$processor" \
+        "$(type -P setpriv)" --pdeathsig KILL "$kernel" "mem=${mebibytes}M" \
+        root=/dev/root rootfstype=hostfs rootflags=/ ro "init=$control/init" "uml_dir=$control/uml" umid=guest \
+        con=null con0=null,fd:1 "con1=null,fd:$stdout_pipe" "con2=null,fd:$stderr_pipe" ssl=null \
+        dummy.numdummies=0 console=tty0 loglevel=5 printk.devkmsg=on
+) < /dev/null >&"$messages_pipe" 2>&1 &
+guest=$!
+kernel_status=0
+# Bash itself reports a child that was aborted, as the kernel is when it panics: we say it better.
+wait -n "$guest" "${relays[0]}" "${relays[1]}" 2> /dev/null || kernel_status=$?
+if kill -0 "$guest" 2> /dev/null; then
+    # A relay has ended before its stream did: its reader has gone, which is the end of any command that goes on
+    # writing.
+    exit 141
+fi
+end_guest_processes
+guest=
+
+exec {stdout_pipe}>&- {stderr_pipe}>&- {messages_pipe}>&-
+wait "${relays[@]}" || true
+
+code=
+if [[ -s $control/out/exit ]]; then
+    code=$(< "$control/out/exit")
+fi
+if [[ ! $code =~ ^[0-9]{1,3}$ ]]; then
+    cp "$control/kernel.log" "$results/kernel.log"
+    tail -n 20 "$control/kernel.log" >&2
+    fail "the guest ended without an exit code of the command (its kernel's own: $kernel_status);" \
+        "the kernel's messages are in $results/kernel.log"
+fi
+if grep -q -E 'BUG:|WARNING: CPU|Oops|Call Trace|Out of memory|do not end:' "$control/kernel.log"; then
+    cp "$control/kernel.log" "$results/kernel.log"
+    say "the guest's kernel reported trouble, see $results/kernel.log"
+fi
+exit "$code"

@@ -1,0 +1,172 @@
+#!/usr/bin/env bash
+# Copyright 2026 The Netty over RPMA Authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+# License. You may obtain a copy of the License at
+#
+#     https://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+# "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+# Runs the project's tests on real librpma. `verify.sh --help` tells how.
+
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
+root=$(cd "$here/../.." && pwd -P)
+readonly here root
+readonly logs=$root/testsuite/target/verify
+
+usage() {
+    cat << 'USAGE'
+Usage: testsuite/softroce/verify.sh [--no-build] [STAGE...]
+
+Runs the tests on real librpma: on this machine's RDMA device, or without one in the user-mode kernel of run.sh. Builds them
+first; --no-build takes what `mvn package` or `mvn verify` has left.
+
+Stages (default: all of them, in this order):
+  echo       ./run-example.sh echo --bytes 32MiB: the provider is librpma and the checksums match
+  contract   the rules of librpma's man pages, as both providers must keep them
+  native     the other tests of transport-rpma-native
+  transport  the tests of transport-rpma
+  examples   the tests of codec-examples: HTTP/1.1, TLS, and the examples in processes of their own
+  suite      Netty's transport testsuite; leaves its table in testsuite/target/compliance.md
+  refusals   without a device, and with a low limit of locked memory, the example says what is missing (in the guest)
+
+The whole output of each stage is in testsuite/target/verify. Exit code: 0 if all tests passed.
+USAGE
+}
+
+build=1
+stages=()
+for argument in "$@"; do
+    case $argument in
+        -h | --help)
+            usage
+            exit 0
+            ;;
+        --no-build) build=0 ;;
+        echo | contract | native | transport | examples | suite | refusals) stages+=("$argument") ;;
+        *)
+            echo "verify.sh: no such stage or option: $argument; see $0 --help" >&2
+            exit 2
+            ;;
+    esac
+done
+((${#stages[@]} > 0)) || stages=(echo contract native transport examples suite refusals)
+
+java=$("$root/build/find-java.sh")/bin/java
+cd "$root"
+mkdir -p "$logs"
+
+if ((build)); then
+    echo "verify: building"
+    mvn -B -q -DskipTests package
+fi
+for module in transport-rpma-native transport-rpma codec-examples; do
+    if [[ ! -f $module/target/test.classpath ]]; then
+        echo "verify.sh: $module is not built: leave out --no-build, or run mvn -B -DskipTests package" >&2
+        exit 2
+    fi
+done
+
+# in_java MODULE MAIN ARGUMENT...: a program of the module's tests, in the module's folder as Maven runs them, on real librpma.
+in_java() {
+    local module=$1
+    shift
+    (
+        cd "$module"
+        "$here/run.sh" "$java" --enable-native-access=ALL-UNNAMED -ea -Xmx1g -Dbasedir="$PWD" \
+            -cp "target/test-classes:target/classes:$(< target/test.classpath)" "$@"
+    )
+}
+
+# junit MODULE OPTION...: the module's JUnit tests.
+junit() {
+    local module=$1
+    shift
+    in_java "$module" org.junit.platform.console.ConsoleLauncher execute --scan-class-path=target/test-classes \
+        --fail-if-no-tests --details=verbose --details-theme=ascii --disable-banner --disable-ansi-colors "$@"
+}
+
+# refused WORDS OPTION...: in a guest with these options of run.sh the example ends at once with an error that has the words.
+refused() {
+    local words=$1 output status=0
+    shift
+    output=$("$here/run.sh" "$@" "$root/run-example.sh" echo --bytes 1MiB 2>&1) || status=$?
+    printf '%s\n' "$*" "$output"
+    [[ $status == 1 && $output == *"echo failed: "*"$words"* ]] || {
+        echo "expected: exit code 1 and '$words' in the output; got: exit code $status"
+        return 1
+    }
+}
+
+run_stage() {
+    case $1 in
+        refusals) refused 'no usable RDMA device' --no-device && refused '(ulimit -l)' --memlock 64 ;;
+        echo) "$here/run.sh" "$root/run-example.sh" echo --bytes 32MiB ;;
+        contract) in_java transport-rpma-native io.rpma.contract.ContractMain -v ;;
+        native) junit transport-rpma-native --exclude-classname='.*ContractTest' ;;
+        transport) junit transport-rpma ;;
+        examples) junit codec-examples ;;
+        suite) "$here/run.sh" --suite ;;
+    esac
+}
+
+# counts_of LOG: prints how many tests passed and failed, as either launcher says.
+counts_of() {
+    awk '
+        /^\[ *[0-9]+ tests successful/ { gsub(/[^0-9]/, ""); passed = $0 }
+        /^\[ *[0-9]+ tests failed/ { gsub(/[^0-9]/, ""); failed = $0 }
+        /^[0-9]+ of [0-9]+ cases passed, [0-9]+ failed/ { passed = $1; failed = $6 }
+        /: Netty.s suite, [0-9]+ of/ {
+            for (i = 2; i <= NF; i++) {
+                if ($i ~ /^passed/) passed += $(i - 1)
+                if ($i ~ /^failed/) failed += $(i - 1)
+            }
+        }
+        END { print passed + 0, failed + 0 }
+    ' "$1"
+}
+
+passed=0
+failed=0
+for stage in "${stages[@]}"; do
+    log=$logs/$stage.log
+    began=$SECONDS
+    echo "verify: $stage, log in ${log#"$root/"}"
+    good=1
+    run_stage "$stage" > "$log" 2>&1 || good=0
+    if [[ $stage == echo ]]; then
+        cat "$log"
+        if ! grep -q '^provider=librpma$' "$log" || ! grep -q '^checksum=[0-9a-f]* match$' "$log"; then
+            good=0
+        fi
+        counts=("$good" $((1 - good)))
+    elif [[ $stage == refusals ]]; then
+        cat "$log"
+        counts=("$good" $((1 - good)))
+    else
+        read -r -a counts < <(counts_of "$log")
+        # A stage that broke off has not said all.
+        if ((good == 0 && counts[1] == 0)); then
+            counts[1]=1
+        fi
+        if ((good == 0)); then
+            # What failed, if the launcher came to say it; else where it broke off.
+            if grep -q '^Failures (' "$log"; then
+                sed -n '/^Failures (/,$p' "$log"
+            else
+                tail -n 50 "$log"
+            fi
+        fi
+    fi
+    passed=$((passed + counts[0]))
+    failed=$((failed + counts[1]))
+    echo "verify: $stage on librpma: ${counts[0]} passed, ${counts[1]} failed, $((SECONDS - began)) s"
+done
+
+echo "$passed passed, $failed failed" | tee "$logs/total"
+((failed == 0))

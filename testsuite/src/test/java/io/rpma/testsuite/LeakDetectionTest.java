@@ -1,0 +1,53 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.testsuite;
+
+import io.netty.buffer.AdaptiveByteBufAllocator;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.PooledByteBufAllocator;
+import io.rpma.netty.RpmaByteBufAllocator;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import java.util.List;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** That no class of a run leaks means something only if a leak would be found. */
+class LeakDetectionTest {
+    private static final int COLLECTIONS = 20;
+
+    static List<ByteBufAllocator> allocators() {
+        return List.of(PooledByteBufAllocator.DEFAULT, new AdaptiveByteBufAllocator(), RpmaByteBufAllocator.DEFAULT);
+    }
+
+    @ParameterizedTest
+    @MethodSource("allocators")
+    void aLostBufferIsFound(ByteBufAllocator allocator) throws InterruptedException {
+        assertTrue(CountingLeakDetectors.active(), "leak detection is paranoid, by detectors that count");
+        assertEquals(List.of(), CountingLeakDetectors.drain());
+        lose(allocator);
+        List<String> found = CountingLeakDetectors.drain();
+        for (int i = 0; i < COLLECTIONS && found.isEmpty(); i++) {
+            // A thread that waits somewhere may keep what it had in hand last through a collection.
+            found = CountingLeakDetectors.drain();
+        }
+        assertEquals(1, found.size(), found::toString);
+    }
+
+    /** In a method of its own, whose frame is gone when garbage is collected. */
+    private static void lose(ByteBufAllocator allocator) {
+        allocator.directBuffer(1).writeByte(1);
+    }
+}

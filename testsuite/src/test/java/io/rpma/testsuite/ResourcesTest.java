@@ -1,0 +1,123 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.testsuite;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.socket.SocketChannelConfig;
+import io.netty.util.NetUtil;
+import io.rpma.netty.RpmaByteBufAllocator;
+import io.rpma.netty.RpmaChannel;
+import io.rpma.netty.RpmaEventLoopGroup;
+import io.rpma.netty.RpmaServerChannel;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Closed connections leave nothing behind: no descriptor, no registered memory, however they were closed. */
+@Timeout(120)
+class ResourcesTest {
+    private static final int ROUNDS = 12;
+    private static final int AT_ONCE = 25;
+    private static final int BYTES = 40_000;
+    /** What threads that live on may keep ready in small buffers: far less than the receives of one connection. */
+    private static final long MAGAZINES = 64 << 10;
+
+    @Test
+    void descriptorsAndRegisteredMemoryComeBack() throws Exception {
+        round();
+        // What is opened once and kept is open now.
+        int descriptors = descriptors();
+        long used = RpmaByteBufAllocator.DEFAULT.usedBytes();
+        long registered = RpmaByteBufAllocator.DEFAULT.registeredBytes();
+        for (int i = 0; i < ROUNDS; i++) {
+            round();
+        }
+        long grown = RpmaByteBufAllocator.DEFAULT.usedBytes() - used;
+        assertTrue(grown < MAGAZINES, () -> "registered memory in use has grown by " + grown + " bytes");
+        assertEquals(registered, RpmaByteBufAllocator.DEFAULT.registeredBytes(), "registered bytes");
+        assertTrue(descriptors() <= descriptors, () -> "descriptors, before: " + descriptors + ", now: " + open());
+    }
+
+    /** Connects, echoes, and closes some in order, some by a reset, and leaves some to the end of their loop. */
+    private static void round() throws Exception {
+        EventLoopGroup group = new RpmaEventLoopGroup(2);
+        try {
+            Channel server = new ServerBootstrap().group(group).channel(RpmaServerChannel.class)
+                .childHandler(new ChannelInitializer<Channel>() {
+                    @Override
+                    protected void initChannel(Channel ch) {
+                        ch.pipeline().addLast(new EchoHandler());
+                    }
+                }).bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
+            List<Channel> clients = new ArrayList<>();
+            for (int i = 0; i < AT_ONCE; i++) {
+                PatternChecker checker = new PatternChecker(BYTES);
+                clients.add(new Bootstrap().group(group).channel(RpmaChannel.class)
+                    .handler(new ChannelInitializer<Channel>() {
+                        @Override
+                        protected void initChannel(Channel ch) {
+                            ch.pipeline().addLast(new PatternSender(BYTES, 5_000, () -> { }), checker);
+                        }
+                    }).connect(server.localAddress()).sync().channel());
+                assertEquals(BYTES, checker.done().get(20, TimeUnit.SECONDS));
+            }
+            for (int i = 0; i < AT_ONCE; i++) {
+                if (i % 3 == 0) {
+                    clients.get(i).close().sync();
+                } else if (i % 3 == 1) {
+                    ((SocketChannelConfig) clients.get(i).config()).setSoLinger(0);
+                    clients.get(i).close().sync();
+                }
+            }
+        } finally {
+            group.shutdownGracefully(0, 20, TimeUnit.SECONDS).sync();
+        }
+    }
+
+    private static int descriptors() throws IOException {
+        try (Stream<Path> list = Files.list(Path.of("/proc/self/fd"))) {
+            return (int) list.count();
+        }
+    }
+
+    private static List<String> open() {
+        try (Stream<Path> list = Files.list(Path.of("/proc/self/fd"))) {
+            return list.map(ResourcesTest::target).sorted().toList();
+        } catch (IOException e) {
+            return List.of(e.toString());
+        }
+    }
+
+    private static String target(Path descriptor) {
+        try {
+            return Files.readSymbolicLink(descriptor).toString();
+        } catch (IOException e) {
+            return "gone: " + descriptor;
+        }
+    }
+}

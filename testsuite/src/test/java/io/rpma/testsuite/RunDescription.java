@@ -1,0 +1,45 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.testsuite;
+
+import io.netty.util.ResourceLeakDetector;
+import io.netty.util.internal.PlatformDependent;
+import io.rpma.Rpma;
+
+import java.util.Locale;
+
+/** What a run is made of, asked of the running JVM and not of its options. */
+final class RunDescription {
+    private RunDescription() {
+    }
+
+    /** The provider under test, or {@code none} in a baseline run. */
+    static String provider() {
+        return TestTransport.CURRENT.usesRpma() ? Rpma.provider().name() : "none";
+    }
+
+    /** A name for files: letters, digits and dashes. */
+    static String key() {
+        return provider() + '-' + TestTransport.CURRENT.propertyValue() + (Permutations.ownAllocator() ? "-own-allocator" : "")
+            + (PlatformDependent.hasUnsafe() ? "-unsafe" : "");
+    }
+
+    /** One line for people. */
+    static String heading() {
+        return (TestTransport.CURRENT.usesRpma() ? "provider " + provider() : "baseline") + ": "
+            + TestTransport.CURRENT.description() + ", "
+            + (Permutations.ownAllocator() ? "allocator of the transport" : "allocators pooled and adaptive") + ", "
+            + (PlatformDependent.hasUnsafe() ? "Netty with Unsafe" : "Netty without Unsafe (the default of JDK 25)")
+            + ", leak detection " + ResourceLeakDetector.getLevel().name().toLowerCase(Locale.ROOT);
+    }
+}

@@ -1,0 +1,60 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.testsuite;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.testsuite.transport.TestsuitePermutation.BootstrapFactory;
+import io.netty.testsuite.transport.socket.AbstractSocketShutdownOutputByPeerTest;
+
+import java.io.IOException;
+import java.net.SocketAddress;
+import java.util.List;
+
+/** The peer ends its direction, with and without ALLOW_HALF_CLOSURE on our side. */
+public class SocketShutdownOutputByPeerComplianceTest extends AbstractSocketShutdownOutputByPeerTest<PeerSocket> {
+    @Override
+    protected List<BootstrapFactory<ServerBootstrap>> newFactories() {
+        return Permutations.INSTANCE.serverSocket();
+    }
+
+    @Override
+    protected List<ByteBufAllocator> newAllocators() {
+        return Permutations.allocators(super.newAllocators());
+    }
+
+    @Override
+    protected PeerSocket newSocket() {
+        return new PeerSocket();
+    }
+
+    @Override
+    protected void connect(PeerSocket peer, SocketAddress address) throws IOException {
+        peer.connect(address);
+    }
+
+    @Override
+    protected void write(PeerSocket peer, int data) throws IOException {
+        peer.write(data);
+    }
+
+    @Override
+    protected void shutdownOutput(PeerSocket peer) throws IOException {
+        peer.shutdownOutput();
+    }
+
+    @Override
+    protected void close(PeerSocket peer) throws IOException {
+        peer.close();
+    }
+}
