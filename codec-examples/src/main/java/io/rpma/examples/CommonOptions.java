@@ -1,0 +1,39 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.examples;
+
+import io.netty.channel.Channel;
+import io.rpma.Rpma;
+import io.rpma.RpmaException;
+import java.net.InetSocketAddress;
+import picocli.CommandLine.Option;
+
+/** The options of every example, and the two lines that say which provider it ran on. */
+final class CommonOptions {
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "show this help and end")
+    private boolean help;
+
+    @Option(names = "--provider", paramLabel = "NAME",
+        description = "auto, librpma or soft (default: the variable RPMA_PROVIDER, else auto)")
+    void choose(String name) {
+        // Read when the provider is first asked for, which no example does before its options are parsed.
+        System.setProperty(Rpma.PROVIDER_PROPERTY, name);
+    }
+
+    /** Prints which provider carries a channel, and which device of this host. */
+    static void print(Channel channel) throws RpmaException {
+        InetSocketAddress local = (InetSocketAddress) channel.localAddress();
+        System.out.println("provider=" + Rpma.provider().name());
+        System.out.println("device=" + Rpma.provider().localDevice(local.getAddress()).name());
+    }
+}

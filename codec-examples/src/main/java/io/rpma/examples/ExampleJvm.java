@@ -1,0 +1,44 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.examples;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** How to start another process of the examples: the same Java, class path and settings as this one's. */
+final class ExampleJvm {
+    private static final List<String> PREFIXES = List.of("io.rpma.", "io.netty.", "org.slf4j.");
+
+    private ExampleJvm() {
+    }
+
+    /** Returns the command line that runs {@link Examples} with these arguments. */
+    static List<String> command(List<String> arguments) {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.add("--enable-native-access=ALL-UNNAMED");
+        command.add("-XX:+UseSerialGC");
+        command.add("-Xmx256m");
+        for (String name : System.getProperties().stringPropertyNames()) {
+            if (PREFIXES.stream().anyMatch(name::startsWith)) {
+                command.add("-D" + name + "=" + System.getProperty(name));
+            }
+        }
+        command.add("-cp");
+        command.add(System.getProperty("java.class.path"));
+        command.add(Examples.class.getName());
+        command.addAll(arguments);
+        return command;
+    }
+}
