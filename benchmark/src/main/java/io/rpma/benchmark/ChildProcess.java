@@ -1,0 +1,161 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.benchmark;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/** One process of a run. Its standard error goes to a log, its standard output is kept here. It ends with this process. */
+final class ChildProcess implements AutoCloseable {
+    private final String name;
+    private final Path log;
+    private final Process process;
+    private final Thread hook;
+    private final Thread reader;
+    private final List<String> output = new ArrayList<>();
+    private int taken;
+    private boolean ended;
+
+    ChildProcess(String name, List<String> command, Path log) throws IOException {
+        this.name = name;
+        this.log = log;
+        process = new ProcessBuilder(command).redirectError(log.toFile()).start();
+        hook = new Thread(process::destroyForcibly, "end the " + name);
+        Runtime.getRuntime().addShutdownHook(hook);
+        reader = Thread.ofPlatform().name("output of the " + name).daemon().start(this::read);
+    }
+
+    private void read() {
+        try (BufferedReader lines = process.inputReader()) {
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                add(line);
+            }
+        } catch (IOException e) {
+            add("its output cannot be read: " + e);
+        } finally {
+            end();
+        }
+    }
+
+    private synchronized void add(String line) {
+        output.add(line);
+        notifyAll();
+    }
+
+    private synchronized void end() {
+        ended = true;
+        notifyAll();
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    /** Waits for the next line that begins with a prefix, and returns what follows. */
+    synchronized String await(String prefix, long deadlineNanos) throws IOException, InterruptedException, TimeoutException {
+        for (;;) {
+            while (taken == output.size()) {
+                if (ended) {
+                    throw new IOException("the " + name + " ended early with exit code " + process.waitFor());
+                }
+                waitUntil(deadlineNanos);
+            }
+            String line = output.get(taken++);
+            if (line.startsWith(prefix)) {
+                return line.substring(prefix.length());
+            }
+        }
+    }
+
+    /** Waits for the end of the process, and returns all lines. */
+    synchronized List<String> awaitEnd(long deadlineNanos) throws IOException, InterruptedException, TimeoutException {
+        while (!ended) {
+            waitUntil(deadlineNanos);
+        }
+        int code = process.waitFor();
+        if (code != 0) {
+            throw new IOException("the " + name + " ended with exit code " + code);
+        }
+        return List.copyOf(output);
+    }
+
+    private void waitUntil(long deadlineNanos) throws InterruptedException, TimeoutException {
+        long left = deadlineNanos - System.nanoTime();
+        if (left <= 0) {
+            throw new TimeoutException("the " + name + " did not finish in time");
+        }
+        TimeUnit.NANOSECONDS.timedWait(this, left);
+    }
+
+    /** Gives the process a command. */
+    void command(String line) throws IOException {
+        process.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
+        process.getOutputStream().flush();
+    }
+
+    /** Asks a process to end that reads its standard input. */
+    void endInput() throws IOException {
+        process.getOutputStream().close();
+    }
+
+    /** Has the process write down what all its threads do, then appends its output to its log. */
+    void dump() {
+        try {
+            if (process.isAlive()) {
+                new ProcessBuilder("kill", "-QUIT", Long.toString(process.pid())).inheritIO().start().waitFor();
+                await("Heap", System.nanoTime() + TimeUnit.SECONDS.toNanos(2));
+            }
+        } catch (IOException | TimeoutException e) {
+            add("no dump: " + e.getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        synchronized (this) {
+            try {
+                Files.write(log, output, StandardOpenOption.APPEND);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+        try {
+            reader.join();
+            if (Files.size(log) == 0) {
+                Files.delete(log);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException e) {
+            // This process is ending: the hook is running.
+            assert e.getMessage() != null;
+        }
+    }
+}

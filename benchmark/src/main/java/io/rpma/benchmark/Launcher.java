@@ -1,0 +1,145 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.benchmark;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.zip.DataFormatException;
+
+/**
+ * Runs one measurement of one rival, in processes that do nothing else before or after.
+ *
+ * @param warmUpMillis how long a run is not measured
+ * @param windowMillis how long it is measured then
+ * @param jvmOptions options of every process, whichever the rival
+ * @param logs the folder for what the processes write to their standard error
+ */
+record Launcher(long warmUpMillis, long windowMillis, List<String> jvmOptions, Path logs) {
+    /** What a run may take beyond the times that it is told: the start of two JVMs, connections, the end. */
+    private static final long PATIENCE_SECONDS = 60;
+
+    /** Returns what was measured; a failure says what happened and where more is written. */
+    Outcome run(Rival rival, Measurement measurement, Mode mode, int round) throws RunFailedException, InterruptedException {
+        Run run = new Run(rival, measurement, measurement.name() + "-" + rival.key() + "-" + mode.key() + "-" + round,
+            System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Window.LONGEST_WARM_UP * warmUpMillis + windowMillis)
+                + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS));
+        try {
+            Files.createDirectories(logs);
+            return mode == Mode.TWO_PROCESSES ? run.inTwo() : run.inOne();
+        } catch (IOException e) {
+            throw new RunFailedException(e.getMessage() + run.firstError() + "; see " + logs.resolve(run.name + "-*.log"), e);
+        }
+    }
+
+    /** One run. */
+    private final class Run {
+        private final Rival rival;
+        private final Measurement measurement;
+        private final String name;
+        private final long deadline;
+
+        Run(Rival rival, Measurement measurement, String name, long deadline) {
+            this.rival = rival;
+            this.measurement = measurement;
+            this.name = name;
+            this.deadline = deadline;
+        }
+
+        Outcome inTwo() throws IOException, InterruptedException {
+            try (ChildProcess server = child("server")) {
+                try {
+                    String address = server.await(Peer.LISTENING, deadline);
+                    Outcome outcome;
+                    try (ChildProcess client = child("client", Long.toString(warmUpMillis), Long.toString(windowMillis), address,
+                            Long.toString(server.pid()))) {
+                        outcome = outcome(client, server);
+                    }
+                    server.endInput();
+                    server.awaitEnd(deadline);
+                    return outcome;
+                } catch (TimeoutException e) {
+                    server.dump();
+                    throw new IOException(e.getMessage(), e);
+                }
+            }
+        }
+
+        Outcome inOne() throws IOException, InterruptedException {
+            try (ChildProcess both = child("both", Long.toString(warmUpMillis), Long.toString(windowMillis))) {
+                return outcome(both, both);
+            } catch (TimeoutException e) {
+                throw new IOException(e.getMessage(), e);
+            }
+        }
+
+        private Outcome outcome(ChildProcess client, ChildProcess server)
+                throws IOException, InterruptedException, TimeoutException {
+            try {
+                if (measurement.kind() != Kind.IDLE) {
+                    return Outcome.parse(client.awaitEnd(deadline));
+                }
+                Outcome outcome = new IdleRun(measurement.connections(), client, server,
+                    TimeUnit.MILLISECONDS.toNanos(windowMillis), deadline).run();
+                client.endInput();
+                client.awaitEnd(deadline);
+                return outcome;
+            } catch (DataFormatException e) {
+                throw new IOException("the client's histogram cannot be read", e);
+            } catch (TimeoutException e) {
+                client.dump();
+                throw e;
+            }
+        }
+
+        private ChildProcess child(String role, String... arguments) throws IOException {
+            List<String> command = new ArrayList<>();
+            command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+            command.addAll(jvmOptions);
+            if (measurement.kind() == Kind.IDLE) {
+                command.addAll(IdleRun.JVM_OPTIONS);
+            }
+            command.addAll(rival.jvmOptions());
+            command.addAll(List.of("-cp", System.getProperty("java.class.path"), Peer.class.getName()));
+            command.addAll(List.of(role, rival.key(), measurement.name()));
+            command.addAll(List.of(arguments));
+            return new ChildProcess(role, command, log(role));
+        }
+
+        private Path log(String role) {
+            return logs.resolve(name + "-" + role + ".log");
+        }
+
+        /** Returns the first line of an error that the processes have written, if any. */
+        String firstError() throws RunFailedException {
+            for (String role : List.of("client", "both", "server")) {
+                if (Files.exists(log(role))) {
+                    try {
+                        for (String line : Files.readAllLines(log(role))) {
+                            if (line.contains("Exception") || line.contains("Error")) {
+                                return ": " + line;
+                            }
+                        }
+                    } catch (IOException e) {
+                        throw new RunFailedException("the log cannot be read: " + e.getMessage(), e);
+                    }
+                }
+            }
+            return "";
+        }
+    }
+}

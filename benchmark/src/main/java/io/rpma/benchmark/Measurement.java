@@ -1,0 +1,70 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.benchmark;
+
+import java.util.List;
+
+/**
+ * One line of work that every rival is given.
+ *
+ * @param name what selects it on the command line, and what it is called in the reports
+ * @param title what it is, for a reader
+ * @param kind what is done
+ * @param bytes the size of a message, 0 where there is none
+ * @param connections how many connections there are at a time
+ * @param depth how many messages are under way on a connection
+ */
+record Measurement(String name, String title, Kind kind, int bytes, int connections, int depth) {
+    private static final int KIB = 1024;
+    private static final int MIB = 1024 * KIB;
+
+    /** In the order in which they are run. */
+    static final List<Measurement> ALL = List.of(
+        new Measurement("rtt64", "64 B round trip", Kind.ROUND_TRIP, 64, 1, 1),
+        new Measurement("rtt4k", "4 KiB round trip", Kind.ROUND_TRIP, 4 * KIB, 1, 1),
+        new Measurement("rtt64x16", "64 B round trip, 16 connections", Kind.ROUND_TRIP, 64, 16, 1),
+        new Measurement("rtt64x256", "64 B round trip, 256 connections", Kind.ROUND_TRIP, 64, 256, 1),
+        new Measurement("tput1k", "1 KiB one way", Kind.STREAM, KIB, 1, 1),
+        new Measurement("tput64k", "64 KiB one way", Kind.STREAM, 64 * KIB, 1, 1),
+        new Measurement("tput1m", "1 MiB one way", Kind.STREAM, MIB, 1, 1),
+        new Measurement("tput64kx16", "64 KiB one way, 16 connections", Kind.STREAM, 64 * KIB, 16, 1),
+        new Measurement("tput64kx256", "64 KiB one way, 256 connections", Kind.STREAM, 64 * KIB, 256, 1),
+        new Measurement("pipe64", "64 B pipelined echo, 64 deep", Kind.PIPELINE, 64, 1, 64),
+        new Measurement("pipe64x16", "64 B pipelined echo, 64 deep, 16 connections", Kind.PIPELINE, 64, 16, 64),
+        new Measurement("pipe64x256", "64 B pipelined echo, 64 deep, 256 connections", Kind.PIPELINE, 64, 256, 64),
+        new Measurement("connect", "connect and close", Kind.CONNECT, 0, 1, 1),
+        new Measurement("connectx16", "connect and close, 16 at a time", Kind.CONNECT, 0, 16, 1),
+        new Measurement("idle", "1,000 idle connections", Kind.IDLE, 0, 1000, 1));
+
+    /**
+     * Returns after how many operations, over all connections, the code that they run has been compiled: a machine that is slow,
+     * or busy with other things, needs longer for that.
+     */
+    int warmUpOperations() {
+        return switch (kind) {
+            case ROUND_TRIP, PIPELINE -> 20_000;
+            case STREAM -> 2_000;
+            case CONNECT -> 1_000;
+            case IDLE -> 0;
+        };
+    }
+
+    /** Those of {@link #ALL} that a first look needs. */
+    static final List<String> QUICK =
+        List.of("rtt64", "rtt4k", "tput1k", "tput64k", "tput1m", "pipe64", "connect", "idle");
+
+    static Measurement named(String name) {
+        return ALL.stream().filter(each -> each.name.equals(name)).findFirst()
+            .orElseThrow(() -> new IllegalArgumentException("there is no measurement " + name));
+    }
+}

@@ -1,0 +1,38 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.benchmark;
+
+/** How the two ends of a run live. */
+enum Mode {
+    /** Each in a process of its own. */
+    TWO_PROCESSES("two", "two processes"),
+    /** On event loops of their own in one process. */
+    ONE_PROCESS("one", "one process");
+
+    private final String key;
+    private final String title;
+
+    Mode(String key, String title) {
+        this.key = key;
+        this.title = title;
+    }
+
+    /** Returns what selects it on the command line. */
+    String key() {
+        return key;
+    }
+
+    String title() {
+        return title;
+    }
+}

@@ -1,0 +1,98 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.benchmark;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One process of a run: the server, the client, or both in one. It writes what its parent waits for to the standard output, and
+ * obeys what it reads from its standard input. A server ends when its standard input does: so it ends with its parent, however
+ * that ends.
+ */
+final class Peer {
+    /** What a server's first line begins with; where it listens follows. */
+    static final String LISTENING = "listening=";
+    /** A command, and what begins the answer; the bytes of the heap that are in use follow. */
+    static final String MEMORY = "memory=";
+    /** A command, which the number of idle connections follows, and what begins the answer. */
+    static final String CONNECT = "connect=";
+
+    private Peer() {
+    }
+
+    /**
+     * Runs.
+     *
+     * @param arguments {@code server RIVAL MEASUREMENT}, {@code client RIVAL MEASUREMENT WARM-UP WINDOW ADDRESS SERVER-PID} or
+     *     {@code both RIVAL MEASUREMENT WARM-UP WINDOW}; times in milliseconds
+     */
+    public static void main(String[] arguments) throws Exception {
+        Engine engine = Rival.withKey(arguments[1]).engine();
+        Measurement measurement = Measurement.named(arguments[2]);
+        long own = ProcessHandle.current().pid();
+        switch (arguments[0]) {
+            case "server" -> {
+                try (Engine.Server server = engine.serve(measurement)) {
+                    System.out.println(LISTENING + server.address());
+                    obey(null);
+                }
+            }
+            case "client" ->
+                runClient(engine, measurement, timing(arguments), arguments[5], new CpuTime(own, Long.parseLong(arguments[6])));
+            case "both" -> {
+                try (Engine.Server server = engine.serve(measurement)) {
+                    runClient(engine, measurement, timing(arguments), server.address(), new CpuTime(own, own));
+                }
+            }
+            default -> throw new IllegalArgumentException(arguments[0]);
+        }
+        // Whatever a library has left running: the work is done.
+        System.exit(0);
+    }
+
+    private static Timing timing(String[] arguments) {
+        return new Timing(TimeUnit.MILLISECONDS.toNanos(Long.parseLong(arguments[3])),
+            TimeUnit.MILLISECONDS.toNanos(Long.parseLong(arguments[4])));
+    }
+
+    private static void runClient(Engine engine, Measurement measurement, Timing timing, String address, CpuTime cpu)
+            throws Exception {
+        if (measurement.kind() == Kind.IDLE) {
+            try (IdleClient client = new IdleClient((NettyTransport) engine, address)) {
+                obey(client);
+            }
+        } else {
+            System.out.print(engine.measure(measurement, timing, address, cpu).format());
+            System.out.flush();
+        }
+    }
+
+    /** Obeys until the input ends. */
+    private static void obey(IdleClient client) throws Exception {
+        BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String command = commands.readLine(); command != null; command = commands.readLine()) {
+            if (command.equals(MEMORY)) {
+                System.out.println(MEMORY + JvmMemory.settle());
+            } else if (command.startsWith(CONNECT) && client != null) {
+                client.connect(Integer.parseInt(command.substring(CONNECT.length())));
+                System.out.println(command);
+            } else {
+                throw new IOException("this process does not know the command " + command);
+            }
+        }
+    }
+}

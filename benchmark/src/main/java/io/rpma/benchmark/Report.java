@@ -1,0 +1,116 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.benchmark;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+import org.HdrHistogram.Histogram;
+
+/** Writes the results down: as a table, as JSON, as drawings, and all of it in one page. */
+final class Report {
+    private final Setting setting;
+    private final Results results;
+    private final String table;
+
+    Report(Setting setting, Results results) {
+        this.setting = setting;
+        this.results = results;
+        table = Table.of(results);
+    }
+
+    /** Returns the table. */
+    String table() {
+        return table;
+    }
+
+    /** Writes all files into a folder. */
+    void write(Path folder) throws IOException {
+        Files.writeString(folder.resolve("report.txt"), table);
+        Files.writeString(folder.resolve("report.json"), json());
+        Map<String, String> drawings = drawings();
+        for (Map.Entry<String, String> drawing : drawings.entrySet()) {
+            Files.writeString(folder.resolve(drawing.getKey() + ".svg"), drawing.getValue());
+        }
+        Files.writeString(folder.resolve("report.html"), page(drawings));
+    }
+
+    private Map<String, String> drawings() {
+        Map<String, String> drawings = new LinkedHashMap<>();
+        drawings.put("round-trip", Charts.bars(results, "Round trip, median", Metric.P50,
+            each -> each.kind() == Kind.ROUND_TRIP));
+        drawings.put("throughput", Charts.bars(results, "One way", Metric.THROUGHPUT, each -> true));
+        drawings.put("cpu-per-gb", Charts.bars(results, "Processor time of both ends", Metric.CPU_PER_GB, each -> true));
+        drawings.put("pipelined", Charts.bars(results, "Pipelined echo", Metric.RATE, each -> each.kind() == Kind.PIPELINE));
+        drawings.put("connect", Charts.bars(results, "Connect and close", Metric.RATE, each -> each.kind() == Kind.CONNECT));
+        drawings.put("idle-memory", Charts.bars(results, "Memory of an idle connection, both ends",
+            Metric.MEMORY_PER_CONNECTION, each -> true));
+        drawings.put("idle-cpu", Charts.bars(results, "Processor time of idle connections", Metric.IDLE_CPU, each -> true));
+        for (Mode mode : Mode.values()) {
+            for (Measurement measurement : Measurement.ALL) {
+                drawings.put("percentiles-" + measurement.name() + "-" + mode.key(),
+                    Charts.percentiles(results, mode, measurement));
+            }
+        }
+        drawings.values().removeIf(drawing -> drawing == null);
+        return drawings;
+    }
+
+    private String json() {
+        Json json = new Json().object().object("setting");
+        setting.entries().forEach(json::member);
+        json.end().member("otherLoadMedian", results.otherLoad()).member("otherLoadHighest", results.highestOtherLoad());
+        json.array("results");
+        for (Results.Key key : results.keys()) {
+            json.object().member("measurement", key.measurement().name()).member("mode", key.mode().key())
+                .member("rival", key.rival().key());
+            for (Metric metric : Metric.values()) {
+                results.median(key, metric).ifPresent(median -> json.object(metric.name().toLowerCase(Locale.ROOT))
+                    .member("unit", metric.unit()).member("median", median)
+                    .member("rounds", results.outcomes(key).stream().filter(outcome -> outcome.values().containsKey(metric))
+                        .mapToDouble(outcome -> outcome.values().get(metric)).toArray())
+                    .end());
+            }
+            Histogram times = results.times(key);
+            if (times.getTotalCount() > 0) {
+                json.object("timesOfAllRounds").member("unit", "ns").member("count", times.getTotalCount());
+                for (double percentile : new double[] {0, 10, 50, 90, 99, 99.9, 99.99, 99.999, 100}) {
+                    json.member("p" + percentile, times.getValueAtPercentile(percentile));
+                }
+                json.end();
+            }
+            if (results.failures().containsKey(key)) {
+                json.array("failures");
+                results.failures().get(key).forEach(json::value);
+                json.end();
+            }
+            json.end();
+        }
+        json.end().object("leftOut");
+        results.skipped().forEach((rival, reason) -> json.member(rival.key(), reason));
+        return json.end().end().toString();
+    }
+
+    private String page(Map<String, String> drawings) {
+        StringBuilder page = new StringBuilder("<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>"
+            + "<title>Netty over RPMA: benchmark</title></head>\n<body style='font-family: sans-serif'>\n"
+            + "<h1>Netty over RPMA: benchmark</h1>\n<ul>\n");
+        setting.entries().forEach((name, value) -> page.append("<li>").append(Svg.escape(name + ": " + value)).append("</li>\n"));
+        page.append("</ul>\n<pre>\n").append(Svg.escape(table)).append("</pre>\n");
+        drawings.values().forEach(drawing -> page.append("<p>").append(drawing).append("</p>\n"));
+        return page.append("</body></html>\n").toString();
+    }
+}

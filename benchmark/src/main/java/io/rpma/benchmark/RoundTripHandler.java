@@ -1,0 +1,76 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.benchmark;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import org.HdrHistogram.Histogram;
+
+/** Sends a message, waits for the last byte of its echo, sends the next. */
+final class RoundTripHandler extends ClientHandler {
+    private final Histogram times = Outcome.newTimes();
+    private final int bytes;
+    private int outstanding;
+    private long number;
+    private long began;
+
+    RoundTripHandler(Measurement measurement, Window window) {
+        super(window);
+        bytes = measurement.bytes();
+    }
+
+    @Override
+    void begin(ChannelHandlerContext ctx) {
+        began = System.nanoTime();
+        next(ctx);
+    }
+
+    private void next(ChannelHandlerContext ctx) {
+        outstanding = bytes;
+        ctx.writeAndFlush(ctx.alloc().directBuffer(bytes).writeLong(++number).writerIndex(bytes), ctx.voidPromise());
+    }
+
+    @Override
+    public void channelRead(ChannelHandlerContext ctx, Object message) {
+        ByteBuf echo = (ByteBuf) message;
+        int length = echo.readableBytes();
+        boolean isOther = outstanding == bytes && length >= Long.BYTES && echo.getLong(echo.readerIndex()) != number;
+        echo.release();
+        if (length > outstanding || isOther) {
+            window.fail(new IllegalStateException("message " + number + " came back as another one"));
+            return;
+        }
+        outstanding -= length;
+        if (outstanding == 0) {
+            long now = System.nanoTime();
+            if (window.counts(began)) {
+                times.recordValue(now - began);
+            }
+            began = now;
+            arrived(number);
+            if (!isFinishing()) {
+                next(ctx);
+            }
+        }
+    }
+
+    @Override
+    boolean isQuiet() {
+        return outstanding == 0;
+    }
+
+    @Override
+    Histogram times() {
+        return times;
+    }
+}

@@ -1,0 +1,116 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.benchmark;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.OptionalDouble;
+
+/** The report for a reader of plain text. */
+final class Table {
+    private static final int NAMES = 3;
+    /** When more than this part of the machine was busy with other things, the numbers say little. */
+    private static final double BUSY = 0.05;
+
+    private Table() {
+    }
+
+    /** Returns the outcome of one run in one line. */
+    static String line(int round, Results.Key key, Outcome outcome) {
+        StringBuilder line = new StringBuilder(String.format("%d %-13s %-11s %-10s", round, key.mode().title(),
+            key.measurement().name(), key.rival().key()));
+        outcome.values().forEach((metric, value) -> line.append("  ").append(metric.label()).append(' ').append(format(value))
+            .append(' ').append(metric.unit()));
+        return line.toString();
+    }
+
+    /** Returns all medians, with how many times better the first rival is than each other. */
+    static String of(Results results) {
+        List<Results.Key> keys = results.keys();
+        List<Rival> rivals = keys.stream().map(Results.Key::rival).distinct().sorted().toList();
+        List<String[]> rows = new ArrayList<>();
+        List<String> head = new ArrayList<>(List.of("", "", ""));
+        rivals.forEach(rival -> head.add(rival.title()));
+        rows.add(head.toArray(String[]::new));
+        for (Mode mode : Mode.values()) {
+            for (Measurement measurement : Measurement.ALL) {
+                for (Metric metric : Metric.values()) {
+                    List<String> row = row(results, mode, measurement, metric, rivals);
+                    if (row != null) {
+                        rows.add(row.toArray(String[]::new));
+                    }
+                }
+            }
+        }
+        StringBuilder text = new StringBuilder(align(rows)).append('\n');
+        if (rivals.size() > 1) {
+            text.append("Medians of the rounds; in parentheses how many times better ").append(rivals.getFirst().title())
+                .append(" is, below 1 how much worse.\n");
+        }
+        if (results.highestOtherLoad() > BUSY) {
+            text.append(String.format(Locale.ROOT, "The machine was not idle: other work took %.0f %% of it (median of the runs),"
+                + " up to %.0f %%. Repeat this when it is.%n", 100 * results.otherLoad(), 100 * results.highestOtherLoad()));
+        }
+        results.skipped().forEach((rival, reason) -> text.append("Left out: ").append(rival.title()).append(", ").append(reason)
+            .append('\n'));
+        results.failures().forEach((key, reasons) -> reasons.forEach(reason -> text.append("Failed: ").append(key).append(": ")
+            .append(reason).append('\n')));
+        return text.toString();
+    }
+
+    private static List<String> row(Results results, Mode mode, Measurement measurement, Metric metric, List<Rival> rivals) {
+        List<String> row = new ArrayList<>(List.of(measurement.title() + (mode == Mode.ONE_PROCESS ? ", one process" : ""),
+            metric.label(), metric.unit()));
+        boolean any = false;
+        OptionalDouble first = results.median(new Results.Key(mode, measurement, rivals.getFirst()), metric);
+        for (Rival rival : rivals) {
+            Results.Key key = new Results.Key(mode, measurement, rival);
+            OptionalDouble value = results.median(key, metric);
+            if (value.isEmpty()) {
+                row.add(results.failures().containsKey(key) ? "failed" : "-");
+                continue;
+            }
+            any = true;
+            String ratio = rival == rivals.getFirst() || first.isEmpty() ? ""
+                : String.format(Locale.ROOT, " (%.2f)", metric.advantage(first.getAsDouble(), value.getAsDouble()));
+            row.add(format(value.getAsDouble()) + ratio);
+        }
+        return any ? row : null;
+    }
+
+    /** Returns a number with three digits that mean something. */
+    static String format(double value) {
+        double size = Math.abs(value);
+        return String.format(Locale.ROOT, size >= 100 ? "%,.0f" : size >= 10 ? "%.1f" : size >= 1 ? "%.2f" : "%.3f", value);
+    }
+
+    private static String align(List<String[]> rows) {
+        int[] widths = new int[rows.getFirst().length];
+        for (String[] row : rows) {
+            for (int i = 0; i < row.length; i++) {
+                widths[i] = Math.max(widths[i], row[i].length());
+            }
+        }
+        StringBuilder text = new StringBuilder();
+        for (String[] row : rows) {
+            StringBuilder line = new StringBuilder();
+            for (int i = 0; i < row.length; i++) {
+                String blanks = " ".repeat(widths[i] - row[i].length());
+                line.append(i < NAMES ? row[i] + blanks : blanks + row[i]).append("  ");
+            }
+            text.append(line.toString().stripTrailing()).append('\n');
+        }
+        return text.toString();
+    }
+}

@@ -1,0 +1,51 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.benchmark;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** One short run of each kind over RPMA, both ends in this process: that it works, not how fast. */
+class SmokeTest {
+    private static final long WARM_UP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+    /** A machine that does many other things may not come to a single operation in the shortest. */
+    private static final long[] WINDOW_MILLIS = {200, 1000, 5000};
+
+    @ParameterizedTest
+    @CsvSource({"rtt64,RATE", "tput64k,THROUGHPUT", "pipe64,RATE", "connect,RATE"})
+    void measures(String name, Metric metric) throws Exception {
+        Measurement measurement = Measurement.named(name);
+        try (Engine.Server server = Rival.RPMA.engine().serve(measurement)) {
+            Outcome outcome = measure(measurement, server.address(), 0);
+            assertTrue(outcome.values().get(metric) > 0, outcome::format);
+            assertEquals(metric == Metric.RATE, outcome.times().getTotalCount() > 0);
+        }
+    }
+
+    private static Outcome measure(Measurement measurement, String address, int attempt) throws Exception {
+        long pid = ProcessHandle.current().pid();
+        Timing timing = new Timing(WARM_UP_NANOS, TimeUnit.MILLISECONDS.toNanos(WINDOW_MILLIS[attempt]));
+        try {
+            return Rival.RPMA.engine().measure(measurement, timing, address, new CpuTime(pid, pid));
+        } catch (EmptyWindowException e) {
+            if (attempt == WINDOW_MILLIS.length - 1) {
+                throw e;
+            }
+            return measure(measurement, address, attempt + 1);
+        }
+    }
+}
