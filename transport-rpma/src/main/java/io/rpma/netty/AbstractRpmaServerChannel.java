@@ -62,8 +62,13 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         super(null);
     }
 
-    /** Sizes the queues of the children by the options as they are now and what the device can do; to be closed. */
+    /** Sizes the queues of the next child by what the device can do; to be closed. */
     abstract ConnectionConfig newConfig(Fabric fabric) throws RpmaException;
+
+    /** No child will be made with the last configuration. */
+    void dropConfig() {
+        // Nothing but the configuration was made for it.
+    }
 
     /**
      * Accepts a connection, or refuses it; on the loop.
@@ -166,7 +171,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             connectionConfig = newConfig(fabric);
             endpoint = fabric.peer().listen(new InetSocketAddress(reachable, inet.getPort()));
         } catch (RpmaException e) {
-            closeConfig();
+            dropUnusedConfig();
             throw ConnectFailure.bind(e, inet);
         }
         local = endpoint.localAddress();
@@ -177,6 +182,13 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         if (connectionConfig != null) {
             connectionConfig.close();
             connectionConfig = null;
+        }
+    }
+
+    private void dropUnusedConfig() throws RpmaException {
+        if (connectionConfig != null) {
+            dropConfig();
+            closeConfig();
         }
     }
 
@@ -203,7 +215,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
                 endpoint.close();
             }
         } finally {
-            closeConfig();
+            dropUnusedConfig();
         }
     }
 
@@ -289,6 +301,9 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             while (isOpen() && pending.size() + accepted.size() < Math.max(1, config().getBacklog())) {
                 ConnectionRequest request;
                 try {
+                    if (connectionConfig == null) {
+                        connectionConfig = newConfig(fabric);
+                    }
                     request = endpoint.nextConnectionRequest(connectionConfig);
                 } catch (RpmaException e) {
                     // One client's request failed, mostly because the client is gone. The next one is not to blame.
@@ -303,6 +318,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
                     return null;
                 }
                 try {
+                    closeConfig();
                     accept(request);
                 } catch (RpmaException e) {
                     LOGGER.warn("The connection of {} to {} could not be accepted.", request.remoteAddress(), local, e);

@@ -21,6 +21,8 @@ final class StreamOptions {
     private volatile int messageBytes = DEFAULT_MESSAGE_BYTES;
     private volatile int credits = DEFAULT_CREDITS;
 
+    private volatile boolean shared = true;
+
     int messageBytes() {
         return messageBytes;
     }
@@ -35,6 +37,14 @@ final class StreamOptions {
 
     void credits(int count) {
         credits = check("RPMA_RECEIVE_BUFFERS", count, 1, Immediate.MAX_CREDITS);
+    }
+
+    boolean shared() {
+        return shared;
+    }
+
+    void shared(boolean on) {
+        shared = on;
     }
 
     private static int check(String option, int value, int min, int max) {
