@@ -304,6 +304,11 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
                     if (connectionConfig == null) {
                         connectionConfig = newConfig(fabric);
                     }
+                } catch (RpmaException e) {
+                    LOGGER.warn("A connection to {} could not be accepted.", local, e);
+                    return rejectNext(e);
+                }
+                try {
                     request = endpoint.nextConnectionRequest(connectionConfig);
                 } catch (RpmaException e) {
                     // One client's request failed, mostly because the client is gone. The next one is not to blame.
@@ -326,6 +331,20 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
                 }
             }
             return null;
+        }
+
+        /** There are no means for another connection: its client must hear so, instead of waiting. */
+        private Throwable rejectNext(RpmaException why) {
+            try {
+                ConnectionRequest request = endpoint.nextConnectionRequest(null);
+                if (request != null) {
+                    request.close();
+                    eventLoop().execute(this::eventsReady);
+                }
+            } catch (RpmaException e) {
+                why.addSuppressed(e);
+            }
+            return why;
         }
 
         private void accept(ConnectionRequest request) throws RpmaException {

@@ -23,8 +23,8 @@ import io.netty.channel.ChannelOption;
  */
 public final class RpmaChannelOption<T> extends ChannelOption<T> {
     /**
-     * The size of a receive buffer in bytes, and so of the longest message the peer may send; 64 to 4 MiB, default 16 KiB. A
-     * connection holds {@link #RPMA_RECEIVE_BUFFERS} of them, and four more.
+     * The size of a receive buffer in bytes, and so of the longest message the peer may send; 64 to 4 MiB, default 64 KiB. A
+     * connection's share is {@link #RPMA_RECEIVE_BUFFERS} of them, and four more.
      */
     public static final ChannelOption<Integer> RPMA_RECEIVE_BUFFER_BYTES =
         valueOf(RpmaChannelOption.class, "RPMA_RECEIVE_BUFFER_BYTES");

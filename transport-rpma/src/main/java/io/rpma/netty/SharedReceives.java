@@ -47,6 +47,8 @@ final class SharedReceives extends ReceiveBuffers {
     private static final int CIRCULATING = SHARES;
     /** Receives in place of those that may have been lost with connections that ended midway. */
     private static final int SPARES = SHARES / 4;
+    /** With fewer receives than this, for want of memory, no connection is made. */
+    private static final int FEWEST = 128;
     /** An unused queue with so few receives is kept for the next connection. */
     private static final int KEPT = 64;
     /** Queues that connections are spread over, so that many loops do not all post to one. */
@@ -72,6 +74,7 @@ final class SharedReceives extends ReceiveBuffers {
     private final int[] freeSlots;
     private int freeCount;
     private int shares;
+    private int sharesAtMost = SHARES;
     private int spares;
     private boolean retired;
     // Read without a lock: a moment's delay does no harm.
@@ -130,19 +133,25 @@ final class SharedReceives extends ReceiveBuffers {
     }
 
     private int wanted() {
-        return spares + (shares <= SHARES ? shares : SHARES + CIRCULATING);
+        return spares + (shares <= sharesAtMost ? shares : SHARES + CIRCULATING);
     }
 
     private void measure() {
-        crowded = shares > SHARES;
+        crowded = shares > sharesAtMost;
         surplus = buffers.length() - freeCount - wanted();
     }
 
     private void fill() throws RpmaException {
         measure();
         while (freeCount > 0 && buffers.length() - freeCount < wanted()) {
+            int used = buffers.length() - freeCount;
+            RpmaByteBuf buf = used < FEWEST ? allocate() : tryAllocate();
+            if (buf == null) {
+                // Not enough for everyone's share: then nobody holds any.
+                sharesAtMost = Math.min(sharesAtMost, used / 2);
+                break;
+            }
             int slot = freeSlots[freeCount - 1];
-            RpmaByteBuf buf = allocate();
             buffers.setRelease(slot, buf);
             freeCount--;
             try {

@@ -15,7 +15,7 @@ package io.rpma.netty;
 
 /** The options that size a stream, checked when they are set. */
 final class StreamOptions {
-    static final int DEFAULT_MESSAGE_BYTES = 16 << 10;
+    static final int DEFAULT_MESSAGE_BYTES = 64 << 10;
     static final int DEFAULT_CREDITS = 16;
 
     private volatile int messageBytes = DEFAULT_MESSAGE_BYTES;
