@@ -26,6 +26,7 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
  * The owner's side of a shared receive queue. Any thread posts; the completions come by the rings of the attached queue pairs,
@@ -67,7 +68,8 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     private final long[] contexts;
     private final int[] lengths;
     private final AtomicIntegerArray states;
-    private final int[] takers;
+    // The state word of the entry in which a slot was taken, once that entry is used anew.
+    private final AtomicLongArray takers;
     // The stack of free slots: links, and a head whose upper half changes with every step.
     private final AtomicIntegerArray links;
     private final AtomicLong free;
@@ -95,7 +97,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         contexts = new long[slots];
         lengths = new int[slots];
         states = new AtomicIntegerArray(slots);
-        takers = new int[slots];
+        takers = new AtomicLongArray(slots);
         links = new AtomicIntegerArray(slots);
         for (int i = 0; i < slots; i++) {
             links.setPlain(i, i + 1 < slots ? i + 1 : NONE);
@@ -172,18 +174,19 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         }
         contexts[slot] = context;
         lengths[slot] = (int) length;
-        takers[slot] = 0;
-        states.setRelease(slot, POSTED);
         int position = (int) TAIL.getAndAdd(this, 1);
+        positions[slot] = position + 1;
+        states.setRelease(slot, POSTED);
         int index = position & capacity - 1;
         long entry = ring + (long) index * ReceiveEntry.SIZE;
         // The receive that lay here before has been taken, since no more are posted than there are positions. If it has not
-        // been completed, the state word is about to forget who took it.
+        // been completed, the state word is about to forget who took it. (If it has been, and its slot is posted elsewhere,
+        // the position tells that what is noted here is old.)
         int previous = slotAt.getAcquire(index);
         if (previous != NONE && previous != slot && states.getAcquire(previous) == POSTED) {
-            takers[previous] = (int) Memory.getLongAcquire(entry + ReceiveEntry.STATE);
+            takers.accumulateAndGet(previous, Memory.getLongAcquire(entry + ReceiveEntry.STATE),
+                (known, found) -> (int) (known >>> 32) == positions[previous] ? known : found);
         }
-        positions[slot] = position + 1;
         slotAt.setRelease(index, slot);
         ReceiveEntry.write(entry, Receives.key(region, offset, length), offset, (int) length, slot);
         Memory.putLongRelease(entry + ReceiveEntry.STATE, (position + 1L) << 32);
@@ -294,13 +297,14 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             int slot = slotAt.getAcquire(index);
             long state = Memory.getLongAcquire(ring + (long) index * ReceiveEntry.SIZE + ReceiveEntry.STATE);
             if (slot != NONE && (int) state == taker && (int) (state >>> 32) == positions[slot]) {
-                takers[slot] = taker;
+                takers.set(slot, state);
             }
         }
         for (int slot = 0; slot < slots; slot++) {
-            if (takers[slot] == taker && states.compareAndSet(slot, POSTED, FREE)) {
+            long taken = takers.get(slot);
+            if ((int) taken == taker && (int) (taken >>> 32) == positions[slot]
+                && states.compareAndSet(slot, POSTED, FREE)) {
                 attachment.orphans.add(new Orphan(contexts[slot], CompletionStatus.WR_FLUSH_ERR.code(), 0, 0, 0));
-                takers[slot] = 0;
                 push(slot);
             }
         }
