@@ -242,7 +242,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     }
 
     /** Attaches a queue pair, whose completions come by the ring at this address of its half. */
-    synchronized Attachment attach(QueuePair queuePair, SharedMemory half, long ringAddress, int ringSize)
+    synchronized Attachment attach(QueuePair queuePair, HalfMemory half, long ringAddress, int ringSize)
             throws RpmaException {
         if (closed) {
             throw SoftLog.failure(RpmaError.INVALID, "the shared receive queue is closed");
@@ -276,7 +276,16 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         indexes.clear(attachment.index);
     }
 
-    private synchronized void countDown() {
+    /** Keeps the queue open for a request that has not attached a queue pair yet. */
+    synchronized void hold() throws RpmaException {
+        if (closed) {
+            throw SoftLog.failure(RpmaError.INVALID, "the shared receive queue is closed");
+        }
+        attached++;
+    }
+
+    /** Takes {@link #hold} back. */
+    synchronized void countDown() {
         attached--;
     }
 
@@ -335,7 +344,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     static final class Attachment {
         private final SoftSharedReceiveQueue queue;
         private final QueuePair queuePair;
-        private final SharedMemory half;
+        private final HalfMemory half;
         private final int number;
         private final int index;
         private final long ring;
@@ -347,7 +356,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         private boolean active;
         private int idlePolls;
 
-        Attachment(SoftSharedReceiveQueue queue, QueuePair queuePair, SharedMemory half, int index, long ring,
+        Attachment(SoftSharedReceiveQueue queue, QueuePair queuePair, HalfMemory half, int index, long ring,
                 int ringCapacity) {
             this.queue = queue;
             this.queuePair = queuePair;

@@ -233,7 +233,7 @@ class TwoProcessTest {
         }
     }
 
-    /** A segment that the other process gives back is unmapped here; its region is refused. */
+    /** A range that the other process gives back is unmapped here; its region is refused. */
     @Test
     void memoryGivenBackIsUnmapped() throws Exception {
         try (Child child = Child.start("offer", port); Connection connection = accept(null, 0)) {
