@@ -24,6 +24,9 @@ import picocli.CommandLine.Spec;
         EchoExample.class,
         HttpExample.class,
         TlsEchoExample.class,
+        Http2TlsExample.class,
+        WebSocketExample.class,
+        ProtobufExample.class,
         RedisExample.class,
     },
     synopsisSubcommandLabel = "EXAMPLE", customSynopsis = "./run-example.sh EXAMPLE [OPTION...]",
@@ -49,6 +52,7 @@ public final class Examples implements Callable<Integer> {
         return new CommandLine(new Examples())
             .registerConverter(ByteSize.class, ByteSize::parse)
             .setUsageHelpAutoWidth(true)
+            .setCaseInsensitiveEnumValuesAllowed(true)
             .setExecutionExceptionHandler(Examples::explain);
     }
 
