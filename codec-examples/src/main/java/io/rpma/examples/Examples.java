@@ -28,6 +28,7 @@ import picocli.CommandLine.Spec;
         WebSocketExample.class,
         ProtobufExample.class,
         RedisExample.class,
+        GrpcExample.class,
     },
     synopsisSubcommandLabel = "EXAMPLE", customSynopsis = "./run-example.sh EXAMPLE [OPTION...]",
     commandListHeading = "%nExamples:%n",
