@@ -29,6 +29,7 @@ import picocli.CommandLine.Spec;
         ProtobufExample.class,
         RedisExample.class,
         GrpcExample.class,
+        FileServerExample.class,
     },
     synopsisSubcommandLabel = "EXAMPLE", customSynopsis = "./run-example.sh EXAMPLE [OPTION...]",
     commandListHeading = "%nExamples:%n",
