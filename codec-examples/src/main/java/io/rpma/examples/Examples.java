@@ -30,6 +30,7 @@ import picocli.CommandLine.Spec;
         RedisExample.class,
         GrpcExample.class,
         FileServerExample.class,
+        TcpProxyExample.class,
     },
     synopsisSubcommandLabel = "EXAMPLE", customSynopsis = "./run-example.sh EXAMPLE [OPTION...]",
     commandListHeading = "%nExamples:%n",
@@ -53,6 +54,7 @@ public final class Examples implements Callable<Integer> {
     static CommandLine commandLine() {
         return new CommandLine(new Examples())
             .registerConverter(ByteSize.class, ByteSize::parse)
+            .registerConverter(TcpProxyExample.End.class, TcpProxyExample.End::parse)
             .setUsageHelpAutoWidth(true)
             .setCaseInsensitiveEnumValuesAllowed(true)
             .setExecutionExceptionHandler(Examples::explain);

@@ -55,7 +55,7 @@ import picocli.CommandLine.Option;
  * well-known types of protobuf-java and the methods are written by hand, so that no code need be generated; what protoc generates
  * for a service of your own takes their places.
  */
-@Command(name = "grpc", description = "grpc-java as it is: every kind of call, deadlines, cancellation, 1,000 calls at once")
+@Command(name = "grpc", description = "grpc-java as it is: every kind of call, and 1,000 at once")
 final class GrpcExample implements Callable<Integer> {
     static final MethodDescriptor<Int64Value, Int64Value> SQUARE = numbers(MethodType.UNARY, "Square");
     static final MethodDescriptor<Int64Value, Int64Value> COUNT = numbers(MethodType.SERVER_STREAMING, "Count");
@@ -63,7 +63,8 @@ final class GrpcExample implements Callable<Integer> {
     static final MethodDescriptor<Int64Value, Int64Value> RUNNING_SUM = numbers(MethodType.BIDI_STREAMING, "RunningSum");
     static final MethodDescriptor<Int64Value, Int64Value> MEET = numbers(MethodType.UNARY, "Meet");
     static final MethodDescriptor<Int64Value, Int64Value> HANG = numbers(MethodType.SERVER_STREAMING, "Hang");
-    static final MethodDescriptor<BytesValue, BytesValue> ECHO = method(MethodType.UNARY, "Echo", BytesValue.getDefaultInstance());
+    static final MethodDescriptor<BytesValue, BytesValue> ECHO =
+        method(MethodType.UNARY, "Echo", BytesValue.getDefaultInstance());
 
     private static final String SERVICE = "rpma.example.Numbers";
     private static final int LARGEST_MESSAGE = 64 << 20;

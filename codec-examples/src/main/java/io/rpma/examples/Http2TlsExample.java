@@ -62,14 +62,15 @@ import picocli.CommandLine.Option;
  * The TLS is BoringSSL's (the artifact netty-tcnative-boringssl-static) or the JDK's. What answers a request is the handler of
  * {@link HttpExample}, whether it came on a stream of HTTP/2 or, from a client that knows no better, by HTTP/1.1.
  */
-@Command(name = "http2-tls", description = "An HTTP/2 server and client through TLS, many requests at once on one connection")
+@Command(name = "http2-tls", description = "An HTTP/2 server and client through TLS, agreed on by ALPN")
 final class Http2TlsExample implements Callable<Integer> {
     private static final int LARGEST_BODY = 16 << 20;
 
     @Mixin
     private CommonOptions common;
 
-    @Option(names = "--tls", paramLabel = "NAME", defaultValue = "boringssl", description = "boringssl or jdk (default: boringssl)")
+    @Option(names = "--tls", paramLabel = "NAME", defaultValue = "boringssl",
+        description = "boringssl or jdk (default: ${DEFAULT-VALUE})")
     private Tls tls;
 
     @Option(names = "--requests", paramLabel = "N", defaultValue = "1000", description = "how many (default: ${DEFAULT-VALUE})")

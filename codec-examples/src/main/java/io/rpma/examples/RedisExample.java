@@ -55,7 +55,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** A key-value server and its client in Redis's protocol: Netty's codec in an ordinary pipeline, on RPMA channels. */
-@Command(name = "redis", description = "A key-value server that speaks Redis's protocol, and a client that pipelines")
+@Command(name = "redis", description = "A server that speaks Redis's protocol, and its client")
 final class RedisExample implements Callable<Integer> {
     private static final int MAX_WORDS = 1024;
     private static final int MAX_DEPTH = 8;
