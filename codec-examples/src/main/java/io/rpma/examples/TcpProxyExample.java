@@ -218,14 +218,14 @@ final class TcpProxyExample implements Callable<Integer> {
             .option(ChannelOption.AUTO_READ, false)
             .option(ChannelOption.ALLOW_HALF_CLOSURE, true)
             .option(ChannelOption.ALLOCATOR, RpmaByteBufAllocator.DEFAULT)
-            .handler(new Relay(client))
+            .handler(new Relay(client, client.newSucceededFuture()))
             .connect(to.address());
         SocketChannel target = (SocketChannel) connecting.channel();
-        client.pipeline().addLast(new Relay(target));
+        client.pipeline().addLast(new Relay(target, connecting));
         connecting.addListener(connected -> {
             if (connected.isSuccess()) {
-                client.config().setAutoRead(true);
-                target.config().setAutoRead(true);
+                read(client, true);
+                read(target, true);
             } else if (client.isActive()) {
                 System.err.println("tcp-proxy: the target " + to + " is down, so the connection from " + client.remoteAddress()
                     + " was closed: " + connected.cause().getMessage());
@@ -234,12 +234,21 @@ final class TcpProxyExample implements Callable<Integer> {
         });
     }
 
+    private static void read(SocketChannel side, boolean go) {
+        // Epoll's channels fail if they are asked to read after the end.
+        if (!side.isInputShutdown()) {
+            side.config().setAutoRead(go);
+        }
+    }
+
     /** Passes on what one side of a connection receives, and how that ends, to the other. */
     private static final class Relay extends ChannelInboundHandlerAdapter {
         private final SocketChannel other;
+        private final ChannelFuture ready;
 
-        Relay(SocketChannel other) {
+        Relay(SocketChannel other, ChannelFuture ready) {
             this.other = other;
+            this.ready = ready;
         }
 
         @Override
@@ -252,22 +261,21 @@ final class TcpProxyExample implements Callable<Integer> {
             other.flush();
         }
 
-        /** What this side does not take, the other need not read. (Epoll's channels fail if asked to read after their end.) */
+        /** What this side does not take, the other need not read. */
         @Override
         public void channelWritabilityChanged(ChannelHandlerContext ctx) {
-            if (!other.isInputShutdown()) {
-                other.config().setAutoRead(ctx.channel().isWritable());
-            }
+            read(other, ctx.channel().isWritable());
         }
 
         /** One direction has ended: so it does for the other side, when everything before has been sent. */
         @Override
         public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
             if (event == ChannelInputShutdownEvent.INSTANCE) {
-                other.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(sent -> other.shutdownOutput().addListener(shut -> {
-                    closeIfEnded(other);
-                    closeIfEnded((SocketChannel) ctx.channel());
-                }));
+                ready.addListener(connected -> other.writeAndFlush(Unpooled.EMPTY_BUFFER)
+                    .addListener(sent -> other.shutdownOutput().addListener(shut -> {
+                        closeIfEnded(other);
+                        closeIfEnded((SocketChannel) ctx.channel());
+                    })));
             }
         }
 

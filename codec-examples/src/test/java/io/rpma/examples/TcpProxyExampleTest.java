@@ -253,7 +253,7 @@ class TcpProxyExampleTest {
     @ValueSource(booleans = {true, false})
     void eitherDirectionMayEndBeforeTheOther(boolean clientFirst) throws Exception {
         byte[] request = random(1_000_000);
-        byte[] response = random(700_000);
+        byte[] response = random(3_000_000);
         try (ServerSocket server = listen();
                 Socket client = new Socket(LOOPBACK, through(server.getLocalPort()));
                 Socket accepted = server.accept()) {
@@ -263,6 +263,26 @@ class TcpProxyExampleTest {
             assertArrayEquals(request, second.getInputStream().readAllBytes());
             send(second, response);
             assertArrayEquals(response, first.getInputStream().readAllBytes());
+        }
+    }
+
+    /** The end comes before the target is there. */
+    @Test
+    void aClientThatSaysNothingIsAnswered() throws Exception {
+        try (ServerSocket server = listen()) {
+            int port = through(server.getLocalPort());
+            for (int i = 0; i < 30; i++) {
+                // The last answer is more than sockets take at once.
+                byte[] answer = random(i < 29 ? 1 : 12_000_000);
+                try (Socket client = new Socket(LOOPBACK, port)) {
+                    client.shutdownOutput();
+                    try (Socket accepted = server.accept()) {
+                        assertEquals(-1, accepted.getInputStream().read());
+                        send(accepted, answer);
+                        assertArrayEquals(answer, client.getInputStream().readAllBytes());
+                    }
+                }
+            }
         }
     }
 
