@@ -32,7 +32,7 @@ Stages (default: all of them, in this order):
   contract   the rules of librpma's man pages, as both providers must keep them
   native     the other tests of transport-rpma-native
   transport  the tests of transport-rpma
-  examples   the tests of codec-examples: HTTP/1.1, TLS, and the examples in processes of their own
+  examples   the tests of codec-examples: every example in a process of its own, Netty's codecs, gRPC, real programs by tcp-proxy
   suite      Netty's transport testsuite; leaves its table in testsuite/target/compliance.md
   refusals   without a device, and with a low limit of locked memory, the example says what is missing (in the guest)
 

@@ -20,7 +20,6 @@ import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoop;
-import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoRegistration;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.socket.ServerSocketChannel;
@@ -130,17 +129,14 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
 
     @Override
     protected boolean isCompatible(EventLoop loop) {
-        return loop instanceof IoEventLoop io && io.isCompatible(RpmaIoHandle.class);
+        // Refused by doRegister(), in words that help.
+        return true;
     }
 
     @Override
     protected void doRegister(ChannelPromise promise) {
-        ((IoEventLoop) eventLoop()).register(handle()).addListener(future -> {
-            if (!future.isSuccess()) {
-                promise.setFailure(future.cause());
-                return;
-            }
-            handle().registration = (IoRegistration) future.getNow();
+        EventLoops.register(this, handle(), promise, registration -> {
+            handle().registration = registration;
             if (endpoint != null) {
                 handle().registration.submit(RpmaIoOps.OPEN);
             }
