@@ -32,6 +32,7 @@ Stages (default: all of them, in this order):
   native     the other tests of transport-rpma-native
   transport  the tests of transport-rpma
   examples   the tests of codec-examples: HTTP/1.1, TLS, and the examples in processes of their own
+  cli        the tests of ./rpma
   suite      Netty's transport testsuite; leaves its table in testsuite/target/compliance.md
   refusals   without a device, and with a low limit of locked memory, the example says what is missing (in the guest)
 
@@ -48,14 +49,14 @@ for argument in "$@"; do
             exit 0
             ;;
         --no-build) build=0 ;;
-        echo | contract | native | transport | examples | suite | refusals) stages+=("$argument") ;;
+        echo | contract | native | transport | examples | cli | suite | refusals) stages+=("$argument") ;;
         *)
             echo "verify.sh: no such stage or option: $argument; see $0 --help" >&2
             exit 2
             ;;
     esac
 done
-((${#stages[@]} > 0)) || stages=(echo contract native transport examples suite refusals)
+((${#stages[@]} > 0)) || stages=(echo contract native transport examples cli suite refusals)
 
 java=$("$root/build/find-java.sh")/bin/java
 cd "$root"
@@ -65,7 +66,7 @@ if ((build)); then
     echo "verify: building"
     mvn -B -q -DskipTests package
 fi
-for module in transport-rpma-native transport-rpma codec-examples; do
+for module in transport-rpma-native transport-rpma codec-examples cli; do
     if [[ ! -f $module/target/test.classpath ]]; then
         echo "verify.sh: $module is not built: leave out --no-build, or run mvn -B -DskipTests package" >&2
         exit 2
@@ -111,6 +112,7 @@ run_stage() {
         native) junit transport-rpma-native --exclude-classname='.*ContractTest' ;;
         transport) junit transport-rpma ;;
         examples) junit codec-examples ;;
+        cli) junit cli ;;
         suite) "$here/run.sh" --suite ;;
     esac
 }
