@@ -33,6 +33,7 @@ Stages (default: all of them, in this order):
   transport  the tests of transport-rpma
   examples   the tests of codec-examples: HTTP/1.1, TLS, and the examples in processes of their own
   cli        the tests of ./rpma
+  frameworks the tests of the adapters of Vert.x and Reactor Netty
   suite      Netty's transport testsuite; leaves its table in testsuite/target/compliance.md
   refusals   without a device, and with a low limit of locked memory, the example says what is missing (in the guest)
 
@@ -49,14 +50,14 @@ for argument in "$@"; do
             exit 0
             ;;
         --no-build) build=0 ;;
-        echo | contract | native | transport | examples | cli | suite | refusals) stages+=("$argument") ;;
+        echo | contract | native | transport | examples | cli | frameworks | suite | refusals) stages+=("$argument") ;;
         *)
             echo "verify.sh: no such stage or option: $argument; see $0 --help" >&2
             exit 2
             ;;
     esac
 done
-((${#stages[@]} > 0)) || stages=(echo contract native transport examples cli suite refusals)
+((${#stages[@]} > 0)) || stages=(echo contract native transport examples cli frameworks suite refusals)
 
 java=$("$root/build/find-java.sh")/bin/java
 cd "$root"
@@ -66,7 +67,7 @@ if ((build)); then
     echo "verify: building"
     mvn -B -q -DskipTests package
 fi
-for module in transport-rpma-native transport-rpma codec-examples cli; do
+for module in transport-rpma-native transport-rpma codec-examples cli frameworks/vertx frameworks/reactor-netty; do
     if [[ ! -f $module/target/test.classpath ]]; then
         echo "verify.sh: $module is not built: leave out --no-build, or run mvn -B -DskipTests package" >&2
         exit 2
@@ -113,6 +114,7 @@ run_stage() {
         transport) junit transport-rpma ;;
         examples) junit codec-examples ;;
         cli) junit cli ;;
+        frameworks) junit frameworks/vertx && junit frameworks/reactor-netty ;;
         suite) "$here/run.sh" --suite ;;
     esac
 }
@@ -120,8 +122,8 @@ run_stage() {
 # counts_of LOG: prints how many tests passed and failed, as either launcher says.
 counts_of() {
     awk '
-        /^\[ *[0-9]+ tests successful/ { gsub(/[^0-9]/, ""); passed = $0 }
-        /^\[ *[0-9]+ tests failed/ { gsub(/[^0-9]/, ""); failed = $0 }
+        /^\[ *[0-9]+ tests successful/ { gsub(/[^0-9]/, ""); passed += $0 }
+        /^\[ *[0-9]+ tests failed/ { gsub(/[^0-9]/, ""); failed += $0 }
         /^[0-9]+ of [0-9]+ cases passed, [0-9]+ failed/ { passed = $1; failed = $6 }
         /: Netty.s suite, [0-9]+ of/ {
             for (i = 2; i <= NF; i++) {

@@ -111,7 +111,7 @@ final class InfoText {
     }
 
     private static String bytes(Long count) {
-        if (count == null) {
+        if (count == null || count == Long.MAX_VALUE) {
             return "unlimited";
         }
         for (int shift = 40; shift > 0; shift -= 10) {
