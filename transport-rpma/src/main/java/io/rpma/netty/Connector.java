@@ -58,12 +58,10 @@ final class Connector {
      * Prepares a request; blocks.
      *
      * @param remote a resolved address, which may be a loopback or wildcard one
-     * @param messageBytes the longest message to be received
-     * @param credits receive buffers
+     * @param dialer how to size the queues
      * @param timeoutMillis how long it may take
      */
-    static Prepared prepare(InetSocketAddress remote, int messageBytes, int credits, int timeoutMillis)
-            throws RpmaException {
+    static Prepared prepare(InetSocketAddress remote, Dialer dialer, int timeoutMillis) throws RpmaException {
         RpmaProvider provider = Rpma.provider();
         InetAddress target = provider.reachable(remote.getAddress());
         Fabric fabric = KNOWN.get(target);
@@ -75,11 +73,10 @@ final class Connector {
             KNOWN.put(target, fabric);
         }
         RpmaByteBufAllocator.DEFAULT.prepare(fabric);
-        StreamSizes sizes = StreamSizes.of(messageBytes, credits, fabric.limits());
-        try (ConnectionConfig config = sizes.newConfig(timeoutMillis)) {
+        try (ConnectionConfig config = dialer.newConfig(fabric, timeoutMillis)) {
             ConnectionRequest request =
                 fabric.peer().newConnectionRequest(new InetSocketAddress(target, remote.getPort()), config);
-            return new Prepared(fabric, sizes, request);
+            return new Prepared(fabric, dialer, request);
         } catch (RpmaException e) {
             KNOWN.remove(target);
             throw e;
@@ -90,9 +87,12 @@ final class Connector {
      * A request that can be sent.
      *
      * @param fabric the device
-     * @param sizes the queues
+     * @param dialer what is to be made of it
      * @param request to be used up
      */
-    record Prepared(Fabric fabric, StreamSizes sizes, ConnectionRequest request) {
+    record Prepared(Fabric fabric, Dialer dialer, ConnectionRequest request) {
+        QueuePair connect(InetSocketAddress remote) throws RpmaException {
+            return dialer.connect(fabric, request, remote);
+        }
     }
 }

@@ -26,19 +26,19 @@ import java.util.concurrent.TimeUnit;
  * close is an abort, waits for the last completion, and destroys the queue pair. As the kernel does for a TCP socket, it works on
  * when the channel is gone; a timer bounds it.
  */
-final class LingeringClose implements RpmaIoHandle, StreamQueuePair.Listener {
+final class LingeringClose implements RpmaIoHandle, QueuePair.Listener {
     /** How long a peer that does not answer is waited for, unless {@code SO_LINGER} says otherwise. */
     static final long DEFAULT_MILLIS = 5_000;
     /** Without the end of the stream, a device that answers needs microseconds. */
     private static final long ABORT_MILLIS = 1_000;
     private static final long DESTROY_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
-    private final StreamQueuePair pair;
+    private final QueuePair pair;
     private final boolean orderly;
     private IoRegistration registration;
     private Future<?> timeout;
 
-    private LingeringClose(StreamQueuePair pair, boolean orderly) {
+    private LingeringClose(QueuePair pair, boolean orderly) {
         this.pair = pair;
         this.orderly = orderly;
     }
@@ -50,7 +50,7 @@ final class LingeringClose implements RpmaIoHandle, StreamQueuePair.Listener {
      * @param loop the loop, on which this is called
      * @param millis how long the delivery may take
      */
-    static void close(StreamQueuePair pair, EventLoop loop, long millis) {
+    static void close(QueuePair pair, EventLoop loop, long millis) {
         pair.finish();
         start(pair, true, loop, millis);
     }
@@ -61,11 +61,11 @@ final class LingeringClose implements RpmaIoHandle, StreamQueuePair.Listener {
      * @param pair established, and watched by nobody any more
      * @param loop the loop, on which this is called
      */
-    static void abort(StreamQueuePair pair, EventLoop loop) {
+    static void abort(QueuePair pair, EventLoop loop) {
         start(pair, false, loop, ABORT_MILLIS);
     }
 
-    private static void start(StreamQueuePair pair, boolean orderly, EventLoop loop, long millis) {
+    private static void start(QueuePair pair, boolean orderly, EventLoop loop, long millis) {
         LingeringClose lingering = new LingeringClose(pair, orderly);
         pair.listener(lingering);
         if (lingering.isDone()) {

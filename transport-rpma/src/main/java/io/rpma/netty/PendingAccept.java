@@ -24,11 +24,11 @@ import java.util.concurrent.TimeUnit;
  * A connection that was accepted and is not established yet, as a TCP connection between SYN and ACK: the server channel's loop
  * watches it. Its channel is made when it is established, so that the very first thing which that does reaches the client.
  */
-final class PendingAccept implements RpmaIoHandle, StreamQueuePair.Listener {
+final class PendingAccept implements RpmaIoHandle, QueuePair.Listener {
     /** How long a client that fell silent keeps its place in the backlog. */
     private static final long MILLIS = 10_000;
 
-    private final StreamQueuePair pair;
+    private final QueuePair pair;
     private final Owner owner;
     private IoRegistration registration;
     private Future<?> timeout;
@@ -37,13 +37,13 @@ final class PendingAccept implements RpmaIoHandle, StreamQueuePair.Listener {
     /** The server channel. */
     interface Owner {
         /** Takes an established connection, which may have ended since. Nobody watches it any more. */
-        void established(PendingAccept pending, StreamQueuePair pair);
+        void established(PendingAccept pending, QueuePair pair);
 
         /** Tells that a connection was never established; it is closed already. */
         void failed(PendingAccept pending, String why);
     }
 
-    PendingAccept(StreamQueuePair pair, Owner owner) {
+    PendingAccept(QueuePair pair, Owner owner) {
         this.pair = pair;
         this.owner = owner;
         pair.listener(this);

@@ -15,43 +15,25 @@ package io.rpma.netty;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;
-import io.netty.channel.AbstractChannel;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelConfig;
-import io.netty.channel.ChannelException;
 import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelFutureListener;
-import io.netty.channel.ChannelMetadata;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.ChannelPromise;
-import io.netty.channel.ConnectTimeoutException;
 import io.netty.channel.DefaultFileRegion;
 import io.netty.channel.EventLoop;
 import io.netty.channel.FileRegion;
-import io.netty.channel.IoEventLoop;
-import io.netty.channel.IoRegistration;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.ChannelInputShutdownReadComplete;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.util.UncheckedBooleanSupplier;
-import io.netty.util.concurrent.Future;
 import io.netty.util.internal.StringUtil;
-import io.rpma.CompletionQueue;
-import io.rpma.RpmaException;
-import io.rpma.WorkCompletions;
 import java.io.EOFException;
 import java.io.IOException;
-import java.net.ConnectException;
-import java.net.InetSocketAddress;
-import java.net.SocketAddress;
-import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.ClosedChannelException;
-import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
-import java.nio.channels.UnresolvedAddressException;
-import java.util.concurrent.TimeUnit;
 
 /**
  * A {@link SocketChannel} over RPMA: an ordered, reliable stream of bytes with half-close, as over TCP. The peer must be a
@@ -62,8 +44,7 @@ import java.util.concurrent.TimeUnit;
  * peer that aborts, dies or breaks the protocol shows as an {@link IOException}, mostly with "reset" in its message, before
  * {@code channelInactive}. What the application does not read (auto-read off) stops the peer's writes.
  */
-public final class RpmaChannel extends AbstractChannel implements SocketChannel {
-    private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
+public final class RpmaChannel extends AbstractRpmaChannel implements SocketChannel {
     private static final String EXPECTED_TYPES = " (expected: " + StringUtil.simpleClassName(ByteBuf.class) + ", "
         + StringUtil.simpleClassName(FileRegion.class) + ')';
 
@@ -74,10 +55,6 @@ public final class RpmaChannel extends AbstractChannel implements SocketChannel 
     private final Gatherer gatherer = new Gatherer();
 
     private volatile StreamQueuePair pair;
-    private volatile InetSocketAddress local;
-    private volatile InetSocketAddress remote;
-    private volatile boolean open = true;
-    private volatile boolean active;
     private volatile boolean inputShutdown;
     private volatile boolean outputShutdown;
 
@@ -90,10 +67,7 @@ public final class RpmaChannel extends AbstractChannel implements SocketChannel 
     RpmaChannel(Channel parent, StreamQueuePair pair) {
         super(parent);
         this.pair = pair;
-        local = pair.localAddress();
-        remote = pair.remoteAddress();
-        active = true;
-        pair.listener(handle());
+        adopted(pair);
     }
 
     private StreamUnsafe handle() {
@@ -116,135 +90,31 @@ public final class RpmaChannel extends AbstractChannel implements SocketChannel 
     }
 
     @Override
-    public ChannelMetadata metadata() {
-        return METADATA;
+    QueuePair pair() {
+        return pair;
     }
 
     @Override
-    public boolean isOpen() {
-        return open;
+    Dialer dialer() {
+        StreamOptions options = config.stream();
+        return new StreamDialer(options.messageBytes(), options.credits());
     }
 
     @Override
-    public boolean isActive() {
-        return active;
+    void dialled(QueuePair connecting) {
+        pair = (StreamQueuePair) connecting;
     }
 
     @Override
-    public InetSocketAddress localAddress() {
-        return (InetSocketAddress) super.localAddress();
-    }
-
-    @Override
-    public InetSocketAddress remoteAddress() {
-        return (InetSocketAddress) super.remoteAddress();
-    }
-
-    @Override
-    protected SocketAddress localAddress0() {
-        return local;
-    }
-
-    @Override
-    protected SocketAddress remoteAddress0() {
-        return remote;
-    }
-
-    @Override
-    protected boolean isCompatible(EventLoop loop) {
-        return loop instanceof IoEventLoop io && io.isCompatible(RpmaIoHandle.class);
-    }
-
-    @Override
-    protected void doRegister(ChannelPromise promise) {
-        ((IoEventLoop) eventLoop()).register(handle()).addListener(future -> {
-            if (!future.isSuccess()) {
-                promise.setFailure(future.cause());
-                return;
-            }
-            handle().registration = (IoRegistration) future.getNow();
-            if (pair != null) {
-                handle().registration.submit(RpmaIoOps.OPEN);
-            }
-            promise.setSuccess();
-            if (pair != null && handle().hasInput()) {
-                // What came, and how the connection ended, before this loop watched: no event tells it again.
-                eventLoop().execute(handle()::readable);
-            }
-        });
-    }
-
-    @Override
-    protected void doDeregister() {
-        IoRegistration registration = handle().registration;
-        if (registration != null) {
-            handle().registration = null;
-            registration.cancel();
-        }
-    }
-
-    @Override
-    protected void doBind(SocketAddress address) throws Exception {
-        requireNoLocalPort(address);
-    }
-
-    /** An RDMA connection's own address follows from its route, and its port cannot be chosen. */
-    private static void requireNoLocalPort(SocketAddress address) {
-        if (address instanceof InetSocketAddress inet && inet.getPort() != 0) {
-            throw new ChannelException("the local port " + inet.getPort() + " cannot be chosen: the address and the port of"
-                + " an outgoing RDMA connection follow from its route; bind to port 0, or do not bind");
-        }
-    }
-
-    @Override
-    protected void doDisconnect() throws Exception {
-        doClose();
+    int lingerSeconds() {
+        return config.getSoLinger();
     }
 
     @Override
     protected void doClose() throws Exception {
-        if (!open) {
-            return;
-        }
-        open = false;
-        active = false;
         inputShutdown = true;
         outputShutdown = true;
-        StreamUnsafe unsafe = handle();
-        unsafe.failConnect(new ClosedChannelException());
-        IoRegistration registration = unsafe.registration;
-        StreamQueuePair closing = pair;
-        if (registration == null) {
-            // Never registered, or no more: nobody watches the descriptors.
-            if (closing != null) {
-                closing.close();
-            }
-            return;
-        }
-        EventLoop loop = eventLoop();
-        if (loop.inEventLoop()) {
-            closePair(registration, closing, loop);
-        } else {
-            loop.execute(() -> closePair(registration, closing, loop));
-        }
-    }
-
-    private void closePair(IoRegistration registration, StreamQueuePair closing, EventLoop loop) {
-        registration.submit(RpmaIoOps.CLOSE);
-        doDeregister();
-        if (closing == null) {
-            return;
-        }
-        int linger = config.getSoLinger();
-        if (!closing.isEstablished()) {
-            // Nothing was promised yet.
-            closing.close();
-        } else if (linger == 0) {
-            LingeringClose.abort(closing, loop);
-        } else {
-            LingeringClose.close(closing, loop,
-                linger > 0 ? TimeUnit.SECONDS.toMillis(linger) : LingeringClose.DEFAULT_MILLIS);
-        }
+        super.doClose();
     }
 
     @Override
@@ -528,9 +398,7 @@ public final class RpmaChannel extends AbstractChannel implements SocketChannel 
     }
 
     /** The channel as its event loop sees it. */
-    private final class StreamUnsafe extends AbstractUnsafe implements RpmaIoHandle, StreamQueuePair.Listener,
-            UncheckedBooleanSupplier {
-        private IoRegistration registration;
+    private final class StreamUnsafe extends ConnectionUnsafe implements UncheckedBooleanSupplier {
         private boolean readPending;
         private boolean reading;
         private boolean readScheduled;
@@ -539,198 +407,9 @@ public final class RpmaChannel extends AbstractChannel implements SocketChannel 
         private boolean inputShutdownComplete;
         private final Runnable readTask = this::readScheduled;
 
-        private ChannelPromise connectPromise;
-        private Future<?> connectTimeout;
-        private InetSocketAddress connectAddress;
-
-        // ---- connecting ----
-
-        @Override
-        public void connect(SocketAddress remoteAddress, SocketAddress localAddress, ChannelPromise promise) {
-            if (promise.isDone() || !ensureOpen(promise)) {
-                return;
-            }
-            try {
-                if (connectPromise != null) {
-                    throw new ConnectionPendingException();
-                }
-                if (pair != null) {
-                    throw new AlreadyConnectedException();
-                }
-                if (localAddress != null) {
-                    requireNoLocalPort(localAddress);
-                }
-                if (!(remoteAddress instanceof InetSocketAddress address)) {
-                    throw new ConnectException("an address of type " + remoteAddress.getClass().getName()
-                        + " cannot be connected to: an InetSocketAddress is needed");
-                }
-                if (address.isUnresolved()) {
-                    throw new UnresolvedAddressException();
-                }
-                if (address.getPort() == 0) {
-                    throw new ConnectException("port 0 cannot be connected to");
-                }
-                connectPromise = promise;
-                connectAddress = address;
-                int timeoutMillis = config.getConnectTimeoutMillis();
-                prepare(address, timeoutMillis);
-                if (timeoutMillis > 0) {
-                    connectTimeout = eventLoop().schedule(() -> timedOut(timeoutMillis), timeoutMillis,
-                        TimeUnit.MILLISECONDS);
-                }
-                promise.addListener((ChannelFutureListener) future -> {
-                    if (future.isCancelled()) {
-                        connectPromise = null;
-                        close(voidPromise());
-                    }
-                });
-            } catch (Throwable t) {
-                promise.tryFailure(annotateConnectException(t, remoteAddress));
-                closeIfClosed();
-            }
-        }
-
-        private void prepare(InetSocketAddress address, int timeoutMillis) {
-            StreamOptions options = config.stream();
-            Connector.execute(() -> {
-                Connector.Prepared prepared = null;
-                Throwable failure = null;
-                try {
-                    prepared = Connector.prepare(address, options.messageBytes(), options.credits(),
-                        timeoutMillis > 0 ? timeoutMillis : Integer.MAX_VALUE);
-                } catch (Throwable e) {
-                    failure = e;
-                }
-                hand(prepared, failure);
-            });
-        }
-
-        /** Brings the result of the blocking part to the loop. */
-        private void hand(Connector.Prepared prepared, Throwable failure) {
-            try {
-                eventLoop().execute(() -> prepared(prepared, failure));
-            } catch (RuntimeException e) {
-                // The loop has ended meanwhile, and the channel with it.
-                drop(prepared);
-            }
-        }
-
-        private void drop(Connector.Prepared prepared) {
-            if (prepared != null) {
-                try {
-                    prepared.request().close();
-                } catch (RpmaException e) {
-                    pipeline().fireExceptionCaught(e);
-                }
-            }
-        }
-
-        private void prepared(Connector.Prepared prepared, Throwable failure) {
-            if (connectPromise == null || !isOpen()) {
-                drop(prepared);
-                return;
-            }
-            if (failure != null) {
-                failConnectAndClose(failure instanceof RpmaException e ? ConnectFailure.prepare(e, connectAddress) : failure);
-                return;
-            }
-            try {
-                StreamQueuePair created =
-                    StreamQueuePair.connect(prepared.fabric(), prepared.sizes(), prepared.request(), connectAddress);
-                created.listener(this);
-                pair = created;
-                registration.submit(RpmaIoOps.OPEN);
-            } catch (RpmaException e) {
-                failConnectAndClose(ConnectFailure.prepare(e, connectAddress));
-            } catch (Throwable e) {
-                failConnectAndClose(e);
-            }
-        }
-
-        private void timedOut(int millis) {
-            if (connectPromise != null) {
-                failConnectAndClose(new ConnectTimeoutException("connection timed out after " + millis + " ms: "
-                    + connectAddress));
-            }
-        }
-
-        private void failConnectAndClose(Throwable cause) {
-            failConnect(annotateConnectException(cause, connectAddress));
-            close(voidPromise());
-        }
-
-        void failConnect(Throwable cause) {
-            ChannelPromise promise = connectPromise;
-            if (promise != null) {
-                connectPromise = null;
-                promise.tryFailure(cause);
-            }
-            cancelTimeout();
-        }
-
-        private void cancelTimeout() {
-            if (connectTimeout != null) {
-                connectTimeout.cancel(false);
-                connectTimeout = null;
-            }
-        }
-
-        @Override
-        public void established() {
-            ChannelPromise promise = connectPromise;
-            if (promise == null || !isOpen()) {
-                return;
-            }
-            connectPromise = null;
-            cancelTimeout();
-            local = pair.localAddress();
-            remote = connectAddress.getAddress().isAnyLocalAddress() ? pair.remoteAddress() : connectAddress;
-            active = true;
-            boolean accepted = promise.trySuccess();
-            // The connection was established, whatever a listener of the promise has done since.
-            pipeline().fireChannelActive();
-            if (!accepted) {
-                close(voidPromise());
-            }
-        }
-
-        // ---- events of the queue pair ----
-
-        @Override
-        public int eventFd() {
-            return pair.eventFd();
-        }
-
-        @Override
-        public void eventsReady() {
-            StreamQueuePair current = pair;
-            if (current != null) {
-                current.drainEvents();
-            }
-        }
-
-        @Override
-        public CompletionQueue completionQueue() {
-            return pair.completionQueue();
-        }
-
-        @Override
-        public int poll(WorkCompletions batch) {
-            StreamQueuePair current = pair;
-            return current != null ? current.poll(batch) : 0;
-        }
-
         @Override
         public void writable() {
             flush0();
-        }
-
-        @Override
-        protected void flush0() {
-            super.flush0();
-            if (registration != null && active) {
-                registration.submit(RpmaIoOps.HOT);
-            }
         }
 
         private boolean isBehind() {
@@ -754,11 +433,7 @@ public final class RpmaChannel extends AbstractChannel implements SocketChannel 
                 return;
             }
             StreamQueuePair current = pair;
-            if (connectPromise != null && current.broken() != null) {
-                failConnectAndClose(ConnectFailure.event(current.terminal(), current.broken()));
-                return;
-            }
-            if (!open) {
+            if (connectFailed() || !open) {
                 return;
             }
             if (inputShutdownComplete) {
@@ -785,7 +460,8 @@ public final class RpmaChannel extends AbstractChannel implements SocketChannel 
             return readPending || config.isAutoRead() || endSeen;
         }
 
-        private boolean hasInput() {
+        @Override
+        boolean hasInput() {
             return !inputShutdownComplete
                 && (pair.available() > 0 || pair.isEndOfStream() || pair.broken() != null);
         }
@@ -891,21 +567,6 @@ public final class RpmaChannel extends AbstractChannel implements SocketChannel 
         private void closeBroken(StreamQueuePair from) {
             pipeline().fireExceptionCaught(new IOException(from.broken().getMessage(), from.broken()));
             close(voidPromise());
-        }
-
-        @Override
-        public void close() {
-            close(voidPromise());
-        }
-
-        @Override
-        public void destroy() {
-            closeForcibly();
-        }
-
-        @Override
-        public String toString() {
-            return RpmaChannel.this.toString();
         }
     }
 }

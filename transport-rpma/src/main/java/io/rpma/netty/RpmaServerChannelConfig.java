@@ -29,12 +29,12 @@ import java.util.Map;
  */
 public final class RpmaServerChannelConfig extends DefaultChannelConfig implements ServerSocketChannelConfig {
     private final StreamOptions stream = new StreamOptions();
-    private final RpmaServerChannel owner;
+    private final AbstractRpmaServerChannel owner;
     private volatile int backlog = NetUtil.SOMAXCONN;
     private volatile boolean reuseAddress;
     private volatile int receiveBufferSize = 64 << 10;
 
-    RpmaServerChannelConfig(RpmaServerChannel channel) {
+    RpmaServerChannelConfig(AbstractRpmaServerChannel channel) {
         super(channel);
         owner = channel;
     }

@@ -17,7 +17,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.RecvByteBufAllocator;
 import io.rpma.CompletionFlag;
-import io.rpma.CompletionQueue;
 import io.rpma.CompletionStatus;
 import io.rpma.Connection;
 import io.rpma.ConnectionEvent;
@@ -37,29 +36,11 @@ import java.net.ProtocolException;
  *
  * <p>Used by one event loop at a time.
  */
-final class StreamQueuePair {
-    /** Told what became possible. Called at the end of a batch, so that it may close the queue pair. */
-    interface Listener {
-        /** The connection is established, and the peer's handshake is good. */
-        void established();
-
-        /** Messages arrived, or the stream ended: {@link #available}, {@link #isEndOfStream}, {@link #broken}. */
-        void readable();
-
-        /** Messages can be sent again. */
-        void writable();
-    }
-
+final class StreamQueuePair extends QueuePair {
     private static final long SEND_CONTEXT = 1L << 62;
 
-    private final Fabric fabric;
     private final StreamSizes sizes;
     private final boolean active;
-    private final InetSocketAddress localAddress;
-    private final InetSocketAddress remoteAddress;
-    private Connection connection;
-    private CompletionQueue queue;
-    private Listener listener;
 
     // Receiving: the buffer behind each slot, and the messages that arrived and are not read yet, in order.
     private final RpmaByteBuf[] receives;
@@ -81,24 +62,16 @@ final class StreamQueuePair {
     private int peerCredits;
     private int peerMessageBytes;
 
-    private boolean established;
     private boolean finSent;
     private boolean finReceived;
     private boolean hungUp;
-    private ConnectionEvent terminal;
-    private IOException broken;
 
     private StreamQueuePair(Fabric fabric, StreamSizes sizes, boolean active, RpmaByteBuf[] receives,
             Connection connection, InetSocketAddress requestedRemote) {
-        this.fabric = fabric;
+        super(fabric, connection, requestedRemote);
         this.sizes = sizes;
         this.active = active;
         this.receives = receives;
-        this.connection = connection;
-        queue = connection.completionQueue();
-        localAddress = connection.localAddress();
-        InetSocketAddress remote = connection.remoteAddress();
-        remoteAddress = remote != null ? remote : requestedRemote;
         arrivedSlot = new int[receives.length];
         arrivedBytes = new int[receives.length];
         int slots = Integer.highestOneBit(sizes.sendQueue() * 2 - 1);
@@ -159,43 +132,10 @@ final class StreamQueuePair {
         return buf;
     }
 
-    void listener(Listener to) {
-        listener = to;
-    }
-
     private void peerIs(Handshake peer) {
         peerMessageBytes = peer.messageBytes();
         peerCredits = peer.credits();
         credits = peer.credits();
-    }
-
-    int eventFd() {
-        return connection.eventFd();
-    }
-
-    CompletionQueue completionQueue() {
-        return queue;
-    }
-
-    InetSocketAddress localAddress() {
-        return localAddress;
-    }
-
-    InetSocketAddress remoteAddress() {
-        return remoteAddress;
-    }
-
-    boolean isClosed() {
-        return connection == null;
-    }
-
-    boolean isEstablished() {
-        return established;
-    }
-
-    /** Why the stream is of no further use, or {@code null}. What arrived before can still be read. */
-    IOException broken() {
-        return broken;
     }
 
     /** Whether the stream did not end in order: by FIN, and then perhaps by the peer's disconnect. */
@@ -203,98 +143,36 @@ final class StreamQueuePair {
         return broken != null && !(finReceived && (hungUp || terminal == ConnectionEvent.CLOSED));
     }
 
-    /** The event that ended the connection, or {@code null}. */
-    ConnectionEvent terminal() {
-        return terminal;
-    }
-
     // ---- events ----
 
-    /** Takes the connection's events. */
-    void drainEvents() {
-        while (connection != null) {
-            ConnectionEvent event;
-            try {
-                event = connection.nextEvent();
-            } catch (RpmaException e) {
-                if (e.error() == RpmaError.UNKNOWN) {
-                    // An event of a kind that librpma itself does not know: it says nothing about this connection.
-                    continue;
-                }
-                breakWith(e);
-                listener.readable();
-                return;
-            }
-            if (event == null) {
-                return;
-            }
-            if (event == ConnectionEvent.ESTABLISHED) {
-                establish();
-            } else if (terminal == null) {
-                end(event);
-            }
-        }
-    }
-
-    private void establish() {
-        if (established || broken != null) {
-            return;
-        }
+    @Override
+    void greeted() throws IOException {
         if (active) {
-            try {
-                Handshake peer = Handshake.decode(connection.privateData());
-                if (peer.status() != Handshake.ACCEPTED) {
-                    throw new ProtocolException(remoteAddress + " refused the connection: "
-                        + Handshake.refusalText(peer.status()));
-                }
-                peerIs(peer);
-            } catch (IOException e) {
-                breakWith(e);
-                listener.readable();
-                return;
+            Handshake peer = Handshake.decode(connection.privateData());
+            if (peer.status() != Handshake.ACCEPTED) {
+                throw new ProtocolException(remoteAddress + " refused the connection: "
+                    + Handshake.refusalText(peer.status()));
             }
+            peerIs(peer);
         }
-        established = true;
-        listener.established();
     }
 
-    /** The one place where the end of the connection is turned into a state. */
-    private void end(ConnectionEvent event) {
-        terminal = event;
-        // What completed before the end is still in the queue, and comes first.
+    @Override
+    void takeAll() {
         WorkCompletions rest = new WorkCompletions(receives.length);
         while (connection != null && broken == null && take(rest) > 0) {
             continue;
         }
-        if (broken == null) {
-            broken = new IOException(reason(event));
-        }
-        listener.readable();
     }
 
-    private String reason(ConnectionEvent event) {
-        return switch (event) {
-            case CLOSED -> finReceived ? "Broken pipe: the peer has closed the connection" : "Connection reset by peer";
-            case LOST -> "Connection reset: the connection was lost, or the device removed";
-            case REJECTED -> "Connection refused";
-            case UNREACHABLE -> "Host is unreachable";
-            default -> "Connection ended by the event " + event;
-        };
-    }
-
-    private void breakWith(IOException cause) {
-        if (broken == null) {
-            broken = cause;
-        }
+    @Override
+    String closedReason() {
+        return finReceived ? "Broken pipe: the peer has closed the connection" : "Connection reset by peer";
     }
 
     // ---- completions ----
 
-    /**
-     * Polls the completion queue, and tells the listener.
-     *
-     * @return how many completions were handled
-     */
+    @Override
     int poll(WorkCompletions batch) {
         if (connection == null) {
             return 0;
@@ -557,6 +435,7 @@ final class StreamQueuePair {
     }
 
     /** Ends the stream in this direction. Its completion says that everything before has been delivered. */
+    @Override
     void finish() {
         if (!finSent && established && broken == null) {
             finSent = true;
@@ -564,38 +443,25 @@ final class StreamQueuePair {
         }
     }
 
+    @Override
     boolean isFinished() {
         return finSent;
     }
 
-    /** Whether every completion that was asked for has come. */
+    @Override
     boolean isSettled() {
         return posted - retired == unsignalled;
     }
 
-    /** Whether everything that was sent has been delivered. */
+    @Override
     boolean isDelivered() {
         return posted == retired;
     }
 
     // ---- the end ----
 
-    /**
-     * Destroys the queue pair and releases its buffers. Its descriptors must not be watched any more. Messages that arrived and
-     * were not read are lost; the peer sees a reset, unless {@link #finish()} was delivered.
-     */
-    void close() {
-        Connection current = connection;
-        if (current == null) {
-            return;
-        }
-        connection = null;
-        queue = null;
-        try {
-            current.close();
-        } catch (RpmaException e) {
-            breakWith(e);
-        }
+    @Override
+    void release() {
         release(receives);
         release(underWay);
         arrivedCount = 0;

@@ -1,0 +1,426 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.channel.AbstractChannel;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelException;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelMetadata;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.ConnectTimeoutException;
+import io.netty.channel.EventLoop;
+import io.netty.channel.IoEventLoop;
+import io.netty.channel.IoRegistration;
+import io.netty.util.concurrent.Future;
+import io.rpma.CompletionQueue;
+import io.rpma.RpmaException;
+import io.rpma.WorkCompletions;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.channels.AlreadyConnectedException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ConnectionPendingException;
+import java.nio.channels.UnresolvedAddressException;
+import java.util.concurrent.TimeUnit;
+
+/** What every connection of this transport has, whatever travels over it: registration, connecting, closing, addresses. */
+abstract class AbstractRpmaChannel extends AbstractChannel {
+    private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
+
+    volatile boolean open = true;
+    volatile boolean active;
+    private volatile InetSocketAddress local;
+    private volatile InetSocketAddress remote;
+
+    AbstractRpmaChannel(Channel parent) {
+        super(parent);
+    }
+
+    /** The child of a server channel begins with a connection that is established. */
+    final void adopted(QueuePair pair) {
+        local = pair.localAddress();
+        remote = pair.remoteAddress();
+        active = true;
+        pair.listener(handle());
+    }
+
+    private ConnectionUnsafe handle() {
+        return (ConnectionUnsafe) unsafe();
+    }
+
+    /** The connection, or {@code null} before there is one. */
+    abstract QueuePair pair();
+
+    /** How to connect, by the options as they are now. */
+    abstract Dialer dialer();
+
+    /** Takes the connection that is being made. */
+    abstract void dialled(QueuePair connecting);
+
+    /** {@code SO_LINGER}. */
+    abstract int lingerSeconds();
+
+    @Override
+    public ChannelMetadata metadata() {
+        return METADATA;
+    }
+
+    @Override
+    public boolean isOpen() {
+        return open;
+    }
+
+    @Override
+    public boolean isActive() {
+        return active;
+    }
+
+    @Override
+    public InetSocketAddress localAddress() {
+        return (InetSocketAddress) super.localAddress();
+    }
+
+    @Override
+    public InetSocketAddress remoteAddress() {
+        return (InetSocketAddress) super.remoteAddress();
+    }
+
+    @Override
+    protected SocketAddress localAddress0() {
+        return local;
+    }
+
+    @Override
+    protected SocketAddress remoteAddress0() {
+        return remote;
+    }
+
+    @Override
+    protected boolean isCompatible(EventLoop loop) {
+        return loop instanceof IoEventLoop io && io.isCompatible(RpmaIoHandle.class);
+    }
+
+    @Override
+    protected void doRegister(ChannelPromise promise) {
+        ((IoEventLoop) eventLoop()).register(handle()).addListener(future -> {
+            if (!future.isSuccess()) {
+                promise.setFailure(future.cause());
+                return;
+            }
+            handle().registration = (IoRegistration) future.getNow();
+            if (pair() != null) {
+                handle().registration.submit(RpmaIoOps.OPEN);
+            }
+            promise.setSuccess();
+            if (pair() != null && handle().hasInput()) {
+                // What came, and how the connection ended, before this loop watched: no event tells it again.
+                eventLoop().execute(handle()::readable);
+            }
+        });
+    }
+
+    @Override
+    protected void doDeregister() {
+        IoRegistration registration = handle().registration;
+        if (registration != null) {
+            handle().registration = null;
+            registration.cancel();
+        }
+    }
+
+    @Override
+    protected void doBind(SocketAddress address) throws Exception {
+        requireNoLocalPort(address);
+    }
+
+    /** An RDMA connection's own address follows from its route, and its port cannot be chosen. */
+    private static void requireNoLocalPort(SocketAddress address) {
+        if (address instanceof InetSocketAddress inet && inet.getPort() != 0) {
+            throw new ChannelException("the local port " + inet.getPort() + " cannot be chosen: the address and the port of"
+                + " an outgoing RDMA connection follow from its route; bind to port 0, or do not bind");
+        }
+    }
+
+    @Override
+    protected void doDisconnect() throws Exception {
+        doClose();
+    }
+
+    @Override
+    protected void doClose() throws Exception {
+        if (!open) {
+            return;
+        }
+        open = false;
+        active = false;
+        ConnectionUnsafe unsafe = handle();
+        unsafe.failConnect(new ClosedChannelException());
+        IoRegistration registration = unsafe.registration;
+        QueuePair closing = pair();
+        if (registration == null) {
+            // Never registered, or no more: nobody watches the descriptors.
+            if (closing != null) {
+                closing.close();
+            }
+            return;
+        }
+        EventLoop loop = eventLoop();
+        if (loop.inEventLoop()) {
+            closePair(registration, closing, loop);
+        } else {
+            loop.execute(() -> closePair(registration, closing, loop));
+        }
+    }
+
+    private void closePair(IoRegistration registration, QueuePair closing, EventLoop loop) {
+        registration.submit(RpmaIoOps.CLOSE);
+        doDeregister();
+        if (closing == null) {
+            return;
+        }
+        int linger = lingerSeconds();
+        if (!closing.isEstablished()) {
+            // Nothing was promised yet.
+            closing.close();
+        } else if (linger == 0) {
+            LingeringClose.abort(closing, loop);
+        } else {
+            LingeringClose.close(closing, loop,
+                linger > 0 ? TimeUnit.SECONDS.toMillis(linger) : LingeringClose.DEFAULT_MILLIS);
+        }
+    }
+
+    /** The channel as its event loop sees it. */
+    abstract class ConnectionUnsafe extends AbstractUnsafe implements RpmaIoHandle, QueuePair.Listener {
+        IoRegistration registration;
+        private ChannelPromise connectPromise;
+        private Future<?> connectTimeout;
+        private InetSocketAddress connectAddress;
+
+        // ---- connecting ----
+
+        @Override
+        public void connect(SocketAddress remoteAddress, SocketAddress localAddress, ChannelPromise promise) {
+            if (promise.isDone() || !ensureOpen(promise)) {
+                return;
+            }
+            try {
+                if (connectPromise != null) {
+                    throw new ConnectionPendingException();
+                }
+                if (pair() != null) {
+                    throw new AlreadyConnectedException();
+                }
+                if (localAddress != null) {
+                    requireNoLocalPort(localAddress);
+                }
+                if (!(remoteAddress instanceof InetSocketAddress address)) {
+                    throw new ConnectException("an address of type " + remoteAddress.getClass().getName()
+                        + " cannot be connected to: an InetSocketAddress is needed");
+                }
+                if (address.isUnresolved()) {
+                    throw new UnresolvedAddressException();
+                }
+                if (address.getPort() == 0) {
+                    throw new ConnectException("port 0 cannot be connected to");
+                }
+                connectPromise = promise;
+                connectAddress = address;
+                int timeoutMillis = config().getConnectTimeoutMillis();
+                prepare(address, timeoutMillis);
+                if (timeoutMillis > 0) {
+                    connectTimeout = eventLoop().schedule(() -> timedOut(timeoutMillis), timeoutMillis,
+                        TimeUnit.MILLISECONDS);
+                }
+                promise.addListener((ChannelFutureListener) future -> {
+                    if (future.isCancelled()) {
+                        connectPromise = null;
+                        close(voidPromise());
+                    }
+                });
+            } catch (Throwable t) {
+                promise.tryFailure(annotateConnectException(t, remoteAddress));
+                closeIfClosed();
+            }
+        }
+
+        private void prepare(InetSocketAddress address, int timeoutMillis) {
+            Dialer dialer = dialer();
+            Connector.execute(() -> {
+                Connector.Prepared prepared = null;
+                Throwable failure = null;
+                try {
+                    prepared = Connector.prepare(address, dialer, timeoutMillis > 0 ? timeoutMillis : Integer.MAX_VALUE);
+                } catch (Throwable e) {
+                    failure = e;
+                }
+                hand(prepared, failure);
+            });
+        }
+
+        /** Brings the result of the blocking part to the loop. */
+        private void hand(Connector.Prepared prepared, Throwable failure) {
+            try {
+                eventLoop().execute(() -> prepared(prepared, failure));
+            } catch (RuntimeException e) {
+                // The loop has ended meanwhile, and the channel with it.
+                drop(prepared);
+            }
+        }
+
+        private void drop(Connector.Prepared prepared) {
+            if (prepared != null) {
+                try {
+                    prepared.request().close();
+                } catch (RpmaException e) {
+                    pipeline().fireExceptionCaught(e);
+                }
+            }
+        }
+
+        private void prepared(Connector.Prepared prepared, Throwable failure) {
+            if (connectPromise == null || !isOpen()) {
+                drop(prepared);
+                return;
+            }
+            if (failure != null) {
+                failConnectAndClose(failure instanceof RpmaException e ? ConnectFailure.prepare(e, connectAddress) : failure);
+                return;
+            }
+            try {
+                QueuePair created = prepared.connect(connectAddress);
+                created.listener(this);
+                dialled(created);
+                registration.submit(RpmaIoOps.OPEN);
+            } catch (RpmaException e) {
+                failConnectAndClose(ConnectFailure.prepare(e, connectAddress));
+            } catch (Throwable e) {
+                failConnectAndClose(e);
+            }
+        }
+
+        private void timedOut(int millis) {
+            if (connectPromise != null) {
+                failConnectAndClose(new ConnectTimeoutException("connection timed out after " + millis + " ms: "
+                    + connectAddress));
+            }
+        }
+
+        private void failConnectAndClose(Throwable cause) {
+            failConnect(annotateConnectException(cause, connectAddress));
+            close(voidPromise());
+        }
+
+        private void failConnect(Throwable cause) {
+            ChannelPromise promise = connectPromise;
+            if (promise != null) {
+                connectPromise = null;
+                promise.tryFailure(cause);
+            }
+            cancelTimeout();
+        }
+
+        private void cancelTimeout() {
+            if (connectTimeout != null) {
+                connectTimeout.cancel(false);
+                connectTimeout = null;
+            }
+        }
+
+        /** Whether the connection ended before it was established: then that is dealt with. */
+        final boolean connectFailed() {
+            QueuePair current = pair();
+            if (connectPromise == null || current.broken() == null) {
+                return false;
+            }
+            failConnectAndClose(ConnectFailure.event(current.terminal(), current.broken()));
+            return true;
+        }
+
+        @Override
+        public final void established() {
+            ChannelPromise promise = connectPromise;
+            if (promise == null || !isOpen()) {
+                return;
+            }
+            connectPromise = null;
+            cancelTimeout();
+            local = pair().localAddress();
+            remote = connectAddress.getAddress().isAnyLocalAddress() ? pair().remoteAddress() : connectAddress;
+            active = true;
+            boolean accepted = promise.trySuccess();
+            // The connection was established, whatever a listener of the promise has done since.
+            pipeline().fireChannelActive();
+            if (!accepted) {
+                close(voidPromise());
+            }
+        }
+
+        // ---- events of the queue pair ----
+
+        /** Whether something can be read, or the end of the connection is still to be told. */
+        abstract boolean hasInput();
+
+        @Override
+        public final int eventFd() {
+            return pair().eventFd();
+        }
+
+        @Override
+        public final void eventsReady() {
+            QueuePair current = pair();
+            if (current != null) {
+                current.drainEvents();
+            }
+        }
+
+        @Override
+        public final CompletionQueue completionQueue() {
+            return pair().completionQueue();
+        }
+
+        @Override
+        public final int poll(WorkCompletions batch) {
+            QueuePair current = pair();
+            return current != null ? current.poll(batch) : 0;
+        }
+
+        @Override
+        protected void flush0() {
+            super.flush0();
+            if (registration != null && active) {
+                registration.submit(RpmaIoOps.HOT);
+            }
+        }
+
+        // ---- the end ----
+
+        @Override
+        public final void close() {
+            close(voidPromise());
+        }
+
+        @Override
+        public final void destroy() {
+            closeForcibly();
+        }
+
+        @Override
+        public final String toString() {
+            return AbstractRpmaChannel.this.toString();
+        }
+    }
+}

@@ -1,0 +1,423 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.channel.AbstractChannel;
+import io.netty.channel.ChannelConfig;
+import io.netty.channel.ChannelMetadata;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.ChannelPipeline;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.EventLoop;
+import io.netty.channel.IoEventLoop;
+import io.netty.channel.IoRegistration;
+import io.netty.channel.RecvByteBufAllocator;
+import io.netty.channel.socket.ServerSocketChannel;
+import io.netty.util.internal.logging.InternalLogger;
+import io.netty.util.internal.logging.InternalLoggerFactory;
+import io.rpma.CompletionQueue;
+import io.rpma.ConnectionConfig;
+import io.rpma.ConnectionRequest;
+import io.rpma.Endpoint;
+import io.rpma.Rpma;
+import io.rpma.RpmaException;
+import io.rpma.RpmaProvider;
+import io.rpma.WorkCompletions;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.channels.UnresolvedAddressException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.Set;
+
+/** What every server channel of this transport has, whatever its children speak: listening, accepting, a backlog. */
+abstract class AbstractRpmaServerChannel extends AbstractChannel implements ServerSocketChannel {
+    static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(RpmaServerChannel.class);
+    private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
+    /** Requests that fail one after the other before the loop turns to something else. */
+    private static final int MAX_FAILURES_PER_TURN = 64;
+
+    private final Set<PendingAccept> pending = new HashSet<>();
+    private final ArrayDeque<AbstractRpmaChannel> accepted = new ArrayDeque<>();
+    private Fabric fabric;
+    private ConnectionConfig connectionConfig;
+    private volatile Endpoint endpoint;
+    private volatile InetSocketAddress local;
+    private volatile boolean open = true;
+
+    AbstractRpmaServerChannel() {
+        super(null);
+    }
+
+    /** Sizes the queues of the children by the options as they are now and what the device can do; to be closed. */
+    abstract ConnectionConfig newConfig(Fabric fabric) throws RpmaException;
+
+    /**
+     * Accepts a connection, or refuses it; on the loop.
+     *
+     * @param request used up, whatever happens
+     * @return the connection, not established yet, or {@code null} if it was refused
+     */
+    abstract QueuePair accept(Fabric fabric, ConnectionRequest request) throws RpmaException;
+
+    /** Creates the channel of an established connection. */
+    abstract AbstractRpmaChannel newChild(QueuePair pair);
+
+    private ServerUnsafe handle() {
+        return (ServerUnsafe) unsafe();
+    }
+
+    @Override
+    protected AbstractUnsafe newUnsafe() {
+        return new ServerUnsafe();
+    }
+
+    @Override
+    public abstract RpmaServerChannelConfig config();
+
+    @Override
+    public ChannelMetadata metadata() {
+        return METADATA;
+    }
+
+    @Override
+    public boolean isOpen() {
+        return open;
+    }
+
+    @Override
+    public boolean isActive() {
+        return open && endpoint != null;
+    }
+
+    @Override
+    public InetSocketAddress localAddress() {
+        return (InetSocketAddress) super.localAddress();
+    }
+
+    @Override
+    public InetSocketAddress remoteAddress() {
+        return null;
+    }
+
+    @Override
+    protected SocketAddress localAddress0() {
+        return local;
+    }
+
+    @Override
+    protected SocketAddress remoteAddress0() {
+        return null;
+    }
+
+    @Override
+    protected boolean isCompatible(EventLoop loop) {
+        return loop instanceof IoEventLoop io && io.isCompatible(RpmaIoHandle.class);
+    }
+
+    @Override
+    protected void doRegister(ChannelPromise promise) {
+        ((IoEventLoop) eventLoop()).register(handle()).addListener(future -> {
+            if (!future.isSuccess()) {
+                promise.setFailure(future.cause());
+                return;
+            }
+            handle().registration = (IoRegistration) future.getNow();
+            if (endpoint != null) {
+                handle().registration.submit(RpmaIoOps.OPEN);
+            }
+            promise.setSuccess();
+        });
+    }
+
+    @Override
+    protected void doDeregister() {
+        IoRegistration registration = handle().registration;
+        if (registration != null) {
+            handle().registration = null;
+            registration.cancel();
+        }
+    }
+
+    @Override
+    protected void doBind(SocketAddress address) throws Exception {
+        InetSocketAddress inet = (InetSocketAddress) address;
+        if (inet.isUnresolved()) {
+            throw new UnresolvedAddressException();
+        }
+        try {
+            RpmaProvider provider = Rpma.provider();
+            InetAddress reachable = provider.reachable(inet.getAddress());
+            fabric = Fabric.of(provider.localDevice(reachable));
+            RpmaByteBufAllocator.DEFAULT.prepare(fabric);
+            connectionConfig = newConfig(fabric);
+            endpoint = fabric.peer().listen(new InetSocketAddress(reachable, inet.getPort()));
+        } catch (RpmaException e) {
+            closeConfig();
+            throw ConnectFailure.bind(e, inet);
+        }
+        local = endpoint.localAddress();
+        handle().registration.submit(RpmaIoOps.OPEN);
+    }
+
+    private void closeConfig() throws RpmaException {
+        if (connectionConfig != null) {
+            connectionConfig.close();
+            connectionConfig = null;
+        }
+    }
+
+    @Override
+    protected void doClose() throws Exception {
+        if (!open) {
+            return;
+        }
+        open = false;
+        IoRegistration registration = handle().registration;
+        if (registration != null) {
+            registration.submit(RpmaIoOps.CLOSE);
+            doDeregister();
+        }
+        // A copy: each of them leaves the set.
+        for (PendingAccept unfinished : new ArrayList<>(pending)) {
+            unfinished.close();
+        }
+        for (AbstractRpmaChannel child = accepted.poll(); child != null; child = accepted.poll()) {
+            child.unsafe().closeForcibly();
+        }
+        try {
+            if (endpoint != null) {
+                endpoint.close();
+            }
+        } finally {
+            closeConfig();
+        }
+    }
+
+    @Override
+    protected void doDisconnect() {
+        throw new UnsupportedOperationException("a server channel is not connected");
+    }
+
+    @Override
+    protected void doWrite(ChannelOutboundBuffer in) {
+        throw new UnsupportedOperationException("a server channel cannot be written to");
+    }
+
+    @Override
+    protected Object filterOutboundMessage(Object msg) {
+        throw new UnsupportedOperationException("a server channel cannot be written to");
+    }
+
+    @Override
+    protected void doBeginRead() {
+        ServerUnsafe unsafe = handle();
+        unsafe.readPending = true;
+        if (!accepted.isEmpty()) {
+            unsafe.scheduleRead();
+        }
+    }
+
+    /** Auto-read was turned off: what the pipeline asked for because of it is asked for no more. */
+    void clearReadPending() {
+        if (!isRegistered()) {
+            return;
+        }
+        EventLoop loop = eventLoop();
+        if (loop.inEventLoop()) {
+            handle().readPending = false;
+        } else {
+            loop.execute(() -> {
+                if (!config().isAutoRead()) {
+                    handle().readPending = false;
+                }
+            });
+        }
+    }
+
+    /** The channel as its event loop sees it. */
+    private final class ServerUnsafe extends AbstractUnsafe implements RpmaIoHandle, PendingAccept.Owner {
+        private IoRegistration registration;
+        private boolean readPending;
+        private boolean readScheduled;
+        private boolean reading;
+        private final Runnable readTask = this::readScheduled;
+
+        @Override
+        public void connect(SocketAddress remoteAddress, SocketAddress localAddress, ChannelPromise promise) {
+            safeSetFailure(promise, new UnsupportedOperationException("a server channel cannot be connected"));
+        }
+
+        @Override
+        public int eventFd() {
+            return endpoint.fd();
+        }
+
+        @Override
+        public void eventsReady() {
+            Throwable failure = acceptAll();
+            if (!isOpen()) {
+                return;
+            }
+            if (failure != null) {
+                pipeline().fireExceptionCaught(failure);
+            }
+            if (!accepted.isEmpty() && wantsRead()) {
+                read();
+            }
+        }
+
+        /**
+         * Accepts what has come, on this thread: librpma mixes up the events of connections that are accepted on another. What
+         * does not fit into the backlog waits in the kernel.
+         */
+        private Throwable acceptAll() {
+            int failures = 0;
+            while (isOpen() && pending.size() + accepted.size() < Math.max(1, config().getBacklog())) {
+                ConnectionRequest request;
+                try {
+                    request = endpoint.nextConnectionRequest(connectionConfig);
+                } catch (RpmaException e) {
+                    // One client's request failed, mostly because the client is gone. The next one is not to blame.
+                    LOGGER.debug("A connection request to {} failed.", local, e);
+                    if (++failures == MAX_FAILURES_PER_TURN) {
+                        eventLoop().execute(this::eventsReady);
+                        return null;
+                    }
+                    continue;
+                }
+                if (request == null) {
+                    return null;
+                }
+                try {
+                    accept(request);
+                } catch (RpmaException e) {
+                    LOGGER.warn("The connection of {} to {} could not be accepted.", request.remoteAddress(), local, e);
+                    return e;
+                }
+            }
+            return null;
+        }
+
+        private void accept(ConnectionRequest request) throws RpmaException {
+            QueuePair accepting = AbstractRpmaServerChannel.this.accept(fabric, request);
+            if (accepting != null) {
+                PendingAccept unestablished = new PendingAccept(accepting, this);
+                pending.add(unestablished);
+                unestablished.watch(eventLoop());
+            }
+        }
+
+        @Override
+        public void established(PendingAccept accepting, QueuePair pair) {
+            pending.remove(accepting);
+            accepted.add(newChild(pair));
+            if (wantsRead()) {
+                scheduleRead();
+            }
+        }
+
+        @Override
+        public void failed(PendingAccept accepting, String why) {
+            pending.remove(accepting);
+            LOGGER.debug("A connection to {} was not established: {}.", local, why);
+            if (isOpen()) {
+                // There is room in the backlog again, and the descriptor will not tell again what has come meanwhile.
+                eventLoop().execute(this::eventsReady);
+            }
+        }
+
+        private boolean wantsRead() {
+            return readPending || config().isAutoRead();
+        }
+
+        private void scheduleRead() {
+            if (!readScheduled && !reading) {
+                readScheduled = true;
+                eventLoop().execute(readTask);
+            }
+        }
+
+        private void readScheduled() {
+            readScheduled = false;
+            if (isOpen() && wantsRead() && !accepted.isEmpty()) {
+                read();
+            }
+        }
+
+        private void read() {
+            if (reading) {
+                return;
+            }
+            ChannelConfig channelConfig = config();
+            ChannelPipeline pipeline = pipeline();
+            RecvByteBufAllocator.ExtendedHandle handle = (RecvByteBufAllocator.ExtendedHandle) recvBufAllocHandle();
+            handle.reset(channelConfig);
+            handle.attemptedBytesRead(1);
+            reading = true;
+            try {
+                do {
+                    AbstractRpmaChannel child = accepted.poll();
+                    if (child == null) {
+                        handle.lastBytesRead(0);
+                        break;
+                    }
+                    handle.lastBytesRead(1);
+                    handle.incMessagesRead(1);
+                    readPending = false;
+                    pipeline.fireChannelRead(child);
+                } while (handle.continueReading());
+                handle.readComplete();
+                pipeline.fireChannelReadComplete();
+            } finally {
+                reading = false;
+            }
+            // There is room in the backlog again, and the descriptor will not tell again what has come meanwhile.
+            Throwable failure = acceptAll();
+            if (failure != null) {
+                pipeline.fireExceptionCaught(failure);
+            }
+            if (isOpen() && wantsRead() && !accepted.isEmpty()) {
+                scheduleRead();
+            }
+        }
+
+        @Override
+        public CompletionQueue completionQueue() {
+            return null;
+        }
+
+        @Override
+        public int poll(WorkCompletions batch) {
+            return 0;
+        }
+
+        @Override
+        public void close() {
+            close(voidPromise());
+        }
+
+        @Override
+        public void destroy() {
+            closeForcibly();
+        }
+
+        @Override
+        public String toString() {
+            return AbstractRpmaServerChannel.this.toString();
+        }
+    }
+}

@@ -1,0 +1,230 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.rpma.CompletionQueue;
+import io.rpma.Connection;
+import io.rpma.ConnectionEvent;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.WorkCompletions;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+
+/**
+ * One end of a connection: its events, and how it ended. What travels over it is the subclass's. Knows nothing of channels and
+ * pipelines.
+ *
+ * <p>Used by one event loop at a time.
+ */
+abstract class QueuePair {
+    /** Told what became possible. Called at the end of a batch, so that it may close the queue pair. */
+    interface Listener {
+        /** The connection is established, and what the peer said in its private data is good. */
+        void established();
+
+        /** Messages arrived, or the connection ended: {@link #broken}. */
+        void readable();
+
+        /** Work requests can be posted again. */
+        void writable();
+    }
+
+    final Fabric fabric;
+    final InetSocketAddress localAddress;
+    final InetSocketAddress remoteAddress;
+    /** {@code null} once closed, as is the queue. */
+    Connection connection;
+    CompletionQueue queue;
+    Listener listener;
+    boolean established;
+    ConnectionEvent terminal;
+    IOException broken;
+
+    /**
+     * Takes a connection over.
+     *
+     * @param remote the address that was asked for, where the provider cannot tell
+     */
+    QueuePair(Fabric fabric, Connection connection, InetSocketAddress remote) {
+        this.fabric = fabric;
+        this.connection = connection;
+        queue = connection.completionQueue();
+        localAddress = connection.localAddress();
+        InetSocketAddress known = connection.remoteAddress();
+        remoteAddress = known != null ? known : remote;
+    }
+
+    final void listener(Listener to) {
+        listener = to;
+    }
+
+    final int eventFd() {
+        return connection.eventFd();
+    }
+
+    final CompletionQueue completionQueue() {
+        return queue;
+    }
+
+    final InetSocketAddress localAddress() {
+        return localAddress;
+    }
+
+    final InetSocketAddress remoteAddress() {
+        return remoteAddress;
+    }
+
+    final boolean isClosed() {
+        return connection == null;
+    }
+
+    final boolean isEstablished() {
+        return established;
+    }
+
+    /** Why the queue pair is of no further use, or {@code null}. What arrived before can still be read. */
+    final IOException broken() {
+        return broken;
+    }
+
+    final void breakWith(IOException cause) {
+        if (broken == null) {
+            broken = cause;
+        }
+    }
+
+    /** The event that ended the connection, or {@code null}. */
+    final ConnectionEvent terminal() {
+        return terminal;
+    }
+
+    // ---- events ----
+
+    /** Takes the connection's events. */
+    final void drainEvents() {
+        while (connection != null) {
+            ConnectionEvent event;
+            try {
+                event = connection.nextEvent();
+            } catch (RpmaException e) {
+                if (e.error() == RpmaError.UNKNOWN) {
+                    // An event of a kind that librpma itself does not know: it says nothing about this connection.
+                    continue;
+                }
+                breakWith(e);
+                listener.readable();
+                return;
+            }
+            if (event == null) {
+                return;
+            }
+            if (event == ConnectionEvent.ESTABLISHED) {
+                establish();
+            } else if (terminal == null) {
+                end(event);
+            }
+        }
+    }
+
+    private void establish() {
+        if (established || broken != null) {
+            return;
+        }
+        try {
+            greeted();
+        } catch (IOException e) {
+            breakWith(e);
+            listener.readable();
+            return;
+        }
+        established = true;
+        listener.established();
+    }
+
+    /** Reads what the peer said in its private data, now that all of it is known. */
+    abstract void greeted() throws IOException;
+
+    /** The one place where the end of the connection is turned into a state. */
+    private void end(ConnectionEvent event) {
+        terminal = event;
+        // What completed before the end is still in the queue, and comes first.
+        takeAll();
+        if (broken == null) {
+            broken = new IOException(reason(event));
+        }
+        listener.readable();
+    }
+
+    private String reason(ConnectionEvent event) {
+        return switch (event) {
+            case CLOSED -> closedReason();
+            case LOST -> "Connection reset: the connection was lost, or the device removed";
+            case REJECTED -> "Connection refused";
+            case UNREACHABLE -> "Host is unreachable";
+            default -> "Connection ended by the event " + event;
+        };
+    }
+
+    /** Takes every completion, without telling the listener. */
+    abstract void takeAll();
+
+    /** What it means to users that the peer disconnected, died, or closed its end. */
+    abstract String closedReason();
+
+    // ---- completions ----
+
+    /**
+     * Polls the completion queue, and tells the listener.
+     *
+     * @return how many completions were handled
+     */
+    abstract int poll(WorkCompletions batch);
+
+    // ---- the end ----
+
+    /** Tells the peer that nothing follows, if there is a way to say it. */
+    abstract void finish();
+
+    /** Whether {@link #finish} has been said. */
+    abstract boolean isFinished();
+
+    /** Whether every completion that was asked for has come. */
+    abstract boolean isSettled();
+
+    /** Whether everything that was sent has been delivered. */
+    abstract boolean isDelivered();
+
+    /**
+     * Destroys the queue pair and releases its buffers. Its descriptors must not be watched any more. Messages that arrived and
+     * were not read are lost.
+     */
+    final void close() {
+        Connection current = connection;
+        if (current == null) {
+            return;
+        }
+        connection = null;
+        queue = null;
+        try {
+            current.close();
+        } catch (RpmaException e) {
+            breakWith(e);
+        }
+        release();
+    }
+
+    /** Releases the buffers: the queue pair is destroyed, and uses none any more. */
+    abstract void release();
+}
