@@ -733,17 +733,29 @@ final class QueuePair {
     }
 
     private int atomicWrite(RemoteRegion region, long offset, long value) {
-        long address = region.local() + offset;
         if (region.local() == 0) {
-            SoftLog.log(RpmaLog.Level.ERROR, "an atomic write needs memory that the software provider can map: the peer is"
-                + " to take it from RpmaProvider.reserve");
-            return REM_OP_ERR;
+            return atomicWriteToForeign(region, offset, value);
         }
+        long address = region.local() + offset;
         if ((address & 7) != 0) {
             return REM_INV_REQ_ERR;
         }
         Memory.putLongRelease(address, value);
         return SUCCESS;
+    }
+
+    /**
+     * Memory that this process cannot map: the kernel copies the aligned word. Neither process can die in the middle of it; that
+     * a reader sees it whole rests on the kernel's copying an aligned word by one store, as it does on x86-64 and aarch64.
+     */
+    private int atomicWriteToForeign(RemoteRegion region, long offset, long value) {
+        if ((region.address() + offset & 7) != 0) {
+            return REM_INV_REQ_ERR;
+        }
+        Memory.fullFence();
+        long word = Scratch.get().address();
+        Memory.putLong(word, value);
+        return copyTo(region, offset, word, Long.BYTES);
     }
 
     private int persist(RemoteRegion region, long offset, long length) {

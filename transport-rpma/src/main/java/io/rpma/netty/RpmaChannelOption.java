@@ -14,6 +14,7 @@
 package io.rpma.netty;
 
 import io.netty.channel.ChannelOption;
+import java.nio.ByteBuffer;
 
 /**
  * The options that only this transport has. All of them take effect on connections made afterwards; on a server channel they
@@ -34,6 +35,24 @@ public final class RpmaChannelOption<T> extends ChannelOption<T> {
      */
     public static final ChannelOption<Integer> RPMA_RECEIVE_BUFFERS =
         valueOf(RpmaChannelOption.class, "RPMA_RECEIVE_BUFFERS");
+
+    /**
+     * Message channels: how many work requests can be under way at once; default 64. What is written beyond waits in the channel.
+     */
+    public static final ChannelOption<Integer> RPMA_SEND_QUEUE_SIZE = valueOf(RpmaChannelOption.class, "RPMA_SEND_QUEUE_SIZE");
+
+    /**
+     * Message channels: the longest message in bytes that the peer can receive, if the application knows it; 0, the default, if
+     * not. A longer one fails its promise at once; unknown, it ends the connection.
+     */
+    public static final ChannelOption<Integer> RPMA_PEER_RECEIVE_BUFFER_BYTES =
+        valueOf(RpmaChannelOption.class, "RPMA_PEER_RECEIVE_BUFFER_BYTES");
+
+    /**
+     * Message channels: the private data that the peer is told with the connection request (at most 56 bytes) or its acceptance
+     * (at most 196); default none. {@link RpmaMessageChannel#peerPrivateData()} is how it is read.
+     */
+    public static final ChannelOption<ByteBuffer> RPMA_PRIVATE_DATA = valueOf(RpmaChannelOption.class, "RPMA_PRIVATE_DATA");
 
     @SuppressWarnings({"deprecation", "unused"})
     private RpmaChannelOption() {
