@@ -18,6 +18,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 root=$(cd "$here/../.." && pwd -P)
 readonly here root
 readonly logs=$root/testsuite/target/verify
+readonly stage_seconds=1200
 
 usage() {
     cat << 'USAGE'
@@ -72,13 +73,24 @@ for module in transport-rpma-native transport-rpma codec-examples; do
     fi
 done
 
+# bounded COMMAND...: what hangs is ended, so that the other stages have their turn. No stage takes half of this.
+bounded() {
+    timeout --kill-after=30 "$stage_seconds" "$@" || {
+        local status=$?
+        if ((status == 124)); then
+            echo "verify.sh: ended after $stage_seconds seconds"
+        fi
+        return "$status"
+    }
+}
+
 # in_java MODULE MAIN ARGUMENT...: a program of the module's tests, in the module's folder as Maven runs them, on real librpma.
 in_java() {
     local module=$1
     shift
     (
         cd "$module"
-        "$here/run.sh" "$java" --enable-native-access=ALL-UNNAMED -ea -Xmx1g -Dbasedir="$PWD" \
+        bounded "$here/run.sh" "$java" --enable-native-access=ALL-UNNAMED -ea -Xmx1g -Dbasedir="$PWD" \
             -cp "target/test-classes:target/classes:$(< target/test.classpath)" "$@"
     )
 }
@@ -95,7 +107,7 @@ junit() {
 refused() {
     local words=$1 output status=0
     shift
-    output=$("$here/run.sh" "$@" "$root/run-example.sh" echo --bytes 1MiB 2>&1) || status=$?
+    output=$(bounded "$here/run.sh" "$@" "$root/run-example.sh" echo --bytes 1MiB 2>&1) || status=$?
     printf '%s\n' "$*" "$output"
     [[ $status == 1 && $output == *"echo failed: "*"$words"* ]] || {
         echo "expected: exit code 1 and '$words' in the output; got: exit code $status"
@@ -106,12 +118,12 @@ refused() {
 run_stage() {
     case $1 in
         refusals) refused 'no usable RDMA device' --no-device && refused '(ulimit -l)' --memlock 64 ;;
-        echo) "$here/run.sh" "$root/run-example.sh" echo --bytes 32MiB ;;
+        echo) bounded "$here/run.sh" "$root/run-example.sh" echo --bytes 32MiB ;;
         contract) in_java transport-rpma-native io.rpma.contract.ContractMain -v ;;
         native) junit transport-rpma-native --exclude-classname='.*ContractTest' ;;
         transport) junit transport-rpma ;;
         examples) junit codec-examples ;;
-        suite) "$here/run.sh" --suite ;;
+        suite) bounded "$here/run.sh" --suite ;;
     esac
 }
 
@@ -161,6 +173,7 @@ for stage in "${stages[@]}"; do
             else
                 tail -n 50 "$log"
             fi
+            grep -E '^verify.sh: ended' "$log" || true
         fi
     fi
     passed=$((passed + counts[0]))

@@ -63,6 +63,8 @@ public final class Posix {
     public static final int PROT_READ = 1;
     /** {@code PROT_WRITE}. */
     public static final int PROT_WRITE = 2;
+    /** {@code PROT_EXEC}. */
+    public static final int PROT_EXEC = 4;
     /** {@code MAP_SHARED}. */
     public static final int MAP_SHARED = 1;
     /** {@code MAP_PRIVATE}. */
@@ -102,6 +104,8 @@ public final class Posix {
         FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
     private static final MethodHandle MUNMAP = downcallErrno("munmap",
         FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle MPROTECT = downcallErrno("mprotect",
+        FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
     private static final MethodHandle CLOSE = downcallErrno("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
     private static final MethodHandle FCNTL = downcall("fcntl",
         FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT),
@@ -184,6 +188,20 @@ public final class Posix {
         MemorySegment capture = capture();
         try {
             return (int) MUNMAP.invokeExact(capture, address, length) == 0 ? 0 : -errno(capture);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /**
+     * Changes what mapped memory may be used for ({@code mprotect(2)}).
+     *
+     * @return 0, or {@code -errno}
+     */
+    public static int mprotect(long address, long length, int protection) {
+        MemorySegment capture = capture();
+        try {
+            return (int) MPROTECT.invokeExact(capture, address, length, protection) == 0 ? 0 : -errno(capture);
         } catch (Throwable e) {
             throw unexpected(e);
         }

@@ -776,7 +776,7 @@ final class QueuePair {
 
     private int copyTo(RemoteRegion region, long offset, long source, long length) {
         if (region.local() != 0) {
-            Memory.copy(source, region.local() + offset, length);
+            StreamingCopy.copy(source, region.local() + offset, length);
             return SUCCESS;
         }
         return control.isPeerGone() ? RETRY_EXC_ERR

@@ -26,6 +26,7 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
  * The owner's side of a shared receive queue. Any thread posts; the completions come by the rings of the attached queue pairs,
@@ -67,7 +68,8 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     private final long[] contexts;
     private final int[] lengths;
     private final AtomicIntegerArray states;
-    private final int[] takers;
+    // The state word that said who took the slot, where the ring has forgotten it since. It holds for one posting of the slot.
+    private final AtomicLongArray taken;
     // The stack of free slots: links, and a head whose upper half changes with every step.
     private final AtomicIntegerArray links;
     private final AtomicLong free;
@@ -95,7 +97,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         contexts = new long[slots];
         lengths = new int[slots];
         states = new AtomicIntegerArray(slots);
-        takers = new int[slots];
+        taken = new AtomicLongArray(slots);
         links = new AtomicIntegerArray(slots);
         for (int i = 0; i < slots; i++) {
             links.setPlain(i, i + 1 < slots ? i + 1 : NONE);
@@ -170,26 +172,34 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
                 + " slots are posted or not polled yet; poll completions first, or ask for a larger queue"
                 + " (SharedReceiveQueueConfig.receiveQueueSize)", null);
         }
+        int position = (int) TAIL.getAndAdd(this, 1);
         contexts[slot] = context;
         lengths[slot] = (int) length;
-        takers[slot] = 0;
+        // Before the state: whoever sees the slot posted must see where.
+        positions[slot] = position + 1;
         states.setRelease(slot, POSTED);
-        int position = (int) TAIL.getAndAdd(this, 1);
         int index = position & capacity - 1;
         long entry = ring + (long) index * ReceiveEntry.SIZE;
         // The receive that lay here before has been taken, since no more are posted than there are positions. If it has not
         // been completed, the state word is about to forget who took it.
         int previous = slotAt.getAcquire(index);
         if (previous != NONE && previous != slot && states.getAcquire(previous) == POSTED) {
-            takers[previous] = (int) Memory.getLongAcquire(entry + ReceiveEntry.STATE);
+            remember(previous, Memory.getLongAcquire(entry + ReceiveEntry.STATE));
         }
-        positions[slot] = position + 1;
         slotAt.setRelease(index, slot);
         ReceiveEntry.write(entry, Receives.key(region, offset, length), offset, (int) length, slot);
         Memory.putLongRelease(entry + ReceiveEntry.STATE, (position + 1L) << 32);
         Memory.fullFence();
         if (Memory.getInt(base + SharedReceives.WAITING) != 0) {
             wakeWaiting();
+        }
+    }
+
+    /** Keeps the state word of a slot, unless it is of an earlier posting: what was taken then has been completed. */
+    private void remember(int slot, long state) {
+        if ((int) (state >>> 32) == positions[slot]) {
+            // Of threads that come late with the word of an earlier posting, none replaces the present one's.
+            taken.accumulateAndGet(slot, state, (kept, more) -> (int) (kept >>> 32) == positions[slot] ? kept : more);
         }
     }
 
@@ -293,14 +303,14 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             // A thread that posts may be about to overwrite the state word: it has noted the taker before it changed the slot.
             int slot = slotAt.getAcquire(index);
             long state = Memory.getLongAcquire(ring + (long) index * ReceiveEntry.SIZE + ReceiveEntry.STATE);
-            if (slot != NONE && (int) state == taker && (int) (state >>> 32) == positions[slot]) {
-                takers[slot] = taker;
+            if (slot != NONE && (int) state == taker) {
+                remember(slot, state);
             }
         }
         for (int slot = 0; slot < slots; slot++) {
-            if (takers[slot] == taker && states.compareAndSet(slot, POSTED, FREE)) {
+            long state = taken.get(slot);
+            if ((int) state == taker && (int) (state >>> 32) == positions[slot] && states.compareAndSet(slot, POSTED, FREE)) {
                 attachment.orphans.add(new Orphan(contexts[slot], CompletionStatus.WR_FLUSH_ERR.code(), 0, 0, 0));
-                takers[slot] = 0;
                 push(slot);
             }
         }

@@ -270,6 +270,33 @@ class SharedReceiveQueueContractTest extends ContractCase {
         }
     }
 
+    /** A receive that a member took, and that was posted again in the place of another one, is not the member's any more. */
+    @Test
+    void endOfAMemberFlushesNothingThatItTookBefore() throws Exception {
+        SharedReceiveQueue queue = queue(4, 16);
+        Pair one = member(queue);
+        Pair two = member(queue);
+        for (int i = 0; i < 4; i++) {
+            queue.receive(null, 0, 0, i);
+        }
+        for (int round = 0; round < 5; round++) {
+            for (int i = 0; i < 3; i++) {
+                one.client.send(null, 0, 0, ALWAYS, i);
+            }
+            Wait.successes(one.client.completionQueue(), 3);
+            for (Completion received : Wait.successes(queue.receiveCompletionQueue(), 3)) {
+                queue.receive(null, 0, 0, received.context());
+            }
+        }
+        one.close();
+        Wait.noCompletion(queue.receiveCompletionQueue());
+        for (int i = 0; i < 8; i++) {
+            two.client.send(null, 0, 0, ALWAYS, i);
+            Wait.success(two.client.completionQueue());
+            queue.receive(null, 0, 0, Wait.success(queue.receiveCompletionQueue()).context());
+        }
+    }
+
     /** A message too long for its buffer uses that one receive up and ends that one connection. */
     @Test
     void errorOfAMemberIsItsOwn() throws Exception {

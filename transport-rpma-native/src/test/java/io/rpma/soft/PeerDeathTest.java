@@ -136,6 +136,9 @@ class PeerDeathTest {
                     shared.receive(station.region, batch.context(i) * 64, 64, batch.context(i));
                     afterwards += ended ? 1 : 0;
                 }
+                if (count == 0) {
+                    Station.pause();
+                }
                 if (!ended && doomed.nextEvent() == ConnectionEvent.CLOSED) {
                     if (completions == 0) {
                         // Without a completion queue of its own the shared queue reports only what was completed.
@@ -253,7 +256,7 @@ class PeerDeathTest {
                 Connection connection = accept(null, 0)) {
                 child.expect("ready");
                 while (memory.get(JAVA_BYTE, LARGE - 1) < 5) {
-                    Thread.onSpinWait();
+                    Station.pause();
                 }
                 region.close();
                 byte[] after = memory.toArray(JAVA_BYTE);

@@ -215,7 +215,7 @@ final class SoftChild {
                 signal(signal);
                 // The signal may be another thread's to take; this one comes no further.
                 while (true) {
-                    Thread.onSpinWait();
+                    Station.pause();
                 }
             }
         });

@@ -40,6 +40,7 @@ final class Station implements AutoCloseable {
     static final long SIZE = 1 << 24;
     private static final int DEADLINE_MILLIS = 20_000;
     private static final int SPINS = 2_000;
+    private static final boolean ONE_PROCESSOR = Runtime.getRuntime().availableProcessors() == 1;
 
     final RpmaProvider provider = SoftProvider.instance();
     final Peer peer;
@@ -113,6 +114,15 @@ final class Station implements AutoCloseable {
         return Sockets.poll(fd, (short) Sockets.EPOLLIN, 0) > 0;
     }
 
+    /** Between two polls: where there is one processor only, the other process needs it to get on. */
+    static void pause() {
+        if (ONE_PROCESSOR) {
+            Thread.yield();
+        } else {
+            Thread.onSpinWait();
+        }
+    }
+
     /** How a side waits for completions. */
     enum Waiting {
         /** Polls, and never sleeps. */
@@ -131,7 +141,7 @@ final class Station implements AutoCloseable {
         long deadline = System.nanoTime() + DEADLINE_MILLIS * 1_000_000L;
         while (count == 0) {
             if (spins-- > 0) {
-                Thread.onSpinWait();
+                pause();
                 if ((spins & 0xffff) == 0 && System.nanoTime() > deadline) {
                     throw new AssertionError("no completion within " + DEADLINE_MILLIS + " ms");
                 }

@@ -39,7 +39,7 @@ class StoppedPeerTest {
             Station.expect(ConnectionEvent.ESTABLISHED, connection);
             child.expect("ready");
             while (!Files.readString(Path.of("/proc/" + child.pid() + "/stat")).contains(") T ")) {
-                Thread.onSpinWait();
+                Station.pause();
             }
             RpmaException stopped = assertThrows(RpmaException.class, connection::close);
             assertEquals(RpmaError.PROVIDER, stopped.error());

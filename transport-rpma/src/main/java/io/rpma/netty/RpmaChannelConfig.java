@@ -43,6 +43,8 @@ public final class RpmaChannelConfig extends DefaultChannelConfig implements Soc
     RpmaChannelConfig(RpmaChannel channel) {
         super(channel);
         owner = channel;
+        // What the pipeline allocates for a write then lies in registered memory, and is sent from there.
+        super.setAllocator(RpmaByteBufAllocator.DEFAULT);
     }
 
     StreamOptions stream() {
