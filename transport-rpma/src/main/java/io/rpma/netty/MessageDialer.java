@@ -22,7 +22,7 @@ import java.net.InetSocketAddress;
 record MessageDialer(MessageOptions options) implements Dialer {
     @Override
     public ConnectionConfig newConfig(Fabric fabric, int timeoutMillis) throws RpmaException {
-        return options.sizes(fabric.limits()).newConfig(timeoutMillis);
+        return options.sizes(fabric.limits()).newConfig(fabric, timeoutMillis);
     }
 
     @Override

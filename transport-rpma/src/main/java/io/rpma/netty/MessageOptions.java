@@ -21,7 +21,8 @@ import java.nio.ByteBuffer;
 final class MessageOptions {
     static final ChannelOption<?>[] OPTIONS = {RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES,
         RpmaChannelOption.RPMA_RECEIVE_BUFFERS, RpmaChannelOption.RPMA_SEND_QUEUE_SIZE,
-        RpmaChannelOption.RPMA_PEER_RECEIVE_BUFFER_BYTES, RpmaChannelOption.RPMA_PRIVATE_DATA};
+        RpmaChannelOption.RPMA_PEER_RECEIVE_BUFFER_BYTES, RpmaChannelOption.RPMA_PRIVATE_DATA,
+        RpmaChannelOption.RPMA_RECEIVE_COMPLETION_QUEUE, RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE};
 
     static final int DEFAULT_SEND_QUEUE = 64;
     private static final int MAX_QUEUE = 1 << 20;
@@ -31,6 +32,8 @@ final class MessageOptions {
     private volatile int receives = StreamOptions.DEFAULT_CREDITS;
     private volatile int sendQueue = DEFAULT_SEND_QUEUE;
     private volatile int peerReceiveBytes;
+    private volatile boolean receiveCompletionQueue;
+    private volatile RpmaSharedReceiveQueue shared;
     private volatile ByteBuffer privateData = ByteBuffer.allocate(0);
 
     /**
@@ -56,6 +59,12 @@ final class MessageOptions {
         if (option == RpmaChannelOption.RPMA_PEER_RECEIVE_BUFFER_BYTES) {
             return peerReceiveBytes;
         }
+        if (option == RpmaChannelOption.RPMA_RECEIVE_COMPLETION_QUEUE) {
+            return receiveCompletionQueue;
+        }
+        if (option == RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE) {
+            return shared;
+        }
         return option == RpmaChannelOption.RPMA_PRIVATE_DATA ? privateData() : null;
     }
 
@@ -73,6 +82,10 @@ final class MessageOptions {
             ByteBuffer data = (ByteBuffer) value;
             check(option, data.remaining(), 0, maxPrivateData);
             privateData = ByteBuffer.allocate(data.remaining()).put(data.duplicate()).flip();
+        } else if (option == RpmaChannelOption.RPMA_RECEIVE_COMPLETION_QUEUE) {
+            receiveCompletionQueue = (Boolean) value;
+        } else if (option == RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE) {
+            shared = (RpmaSharedReceiveQueue) value;
         } else {
             return false;
         }
@@ -94,13 +107,17 @@ final class MessageOptions {
 
     /** Sizes the queues for a device; what it cannot do is refused. */
     MessageSizes sizes(DeviceLimits limits) {
+        RpmaSharedReceiveQueue from = shared;
+        int count = from != null ? from.receives() : receives;
         int most = limits.maxQueuePairWorkRequests();
-        if (receives > most || sendQueue > most || receives + sendQueue > limits.maxCompletionQueueSize()) {
-            throw new IllegalArgumentException("RPMA_RECEIVE_BUFFERS is " + receives + " and RPMA_SEND_QUEUE_SIZE " + sendQueue
+        int completions = receiveCompletionQueue ? Math.max(count, sendQueue) : count + sendQueue;
+        if (from == null && count > most || sendQueue > most || completions > limits.maxCompletionQueueSize()) {
+            throw new IllegalArgumentException("RPMA_RECEIVE_BUFFERS is " + count + " and RPMA_SEND_QUEUE_SIZE " + sendQueue
                 + "; the device offers " + most + " work requests for each queue and " + limits.maxCompletionQueueSize()
-                + " completions for both");
+                + " completions" + (receiveCompletionQueue ? " for each" : " for both: lower them, or give the receives a"
+                    + " completion queue of their own (RPMA_RECEIVE_COMPLETION_QUEUE)"));
         }
-        return new MessageSizes((int) Math.min(receiveBytes, limits.maxMessageSize()), receives, sendQueue,
-            peerReceiveBytes != 0 ? peerReceiveBytes : limits.maxMessageSize());
+        return new MessageSizes((int) Math.min(from != null ? from.receiveBytes() : receiveBytes, limits.maxMessageSize()),
+            count, sendQueue, from, receiveCompletionQueue, peerReceiveBytes != 0 ? peerReceiveBytes : limits.maxMessageSize());
     }
 }

@@ -28,6 +28,7 @@ import io.rpma.WorkCompletions;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 
 /**
  * One end of a connection that carries messages and one-sided operations as librpma does: no framing, no credits, no handshake.
@@ -46,7 +47,9 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
     private final boolean active;
     private ByteBuffer peerData;
 
-    // Receiving: the buffer behind each slot, and the messages that arrived and are not read yet, in order.
+    // Receiving: the buffer behind each slot, here or shared with other connections, and the messages that arrived and are not
+    // read yet, in order.
+    private final RpmaSharedReceiveQueue shared;
     private final RpmaByteBuf[] receives;
     private final int[] arrivedSlot;
     private final int[] arrivedBytes;
@@ -63,17 +66,21 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
     private int fillers;
 
     private MessageQueuePair(Fabric fabric, MessageSizes sizes, boolean active, ByteBuffer peerData, RpmaByteBuf[] receives,
-            Connection connection, InetSocketAddress remote) {
+            Connection connection, InetSocketAddress remote) throws RpmaException {
         super(fabric, connection, remote);
+        if (sizes.receiveCompletionQueue()) {
+            queue = new TwoQueues(connection);
+        }
         this.sizes = sizes;
         this.active = active;
         this.peerData = peerData;
         this.receives = receives;
-        arrivedSlot = new int[receives.length];
-        arrivedBytes = new int[receives.length];
-        arrivedImmediate = new int[receives.length];
-        arrivedKind = new byte[receives.length];
+        arrivedSlot = new int[sizes.receives()];
+        arrivedBytes = new int[sizes.receives()];
+        arrivedImmediate = new int[sizes.receives()];
+        arrivedKind = new byte[sizes.receives()];
         outcomes = new Outcomes(sizes.sendQueue());
+        shared = sizes.shared();
     }
 
     /**
@@ -107,7 +114,12 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
 
     private static MessageQueuePair open(Fabric fabric, MessageSizes sizes, ConnectionRequest request, ByteBuffer privateData,
             boolean active, ByteBuffer peerData, InetSocketAddress remote) throws RpmaException {
-        RpmaByteBuf[] receives = new RpmaByteBuf[sizes.receives()];
+        RpmaSharedReceiveQueue shared = sizes.shared();
+        RpmaByteBuf[] receives = new RpmaByteBuf[shared != null ? 0 : sizes.receives()];
+        if (shared != null) {
+            shared.retain();
+        }
+        Connection connection = null;
         try {
             // Before the connection exists, so that the peer's first message finds them.
             for (int slot = 0; slot < receives.length; slot++) {
@@ -115,11 +127,17 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
                 receives[slot] = buf;
                 request.receive(buf.slab().region(fabric), buf.block().offset, sizes.receiveBytes(), slot);
             }
-            return new MessageQueuePair(fabric, sizes, active, peerData, receives,
-                request.connect(privateData.hasRemaining() ? privateData : null), remote);
+            connection = request.connect(privateData.hasRemaining() ? privateData : null);
+            return new MessageQueuePair(fabric, sizes, active, peerData, receives, connection, remote);
         } catch (RpmaException | RuntimeException e) {
+            if (connection != null) {
+                connection.close();
+            }
             request.close();
             release(receives);
+            if (shared != null) {
+                shared.release();
+            }
             throw e;
         }
     }
@@ -140,7 +158,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
 
     @Override
     void takeAll() {
-        WorkCompletions rest = new WorkCompletions(receives.length + sizes.sendQueue());
+        WorkCompletions rest = new WorkCompletions(sizes.receives() + sizes.sendQueue());
         while (connection != null && broken == null && take(rest) > 0) {
             continue;
         }
@@ -208,6 +226,9 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
             return;
         }
         if ((context & SEND_CONTEXT) == 0) {
+            if (shared != null) {
+                repost((int) context);
+            }
             breakWith(new RpmaCompletionException(status, "Connection reset: a receive failed: " + status.text()
                 + (status == CompletionStatus.LOC_LEN_ERR || status == CompletionStatus.LOC_QP_OP_ERR
                     ? "; was the peer's message longer than the " + sizes.receiveBytes() + " bytes of a receive buffer"
@@ -234,6 +255,9 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
 
     private void received(int slot, WorkCompletions batch, int index) {
         if (broken != null) {
+            if (shared != null) {
+                repost(slot);
+            }
             return;
         }
         int tail = (arrivedHead + arrivedCount++) % arrivedSlot.length;
@@ -277,11 +301,15 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
         if (bytes == 0) {
             return Unpooled.EMPTY_BUFFER;
         }
-        RpmaByteBuf source = receives[slot];
+        RpmaByteBuf source = shared != null ? shared.buffer(slot) : receives[slot];
         if (bytes >= sizes.receiveBytes() + 1 >>> 1) {
             RpmaByteBuf replacement = RpmaByteBufAllocator.DEFAULT.registered(sizes.receiveBytes(), sizes.receiveBytes());
             if (replacement != null) {
-                receives[slot] = replacement;
+                if (shared != null) {
+                    shared.replace(slot, replacement);
+                } else {
+                    receives[slot] = replacement;
+                }
                 return source.writerIndex(bytes);
             }
         }
@@ -289,12 +317,25 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
     }
 
     private void post(int slot) {
+        if (shared != null) {
+            repost(slot);
+            return;
+        }
         if (connection == null || broken != null) {
             return;
         }
         RpmaByteBuf buf = receives[slot];
         try {
             connection.receive(buf.slab().region(fabric), buf.block().offset, sizes.receiveBytes(), slot);
+        } catch (RpmaException e) {
+            breakWith(e);
+        }
+    }
+
+    /** Gives a buffer back to those who share them; it is theirs, whatever became of this connection. */
+    private void repost(int slot) {
+        try {
+            shared.post(slot);
         } catch (RpmaException e) {
             breakWith(e);
         }
@@ -413,9 +454,34 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
     // ---- the end ----
 
     @Override
+    void leave() {
+        if (shared == null) {
+            return;
+        }
+        // Disconnected, the queue pair takes no more of the buffers that others share; those that it took go back.
+        breakWith(new ClosedChannelException());
+        try {
+            connection.disconnect();
+        } catch (RpmaException e) {
+            breakWith(e);
+        }
+        WorkCompletions rest = new WorkCompletions(64);
+        while (take(rest) > 0) {
+            continue;
+        }
+        for (; arrivedCount > 0; arrivedCount--) {
+            repost(arrivedSlot[arrivedHead]);
+            arrivedHead = (arrivedHead + 1) % arrivedSlot.length;
+        }
+    }
+
+    @Override
     void release() {
         release(receives);
         arrivedCount = 0;
+        if (shared != null) {
+            shared.release();
+        }
     }
 
     private static void release(ByteBuf[] buffers) {

@@ -18,22 +18,30 @@ import io.rpma.Rpma;
 import io.rpma.RpmaException;
 
 /**
- * How large the queues of a message channel are.
+ * Which queues a message channel has, and how large they are.
  *
  * @param receiveBytes the longest message that this end receives
  * @param receives the slots of the receive queue, each with a buffer
  * @param sendQueue the slots of the send queue
+ * @param shared where the receives come from, or {@code null} for a receive queue of its own
+ * @param receiveCompletionQueue whether receives have a completion queue of their own
  * @param peerReceiveBytes the longest message that the peer receives, as far as it is known
  */
-record MessageSizes(int receiveBytes, int receives, int sendQueue, long peerReceiveBytes) {
+record MessageSizes(int receiveBytes, int receives, int sendQueue, RpmaSharedReceiveQueue shared,
+        boolean receiveCompletionQueue, long peerReceiveBytes) {
     /** Creates the configuration; to be closed. */
-    ConnectionConfig newConfig(int timeoutMillis) throws RpmaException {
+    ConnectionConfig newConfig(Fabric fabric, int timeoutMillis) throws RpmaException {
         ConnectionConfig config = Rpma.provider().newConnectionConfig();
         try {
-            return config.timeoutMillis(timeoutMillis)
+            config.timeoutMillis(timeoutMillis)
                 .sendQueueSize(sendQueue)
-                .receiveQueueSize(receives)
-                .completionQueueSize(sendQueue + receives);
+                .completionQueueSize(receiveCompletionQueue ? sendQueue : sendQueue + receives);
+            if (receiveCompletionQueue) {
+                // A shared descriptor, which is one to watch in place of two.
+                config.receiveCompletionQueueSize(receives).sharedCompletionChannel(true);
+            }
+            // One connection may take all that a shared receive queue has.
+            return shared != null ? config.sharedReceiveQueue(shared.on(fabric)) : config.receiveQueueSize(receives);
         } catch (RpmaException | RuntimeException e) {
             config.close();
             throw e;

@@ -215,6 +215,7 @@ abstract class QueuePair {
         if (current == null) {
             return;
         }
+        leave();
         connection = null;
         queue = null;
         try {
@@ -223,6 +224,11 @@ abstract class QueuePair {
             breakWith(e);
         }
         release();
+    }
+
+    /** The queue pair is about to be destroyed, and can be used for the last time. */
+    void leave() {
+        // Nothing to be done for buffers that go with it.
     }
 
     /** Releases the buffers: the queue pair is destroyed, and uses none any more. */

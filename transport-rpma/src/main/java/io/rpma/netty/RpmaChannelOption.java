@@ -54,6 +54,20 @@ public final class RpmaChannelOption<T> extends ChannelOption<T> {
      */
     public static final ChannelOption<ByteBuffer> RPMA_PRIVATE_DATA = valueOf(RpmaChannelOption.class, "RPMA_PRIVATE_DATA");
 
+    /**
+     * Message channels: whether receives complete in a queue of their own ({@code rpma_conn_cfg_set_rcq_size(3)}); default
+     * {@code false}. Then sends and receives together may be more than a completion queue of the device holds.
+     */
+    public static final ChannelOption<Boolean> RPMA_RECEIVE_COMPLETION_QUEUE =
+        valueOf(RpmaChannelOption.class, "RPMA_RECEIVE_COMPLETION_QUEUE");
+
+    /**
+     * Message channels: the receive buffers that the connections share ({@code rpma_conn_cfg_set_srq(3)}); default none: each has
+     * its own. Their number counts for each connection's completion queue, since one may take them all.
+     */
+    public static final ChannelOption<RpmaSharedReceiveQueue> RPMA_SHARED_RECEIVE_QUEUE =
+        valueOf(RpmaChannelOption.class, "RPMA_SHARED_RECEIVE_QUEUE");
+
     @SuppressWarnings({"deprecation", "unused"})
     private RpmaChannelOption() {
         super(null);

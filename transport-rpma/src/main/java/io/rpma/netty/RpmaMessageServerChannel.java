@@ -31,6 +31,7 @@ import java.nio.ByteBuffer;
 public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
     private final RpmaMessageServerChannelConfig config = new RpmaMessageServerChannelConfig(this);
     private MessageSizes sizes;
+    private RpmaSharedReceiveQueue shared;
 
     /** Creates a channel that can be bound. */
     public RpmaMessageServerChannel() {
@@ -50,7 +51,23 @@ public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
     @Override
     ConnectionConfig newConfig(Fabric fabric) throws RpmaException {
         sizes = config.messages().sizes(fabric.limits());
-        return sizes.newConfig(1000);
+        if (sizes.shared() != null) {
+            shared = sizes.shared().retain();
+        }
+        return sizes.newConfig(fabric, 1000);
+    }
+
+    @Override
+    protected void doClose() throws Exception {
+        try {
+            super.doClose();
+        } finally {
+            RpmaSharedReceiveQueue held = shared;
+            shared = null;
+            if (held != null) {
+                held.release();
+            }
+        }
     }
 
     @Override

@@ -77,6 +77,9 @@ public final class RpmaRemoteRegion extends AbstractReferenceCounted {
             throw new ProtocolException("this is no descriptor of a region, or one of another version: " + size
                 + " bytes at 0x" + Long.toHexString(address) + " would lie outside of every address space");
         }
+        if (usages == 0) {
+            throw new ProtocolException("this is no descriptor of a region, or one of another version: it names no usage");
+        }
         if ((usages & REMOTE) == 0) {
             throw new ProtocolException("the region was registered for " + MemoryUsage.of(usages)
                 + " only, none of which is for the peer");
