@@ -32,6 +32,7 @@ Stages (default: all of them, in this order):
   contract   the rules of librpma's man pages, as both providers must keep them
   native     the other tests of transport-rpma-native
   transport  the tests of transport-rpma
+  c-peers    message channels against a C program over librpma, each in either role (needs gcc and librpma-dev)
   examples   the tests of codec-examples: HTTP/1.1, TLS, and the examples in processes of their own
   suite      Netty's transport testsuite; leaves its table in testsuite/target/compliance.md
   refusals   without a device, and with a low limit of locked memory, the example says what is missing (in the guest)
@@ -49,14 +50,14 @@ for argument in "$@"; do
             exit 0
             ;;
         --no-build) build=0 ;;
-        echo | contract | native | transport | examples | suite | refusals) stages+=("$argument") ;;
+        echo | contract | native | transport | c-peers | examples | suite | refusals) stages+=("$argument") ;;
         *)
             echo "verify.sh: no such stage or option: $argument; see $0 --help" >&2
             exit 2
             ;;
     esac
 done
-((${#stages[@]} > 0)) || stages=(echo contract native transport examples suite refusals)
+((${#stages[@]} > 0)) || stages=(echo contract native transport c-peers examples suite refusals)
 
 java=$("$root/build/find-java.sh")/bin/java
 cd "$root"
@@ -66,7 +67,7 @@ if ((build)); then
     echo "verify: building"
     mvn -B -q -DskipTests package
 fi
-for module in transport-rpma-native transport-rpma codec-examples; do
+for module in transport-rpma-native transport-rpma codec-examples testsuite; do
     if [[ ! -f $module/target/test.classpath ]]; then
         echo "verify.sh: $module is not built: leave out --no-build, or run mvn -B -DskipTests package" >&2
         exit 2
@@ -115,6 +116,11 @@ refused() {
     }
 }
 
+c_peers() {
+    in_java testsuite org.junit.platform.console.ConsoleLauncher execute --select-class=io.rpma.testsuite.CPeersTest \
+        --fail-if-no-tests --details=verbose --details-theme=ascii --disable-banner --disable-ansi-colors
+}
+
 run_stage() {
     case $1 in
         refusals) refused 'no usable RDMA device' --no-device && refused '(ulimit -l)' --memlock 64 ;;
@@ -122,6 +128,7 @@ run_stage() {
         contract) in_java transport-rpma-native io.rpma.contract.ContractMain -v ;;
         native) junit transport-rpma-native --exclude-classname='.*ContractTest' ;;
         transport) junit transport-rpma ;;
+        c-peers) c_peers ;;
         examples) junit codec-examples ;;
         suite) bounded "$here/run.sh" --suite ;;
     esac

@@ -20,7 +20,7 @@ import picocli.CommandLine.Spec;
 
 /** The program behind {@code run-example.sh}: alone it lists the examples, with the name of one it runs it. */
 @Command(name = "./run-example.sh", subcommands = {EchoExample.class, HttpExample.class, TlsEchoExample.class,
-    RemoteLogExample.class},
+    RemoteLogExample.class, MemoryCacheExample.class},
     synopsisSubcommandLabel = "EXAMPLE", customSynopsis = "./run-example.sh EXAMPLE [OPTION...]",
     commandListHeading = "%nExamples:%n",
     footer = {"", "./run-example.sh EXAMPLE --help shows the options of one."})

@@ -800,6 +800,10 @@ final class QueuePair {
         if (result == -Libc.EFAULT) {
             return REM_ACCESS_ERR;
         }
+        if (result == -Libc.ESRCH) {
+            // The process has died since its control socket was looked at: nobody answers.
+            return RETRY_EXC_ERR;
+        }
         SoftLog.violation("memory of process " + remoteProcess.identity().pid() + " cannot be reached by system call: "
             + Posix.strerror(-result) + "; memory from RpmaProvider.reserve needs none");
         return REM_OP_ERR;

@@ -240,7 +240,7 @@ public final class RpmaOperation extends AbstractReferenceCounted {
     }
 
     private RpmaException refused(String why) {
-        return new RpmaException(RpmaError.INVALID, "a " + kind.text + " is refused: " + why);
+        return new RpmaException(RpmaError.INVALID, kind.text + " refused: " + why);
     }
 
     /** Posts the operation. */
