@@ -32,7 +32,7 @@ import picocli.CommandLine.Spec;
 
 /** A key-value cache in the memory of another process: {@code get} is a one-sided read, {@code put} a message. */
 @Command(name = "memory-cache",
-    description = "A read-mostly key-value table in a server's memory: get by one-sided read, put by message")
+    description = "A key-value table that clients read by one-sided reads")
 final class MemoryCacheExample implements Callable<Integer> {
     @Spec
     private CommandSpec spec;

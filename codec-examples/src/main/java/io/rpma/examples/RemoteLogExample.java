@@ -43,7 +43,7 @@ import picocli.CommandLine.Spec;
  * tail is moved by an atomic write. At the end the server is killed, and the file has everything.
  */
 @Command(name = "remote-log",
-    description = "Clients append to a server's log by one-sided write, flush and atomic write; then the server is killed")
+    description = "Clients append to a server's log by one-sided writes")
 final class RemoteLogExample implements Callable<Integer> {
     private static final int WINDOW = 16;
     private static final int MAX_RECORD_BYTES = 1 << 20;

@@ -18,7 +18,11 @@ import io.rpma.ConnectionRequest;
 import io.rpma.RpmaException;
 import java.net.InetSocketAddress;
 
-/** How a message channel connects. */
+/**
+ * How a message channel connects.
+ *
+ * @param options a copy of the channel's
+ */
 record MessageDialer(MessageOptions options) implements Dialer {
     @Override
     public ConnectionConfig newConfig(Fabric fabric, int timeoutMillis) throws RpmaException {

@@ -45,6 +45,18 @@ final class MessageOptions {
         this.maxPrivateData = maxPrivateData;
     }
 
+    /** A copy, which does not change. */
+    MessageOptions snapshot() {
+        MessageOptions copy = new MessageOptions(maxPrivateData);
+        for (ChannelOption<?> option : OPTIONS) {
+            Object value = get(option);
+            if (value != null) {
+                copy.set(option, value);
+            }
+        }
+        return copy;
+    }
+
     /** The value of an option, or {@code null} if it is none of these. */
     Object get(ChannelOption<?> option) {
         if (option == RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES) {

@@ -107,7 +107,7 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
 
     @Override
     Dialer dialer() {
-        return new MessageDialer(config.messages());
+        return new MessageDialer(config.messages().snapshot());
     }
 
     @Override

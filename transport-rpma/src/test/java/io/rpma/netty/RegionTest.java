@@ -38,6 +38,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -164,6 +165,48 @@ class RegionTest {
             assertEquals(0, remote.refCnt());
         } finally {
             Files.delete(path);
+        }
+        here.release();
+        assertEquals(0, here.refCnt());
+    }
+
+    /** A server of streams that says on its output where its memory is. */
+    static final class StreamServer {
+        public static void main(String[] arguments) throws Exception {
+            Channel listener = new ServerBootstrap().group(new RpmaEventLoopGroup(1)).channel(RpmaServerChannel.class)
+                .childHandler(new ChannelInboundHandlerAdapter()).bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync()
+                .channel();
+            RpmaRegion region = RpmaRegion.allocate(SIZE, MemoryUsage.values());
+            InetSocketAddress address = (InetSocketAddress) listener.localAddress();
+            System.out.println("LISTENING " + address.getAddress().getHostAddress() + " " + address.getPort() + " "
+                + HexFormat.of().formatHex(region.descriptor(listener).array()));
+            listener.closeFuture().sync();
+        }
+    }
+
+    /** The same on a stream, begun after the death: whether the channel has noticed or not, the promise fails. */
+    @ParameterizedTest
+    @ValueSource(strings = {"read", "write", "atomic write", "flush"})
+    void theDeathOfAStreamsPeerFailsTheOperation(String kind) throws Exception {
+        RpmaRegion here = RpmaRegion.allocate(64, MemoryUsage.WRITE_SRC, MemoryUsage.READ_DST);
+        try (ChildJvm child = new ChildJvm(ChildJvm.ordinary(), StreamServer.class)) {
+            String[] told = child.await("LISTENING").split(" ");
+            Channel channel = new Bootstrap().group(group).channel(RpmaChannel.class).handler(new ChannelInboundHandlerAdapter())
+                .connect(new InetSocketAddress(told[0], Integer.parseInt(told[1]))).sync().channel();
+            RpmaRemoteRegion remote = RpmaRemoteRegion.open(ByteBuffer.wrap(HexFormat.of().parseHex(told[2])));
+            channel.writeAndFlush(RpmaOperation.write(here, 0, 64, remote, 0)).sync();
+            child.kill();
+            ChannelFuture future = channel.writeAndFlush(switch (kind) {
+                case "read" -> RpmaOperation.read(remote, 0, 64, here, 0);
+                case "write" -> RpmaOperation.write(here, 0, 64, remote, 0);
+                case "atomic write" -> RpmaOperation.atomicWrite(remote, 0, 1);
+                default -> RpmaOperation.flush(remote, 0, 8, FlushType.VISIBILITY);
+            });
+            assertTrue(future.await(20, TimeUnit.SECONDS));
+            assertInstanceOf(IOException.class, future.cause());
+            assertTrue(channel.closeFuture().await(20, TimeUnit.SECONDS));
+            remote.release();
+            assertEquals(0, remote.refCnt());
         }
         here.release();
         assertEquals(0, here.refCnt());
