@@ -343,7 +343,7 @@ class CPeersTest {
             });
         RpmaSharedReceiveQueue shared = new RpmaSharedReceiveQueue(RECEIVES, 64);
         if (scenario == Scenario.SRQ) {
-            bootstrap.option(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE, shared);
+            bootstrap.option(RpmaChannelOption.RPMA_RECEIVE_QUEUE, shared);
         }
         Channel server = bootstrap.bind(new InetSocketAddress(host(), 0)).sync().channel();
         server.config().setOption(RpmaChannelOption.RPMA_PRIVATE_DATA, memory.descriptor(server));
@@ -391,7 +391,7 @@ class CPeersTest {
             Side side = new Side();
             Bootstrap bootstrap = new Bootstrap().group(group).channel(RpmaMessageChannel.class).handler(side);
             if (scenario == Scenario.SRQ) {
-                bootstrap.option(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE, shared);
+                bootstrap.option(RpmaChannelOption.RPMA_RECEIVE_QUEUE, shared);
             }
             bootstrap.connect(host(), port).sync();
             side.remote = RpmaRemoteRegion.open(side.channel.peerPrivateData());

@@ -338,7 +338,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         private void drop(Connector.Prepared prepared) {
             if (prepared != null) {
                 try {
-                    prepared.request().close();
+                    prepared.drop();
                 } catch (RpmaException e) {
                     pipeline().fireExceptionCaught(e);
                 }

@@ -62,8 +62,13 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         super(null);
     }
 
-    /** Sizes the queues of the children by the options as they are now and what the device can do; to be closed. */
+    /** Sizes the queues of the next child by what the device can do; to be closed. */
     abstract ConnectionConfig newConfig(Fabric fabric) throws RpmaException;
+
+    /** No child will be made with the last configuration. */
+    void dropConfig() {
+        // Nothing but the configuration was made for it.
+    }
 
     /**
      * Accepts a connection, or refuses it; on the loop.
@@ -171,7 +176,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             connectionConfig = newConfig(fabric);
             endpoint = fabric.peer().listen(new InetSocketAddress(reachable, inet.getPort()));
         } catch (RpmaException e) {
-            closeConfig();
+            dropUnusedConfig();
             throw ConnectFailure.bind(e, inet);
         }
         local = endpoint.localAddress();
@@ -182,6 +187,13 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         if (connectionConfig != null) {
             connectionConfig.close();
             connectionConfig = null;
+        }
+    }
+
+    private void dropUnusedConfig() throws RpmaException {
+        if (connectionConfig != null) {
+            dropConfig();
+            closeConfig();
         }
     }
 
@@ -208,7 +220,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
                 endpoint.close();
             }
         } finally {
-            closeConfig();
+            dropUnusedConfig();
         }
     }
 
@@ -294,6 +306,14 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             while (isOpen() && pending.size() + accepted.size() < Math.max(1, backlog())) {
                 ConnectionRequest request;
                 try {
+                    if (connectionConfig == null) {
+                        connectionConfig = newConfig(fabric);
+                    }
+                } catch (RpmaException e) {
+                    LOGGER.warn("A connection to {} could not be accepted.", local, e);
+                    return rejectNext(e);
+                }
+                try {
                     request = endpoint.nextConnectionRequest(connectionConfig);
                 } catch (RpmaException e) {
                     // One client's request failed, mostly because the client is gone. The next one is not to blame.
@@ -308,6 +328,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
                     return null;
                 }
                 try {
+                    closeConfig();
                     accept(request);
                 } catch (RpmaException e) {
                     LOGGER.warn("The connection of {} to {} could not be accepted.", request.remoteAddress(), local, e);
@@ -315,6 +336,20 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
                 }
             }
             return null;
+        }
+
+        /** There are no means for another connection: its client must hear so, instead of waiting. */
+        private Throwable rejectNext(RpmaException why) {
+            try {
+                ConnectionRequest request = endpoint.nextConnectionRequest(null);
+                if (request != null) {
+                    request.close();
+                    eventLoop().execute(this::eventsReady);
+                }
+            } catch (RpmaException e) {
+                why.addSuppressed(e);
+            }
+            return why;
         }
 
         private void accept(ConnectionRequest request) throws RpmaException {

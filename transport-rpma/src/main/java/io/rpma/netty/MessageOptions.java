@@ -22,13 +22,14 @@ final class MessageOptions {
     static final ChannelOption<?>[] OPTIONS = {RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES,
         RpmaChannelOption.RPMA_RECEIVE_BUFFERS, RpmaChannelOption.RPMA_SEND_QUEUE_SIZE,
         RpmaChannelOption.RPMA_PEER_RECEIVE_BUFFER_BYTES, RpmaChannelOption.RPMA_PRIVATE_DATA,
-        RpmaChannelOption.RPMA_RECEIVE_COMPLETION_QUEUE, RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE};
+        RpmaChannelOption.RPMA_RECEIVE_COMPLETION_QUEUE, RpmaChannelOption.RPMA_RECEIVE_QUEUE};
 
-    static final int DEFAULT_SEND_QUEUE = 64;
+    private static final int DEFAULT_RECEIVE_BYTES = 16 << 10;
+    private static final int DEFAULT_SEND_QUEUE = 64;
     private static final int MAX_QUEUE = 1 << 20;
 
     private final int maxPrivateData;
-    private volatile int receiveBytes = StreamOptions.DEFAULT_MESSAGE_BYTES;
+    private volatile int receiveBytes = DEFAULT_RECEIVE_BYTES;
     private volatile int receives = StreamOptions.DEFAULT_CREDITS;
     private volatile int sendQueue = DEFAULT_SEND_QUEUE;
     private volatile int peerReceiveBytes;
@@ -74,7 +75,7 @@ final class MessageOptions {
         if (option == RpmaChannelOption.RPMA_RECEIVE_COMPLETION_QUEUE) {
             return receiveCompletionQueue;
         }
-        if (option == RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE) {
+        if (option == RpmaChannelOption.RPMA_RECEIVE_QUEUE) {
             return shared;
         }
         return option == RpmaChannelOption.RPMA_PRIVATE_DATA ? privateData() : null;
@@ -96,7 +97,7 @@ final class MessageOptions {
             privateData = ByteBuffer.allocate(data.remaining()).put(data.duplicate()).flip();
         } else if (option == RpmaChannelOption.RPMA_RECEIVE_COMPLETION_QUEUE) {
             receiveCompletionQueue = (Boolean) value;
-        } else if (option == RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE) {
+        } else if (option == RpmaChannelOption.RPMA_RECEIVE_QUEUE) {
             shared = (RpmaSharedReceiveQueue) value;
         } else {
             return false;

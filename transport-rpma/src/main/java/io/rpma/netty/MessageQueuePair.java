@@ -454,7 +454,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
     // ---- the end ----
 
     @Override
-    void leave() {
+    void closing() {
         if (shared == null) {
             return;
         }

@@ -215,7 +215,7 @@ abstract class QueuePair {
         if (current == null) {
             return;
         }
-        leave();
+        closing();
         connection = null;
         queue = null;
         try {
@@ -226,9 +226,9 @@ abstract class QueuePair {
         release();
     }
 
-    /** The queue pair is about to be destroyed, and can be used for the last time. */
-    void leave() {
-        // Nothing to be done for buffers that go with it.
+    /** Is about to be destroyed. */
+    void closing() {
+        // What this connection alone has ends with it.
     }
 
     /** Releases the buffers: the queue pair is destroyed, and uses none any more. */

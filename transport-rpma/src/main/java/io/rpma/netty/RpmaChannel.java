@@ -99,7 +99,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
     @Override
     Dialer dialer() {
         StreamOptions options = config.stream();
-        return new StreamDialer(options.messageBytes(), options.credits());
+        return new StreamDialer(options.messageBytes(), options.credits(), options.shared());
     }
 
     @Override
@@ -455,6 +455,12 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
                     closeBroken(current);
                 }
                 return;
+            }
+            if (current.takeStarved()) {
+                pipeline().fireUserEventTriggered(RpmaReceiveStarvation.INSTANCE);
+                if (!open) {
+                    return;
+                }
             }
             boolean ended = current.isEndOfStream() || current.broken() != null;
             if (ended && !endSeen) {

@@ -24,17 +24,27 @@ import java.nio.ByteBuffer;
  */
 public final class RpmaChannelOption<T> extends ChannelOption<T> {
     /**
-     * The size of a receive buffer in bytes, and so of the longest message the peer may send; 64 to 4 MiB, default 16 KiB. A
-     * connection holds {@link #RPMA_RECEIVE_BUFFERS} of them, and four more.
+     * The size of a receive buffer in bytes, and so of the longest message the peer may send. For streams 64 to 4 MiB, default
+     * 64 KiB; a connection's share is {@link #RPMA_RECEIVE_BUFFERS} of them, and four more. For message channels 1 to 4 MiB,
+     * default 16 KiB.
      */
     public static final ChannelOption<Integer> RPMA_RECEIVE_BUFFER_BYTES =
         valueOf(RpmaChannelOption.class, "RPMA_RECEIVE_BUFFER_BYTES");
 
     /**
-     * How many messages of data the peer may send before this end has read any; 1 to 4095, default 16.
+     * How many messages of data the peer may send before this end has read any; 1 to 4095, for message channels as many as the
+     * device offers; default 16.
      */
     public static final ChannelOption<Integer> RPMA_RECEIVE_BUFFERS =
         valueOf(RpmaChannelOption.class, "RPMA_RECEIVE_BUFFERS");
+
+    /**
+     * Streams: whether the connection takes its receives from a queue that it shares with others ({@code rpma_srq_new(3)}), so
+     * that the memory for them does not grow with the number of connections; default true. A queue of its own costs its whole
+     * memory, and is never waited for because of other connections.
+     */
+    public static final ChannelOption<Boolean> RPMA_SHARED_RECEIVE_QUEUE =
+        valueOf(RpmaChannelOption.class, "RPMA_SHARED_RECEIVE_QUEUE");
 
     /**
      * Message channels: how many work requests can be under way at once; default 64. What is written beyond waits in the channel.
@@ -65,8 +75,8 @@ public final class RpmaChannelOption<T> extends ChannelOption<T> {
      * Message channels: the receive buffers that the connections share ({@code rpma_conn_cfg_set_srq(3)}); default none: each has
      * its own. Their number counts for each connection's completion queue, since one may take them all.
      */
-    public static final ChannelOption<RpmaSharedReceiveQueue> RPMA_SHARED_RECEIVE_QUEUE =
-        valueOf(RpmaChannelOption.class, "RPMA_SHARED_RECEIVE_QUEUE");
+    public static final ChannelOption<RpmaSharedReceiveQueue> RPMA_RECEIVE_QUEUE =
+        valueOf(RpmaChannelOption.class, "RPMA_RECEIVE_QUEUE");
 
     @SuppressWarnings({"deprecation", "unused"})
     private RpmaChannelOption() {

@@ -15,6 +15,7 @@ package io.rpma.netty;
 
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
+import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import java.nio.ByteBuffer;
 
@@ -22,8 +23,8 @@ import java.nio.ByteBuffer;
  * Accepts {@link RpmaMessageChannel}s ({@code rpma_ep_listen(3)}, {@code rpma_ep_next_conn_req(3)}), from this transport or from
  * any program that uses librpma. Connections are accepted on this channel's own event loop as they come, with their receives
  * posted, and once established wait for {@code read()} in a backlog. {@link RpmaChannelOption#RPMA_PRIVATE_DATA} may be set anew
- * at any time, for instance to the descriptor of a region that was registered after the bind; the sizes of the queues are those
- * of the bind.
+ * at any time, for instance to the descriptor of a region that was registered after the bind; the sizes of the queues, set anew,
+ * are those of the connection after the next.
  *
  * <p>A loopback or wildcard address means this host: with librpma it becomes the address of a usable device, which
  * {@link #localAddress()} tells.
@@ -31,7 +32,7 @@ import java.nio.ByteBuffer;
 public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
     private final RpmaMessageServerChannelConfig config = new RpmaMessageServerChannelConfig(this);
     private MessageSizes sizes;
-    private RpmaSharedReceiveQueue shared;
+    private RpmaSharedReceiveQueue held;
 
     /** Creates a channel that can be bound. */
     public RpmaMessageServerChannel() {
@@ -50,11 +51,34 @@ public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
 
     @Override
     ConnectionConfig newConfig(Fabric fabric) throws RpmaException {
-        sizes = config.messages().sizes(fabric.limits());
-        if (sizes.shared() != null) {
-            shared = sizes.shared().retain();
+        MessageSizes next;
+        try {
+            next = config.messages().sizes(fabric.limits());
+            hold(next.shared());
+            ConnectionConfig made = next.newConfig(fabric, 1000);
+            sizes = next;
+            return made;
+        } catch (IllegalArgumentException e) {
+            if (sizes == null) {
+                throw e;
+            }
+            // The options have been changed since the bind: the connection is to blame for it, not the listener.
+            throw new RpmaException(RpmaError.INVALID, 0, e.getMessage(), e);
         }
-        return sizes.newConfig(fabric, 1000);
+    }
+
+    /** Keeps the queue alive that the next connection is configured with. */
+    private void hold(RpmaSharedReceiveQueue next) {
+        RpmaSharedReceiveQueue before = held;
+        if (next != before) {
+            if (next != null) {
+                next.retain();
+            }
+            held = next;
+            if (before != null) {
+                before.release();
+            }
+        }
     }
 
     @Override
@@ -62,11 +86,7 @@ public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
         try {
             super.doClose();
         } finally {
-            RpmaSharedReceiveQueue held = shared;
-            shared = null;
-            if (held != null) {
-                held.release();
-            }
+            hold(null);
         }
     }
 

@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
  * Receive buffers that many message channels share ({@code rpma_srq_new(3)}): thousands of connections that are mostly silent
- * need no buffers of their own. Set as {@link RpmaChannelOption#RPMA_SHARED_RECEIVE_QUEUE} it takes the place of
+ * need no buffers of their own. Set as {@link RpmaChannelOption#RPMA_RECEIVE_QUEUE} it takes the place of
  * {@link RpmaChannelOption#RPMA_RECEIVE_BUFFERS} and {@link RpmaChannelOption#RPMA_RECEIVE_BUFFER_BYTES}. Messages complete in
  * the completion queue of the connection that they came by, so that the channels may live on any event loops.
  *

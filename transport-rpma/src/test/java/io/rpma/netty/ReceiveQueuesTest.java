@@ -92,7 +92,7 @@ class ReceiveQueuesTest {
 
     private Channel serve(boolean completionQueue, boolean autoRead) throws InterruptedException {
         return new ServerBootstrap().group(group).channel(RpmaMessageServerChannel.class)
-            .option(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE, shared)
+            .option(RpmaChannelOption.RPMA_RECEIVE_QUEUE, shared)
             .option(RpmaChannelOption.RPMA_RECEIVE_COMPLETION_QUEUE, completionQueue)
             .childOption(ChannelOption.AUTO_READ, autoRead).childHandler(new Echo())
             .bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
@@ -190,7 +190,7 @@ class ReceiveQueuesTest {
         try (ConnectedChannels channels = new ConnectedChannels(group, Kind.MESSAGES,
                 server -> server.option(RpmaChannelOption.RPMA_RECEIVE_COMPLETION_QUEUE, true),
                 client -> client.option(RpmaChannelOption.RPMA_RECEIVE_COMPLETION_QUEUE, true)
-                    .option(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE, shared))) {
+                    .option(RpmaChannelOption.RPMA_RECEIVE_QUEUE, shared))) {
             RpmaRegion region = RpmaRegion.allocate(64, MemoryUsage.WRITE_DST);
             RpmaRemoteRegion remote = RpmaRemoteRegion.open(region.descriptor(channels.server));
             for (int i = 0; i < 100; i++) {
@@ -218,7 +218,7 @@ class ReceiveQueuesTest {
         assertThrows(IllegalArgumentException.class, () -> new RpmaSharedReceiveQueue(1, (4 << 20) + 1));
         RpmaSharedReceiveQueue huge = new RpmaSharedReceiveQueue(Integer.MAX_VALUE >> 8, 64);
         ChannelFuture bind = new ServerBootstrap().group(group).channel(RpmaMessageServerChannel.class)
-            .option(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE, huge).childHandler(new Echo())
+            .option(RpmaChannelOption.RPMA_RECEIVE_QUEUE, huge).childHandler(new Echo())
             .bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).await();
         assertTrue(bind.cause() instanceof IllegalArgumentException, String.valueOf(bind.cause()));
         assertTrue(bind.channel().closeFuture().await(20, TimeUnit.SECONDS));
