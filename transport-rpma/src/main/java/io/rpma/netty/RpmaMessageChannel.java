@@ -175,6 +175,8 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
             throw new IOException(broken.getMessage(), broken);
         }
         entries.write(in, to);
+        // A listener may have closed the channel, and nothing else be under way.
+        handle().endOfLingering();
     }
 
     /** The channel as its event loop sees it. */
@@ -193,11 +195,10 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
         @Override
         public void writable() {
             entries.settle();
-            if (closing != null) {
-                endOfLingering();
-            } else {
+            if (closing == null) {
                 flush0();
             }
+            endOfLingering();
         }
 
         @Override
@@ -337,7 +338,7 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
         }
 
         private void endOfLingering() {
-            if (entries.count() == 0 || pair.broken() != null) {
+            if (closing != null && (entries.count() == 0 || pair.broken() != null)) {
                 lingered();
             }
         }

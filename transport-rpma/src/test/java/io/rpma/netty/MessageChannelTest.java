@@ -416,6 +416,19 @@ class MessageChannelTest {
         assertTrue(channels.server.closeFuture().await(20, TimeUnit.SECONDS));
     }
 
+    /** Nothing is waited for when nothing is under way, whatever was refused before. */
+    @Test
+    void aListenerOfARefusedMessageCloses() throws Exception {
+        connect(server -> { }, client -> client.option(RpmaChannelOption.RPMA_PEER_RECEIVE_BUFFER_BYTES, 10)
+            .option(ChannelOption.SO_LINGER, 1000));
+        ChannelFuture first = channels.client.write(bytes(11, 1)).addListener(ChannelFutureListener.CLOSE);
+        ChannelFuture second = channels.client.write(bytes(11, 2));
+        channels.client.flush();
+        assertInstanceOf(RpmaException.class, fails(first));
+        fails(second);
+        assertTrue(channels.client.closeFuture().await(20, TimeUnit.SECONDS));
+    }
+
     /** A peer that takes nothing any more is waited for only so long. */
     @Test
     void closingIsBounded() throws Exception {
