@@ -117,6 +117,10 @@ refused() {
 }
 
 c_peers() {
+    if ! command -v gcc > /dev/null || [[ ! -f /usr/include/librpma.h || ! -f /usr/include/infiniband/verbs.h ]]; then
+        echo "c-peers needs gcc, librpma-dev and libibverbs-dev"
+        return 1
+    fi
     in_java testsuite org.junit.platform.console.ConsoleLauncher execute --select-class=io.rpma.testsuite.CPeersTest \
         --fail-if-no-tests --details=verbose --details-theme=ascii --disable-banner --disable-ansi-colors
 }

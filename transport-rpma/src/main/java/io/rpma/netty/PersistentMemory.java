@@ -20,21 +20,7 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import jdk.nio.mapmode.ExtendedMapMode;
 
-/**
- * What a mapped file can promise.
- *
- * <ul>
- * <li>A file of a DAX filesystem on persistent memory can be mapped so that a store is the write to the medium
- *     ({@link ExtendedMapMode#READ_WRITE_SYNC}). Only such a file may be registered for
- *     {@link io.rpma.MemoryUsage#FLUSH_PERSISTENT}; whether a flush then reaches the medium is up to the platform, which is what
- *     {@link RpmaPeerConfig} tells the peer.
- * <li>Any other file is mapped from the page cache: what a peer writes survives the death of this process, and is lost with the
- *     machine's power unless this process calls {@link MemorySegment#force()}. It can be registered for
- *     {@link io.rpma.MemoryUsage#FLUSH_VISIBILITY}.
- * <li>RDMA devices pin the pages for good. Linux allows that for tmpfs and hugetlbfs, and since 6.5 for no other filesystem that
- *     has a page cache: there the registration fails. The software provider takes any file.
- * </ul>
- */
+/** Maps files, and tells persistent memory from what only looks like it. */
 final class PersistentMemory {
     private PersistentMemory() {
     }

@@ -97,8 +97,17 @@ public final class RpmaRegion extends AbstractReferenceCounted {
     }
 
     /**
-     * Makes a region of a part of a file, mapped for reading and writing ({@link FileChannel#map}). See {@link PersistentMemory}
-     * for what may be expected of it.
+     * Makes a region of a part of a file, mapped for reading and writing ({@link FileChannel#map}).
+     *
+     * <ul>
+     * <li>A file of a DAX filesystem on persistent memory may be registered for {@link MemoryUsage#FLUSH_PERSISTENT}: a store is
+     *     the write to the medium. Whether a peer's flush then reaches it is up to the platform, which {@link RpmaPeerConfig}
+     *     tells the peer. For any other file this usage is refused.
+     * <li>Any other file is mapped from the page cache: what a peer writes survives the death of this process, and is lost with
+     *     the machine's power unless this process calls {@link MemorySegment#force()}.
+     * <li>RDMA devices pin the pages for good. Linux allows that for tmpfs and hugetlbfs, and since 6.5 for no other filesystem
+     *     that has a page cache: there the registration fails. The software provider takes any file.
+     * </ul>
      *
      * @param file open for reading and writing; it may be closed afterwards
      * @param position of the first byte; the file grows if it ends earlier
