@@ -19,9 +19,10 @@ import io.rpma.ConnectionRequest;
 import java.util.Map;
 
 /**
- * The configuration of an {@link RpmaMessageChannel}: the {@link RpmaChannelOption}s, and {@code SO_LINGER}, which bounds the
- * delivery of what is under way when the channel is closed (in seconds; negative, the default, means 5; 0 waits for nothing).
- * Thread-safe.
+ * The configuration of an {@link RpmaMessageChannel}: the {@link RpmaChannelOption}s that concern messages; the allocator, which
+ * by default is {@link RpmaByteBufAllocator#DEFAULT}, so that buffers are sent from where they lie; and {@code SO_LINGER}, which
+ * bounds the delivery of what is under way when the channel is closed (in seconds; negative, the default, means 5; 0 waits for
+ * nothing). Thread-safe.
  */
 public final class RpmaMessageChannelConfig extends DefaultChannelConfig {
     private final MessageOptions messages = new MessageOptions(ConnectionRequest.MAX_CONNECT_PRIVATE_DATA);
@@ -31,6 +32,7 @@ public final class RpmaMessageChannelConfig extends DefaultChannelConfig {
     RpmaMessageChannelConfig(RpmaMessageChannel channel) {
         super(channel);
         owner = channel;
+        setAllocator(RpmaByteBufAllocator.DEFAULT);
     }
 
     MessageOptions messages() {
