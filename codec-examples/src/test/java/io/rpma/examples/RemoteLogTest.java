@@ -181,7 +181,9 @@ class RemoteLogTest {
 
         /** Ends the process as kill -9 does, and waits for everything that it said before. */
         void kill() throws InterruptedException {
-            process.destroyForcibly().waitFor();
+            // By its handle: what destroys a Process also closes the pipe, with what is still in it.
+            process.toHandle().destroyForcibly();
+            process.waitFor();
             listening.join();
         }
     }
@@ -284,7 +286,7 @@ class RemoteLogTest {
             System.out.println(KILLS + " kills, seed " + SEED + ": " + records + " records, all whole and in order");
         } finally {
             for (Victim victim : all) {
-                victim.process.destroyForcibly();
+                victim.kill();
             }
         }
     }
