@@ -121,8 +121,7 @@ c_peers() {
         echo "c-peers needs gcc, librpma-dev and libibverbs-dev"
         return 1
     fi
-    in_java testsuite org.junit.platform.console.ConsoleLauncher execute --select-class=io.rpma.testsuite.CPeersTest \
-        --fail-if-no-tests --details=verbose --details-theme=ascii --disable-banner --disable-ansi-colors
+    in_java testsuite io.rpma.testsuite.ComplianceMain CPeersTest
 }
 
 run_stage() {
