@@ -58,6 +58,8 @@ import picocli.CommandLine.TypeConversionException;
  */
 @Command(name = "tcp-proxy", description = "A proxy from TCP to RPMA or back, for programs that know only TCP")
 final class TcpProxyExample implements Callable<Integer> {
+    private static final String SPIN_NANOS = "io.rpma.netty.spinNanos";
+
     @Mixin
     private CommonOptions common;
 
@@ -132,6 +134,10 @@ final class TcpProxyExample implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        if (System.getProperty(SPIN_NANOS) == null) {
+            // An idle loop would spin on the processors that the program beside it wants.
+            System.setProperty(SPIN_NANOS, "0");
+        }
         EventLoopGroup group = new RpmaEventLoopGroup(2);
         try {
             if (route == null) {
@@ -295,9 +301,9 @@ final class TcpProxyExample implements Callable<Integer> {
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
             if (other.isOpen()) {
                 other.config().setSoLinger(0);
-                other.close();
             }
             ctx.close();
+            other.close();
         }
     }
 }
