@@ -17,6 +17,7 @@ import io.rpma.posix.NativeAccess;
 import io.rpma.soft.SoftProvider;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -73,6 +74,14 @@ public final class Rpma {
             throw (Error) new UnsatisfiedLinkError("librpma cannot be used: " + Real.CAUSE.getMessage())
                 .initCause(Real.CAUSE);
         }
+    }
+
+    /**
+     * Returns the real library, whatever was chosen and whether or not it has a usable device: for those who want to know what
+     * it sees. Empty if it cannot be loaded or is not 1.x, as {@link #unavailabilityCause()} then says.
+     */
+    public static Optional<RpmaProvider> library() {
+        return Optional.ofNullable(Real.PROVIDER);
     }
 
     private static synchronized RpmaProvider chooseOnce() {

@@ -22,7 +22,7 @@ import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoRegistration;
 import io.netty.channel.RecvByteBufAllocator;
-import io.netty.channel.socket.ServerSocketChannel;
+import io.netty.channel.ServerChannel;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 import io.rpma.CompletionQueue;
@@ -43,7 +43,7 @@ import java.util.HashSet;
 import java.util.Set;
 
 /** What every server channel of this transport has, whatever its children speak: listening, accepting, a backlog. */
-abstract class AbstractRpmaServerChannel extends AbstractChannel implements ServerSocketChannel {
+abstract class AbstractRpmaServerChannel extends AbstractChannel implements ServerChannel {
     static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(RpmaServerChannel.class);
     private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
     /** Requests that fail one after the other before the loop turns to something else. */
@@ -51,7 +51,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
 
     private final Set<PendingAccept> pending = new HashSet<>();
     private final ArrayDeque<AbstractRpmaChannel> accepted = new ArrayDeque<>();
-    private Fabric fabric;
+    private volatile Fabric fabric;
     private ConnectionConfig connectionConfig;
     private volatile Endpoint endpoint;
     private volatile InetSocketAddress local;
@@ -61,8 +61,13 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         super(null);
     }
 
-    /** Sizes the queues of the children by the options as they are now and what the device can do; to be closed. */
+    /** Sizes the queues of the next child by what the device can do; to be closed. */
     abstract ConnectionConfig newConfig(Fabric fabric) throws RpmaException;
+
+    /** No child will be made with the last configuration. */
+    void dropConfig() {
+        // Nothing but the configuration was made for it.
+    }
 
     /**
      * Accepts a connection, or refuses it; on the loop.
@@ -84,8 +89,13 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         return new ServerUnsafe();
     }
 
-    @Override
-    public abstract RpmaServerChannelConfig config();
+    /** {@code SO_BACKLOG}. */
+    abstract int backlog();
+
+    /** The device, or {@code null} before the channel is bound. */
+    final Fabric fabric() {
+        return fabric;
+    }
 
     @Override
     public ChannelMetadata metadata() {
@@ -162,7 +172,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             connectionConfig = newConfig(fabric);
             endpoint = fabric.peer().listen(new InetSocketAddress(reachable, inet.getPort()));
         } catch (RpmaException e) {
-            closeConfig();
+            dropUnusedConfig();
             throw ConnectFailure.bind(e, inet);
         }
         local = endpoint.localAddress();
@@ -173,6 +183,13 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         if (connectionConfig != null) {
             connectionConfig.close();
             connectionConfig = null;
+        }
+    }
+
+    private void dropUnusedConfig() throws RpmaException {
+        if (connectionConfig != null) {
+            dropConfig();
+            closeConfig();
         }
     }
 
@@ -199,7 +216,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
                 endpoint.close();
             }
         } finally {
-            closeConfig();
+            dropUnusedConfig();
         }
     }
 
@@ -282,8 +299,16 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
          */
         private Throwable acceptAll() {
             int failures = 0;
-            while (isOpen() && pending.size() + accepted.size() < Math.max(1, config().getBacklog())) {
+            while (isOpen() && pending.size() + accepted.size() < Math.max(1, backlog())) {
                 ConnectionRequest request;
+                try {
+                    if (connectionConfig == null) {
+                        connectionConfig = newConfig(fabric);
+                    }
+                } catch (RpmaException e) {
+                    LOGGER.warn("A connection to {} could not be accepted.", local, e);
+                    return rejectNext(e);
+                }
                 try {
                     request = endpoint.nextConnectionRequest(connectionConfig);
                 } catch (RpmaException e) {
@@ -299,6 +324,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
                     return null;
                 }
                 try {
+                    closeConfig();
                     accept(request);
                 } catch (RpmaException e) {
                     LOGGER.warn("The connection of {} to {} could not be accepted.", request.remoteAddress(), local, e);
@@ -306,6 +332,20 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
                 }
             }
             return null;
+        }
+
+        /** There are no means for another connection: its client must hear so, instead of waiting. */
+        private Throwable rejectNext(RpmaException why) {
+            try {
+                ConnectionRequest request = endpoint.nextConnectionRequest(null);
+                if (request != null) {
+                    request.close();
+                    eventLoop().execute(this::eventsReady);
+                }
+            } catch (RpmaException e) {
+                why.addSuppressed(e);
+            }
+            return why;
         }
 
         private void accept(ConnectionRequest request) throws RpmaException {

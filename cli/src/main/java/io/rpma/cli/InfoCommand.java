@@ -1,0 +1,57 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.cli;
+
+import com.google.gson.Gson;
+import com.google.gson.GsonBuilder;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code rpma info}. */
+@Command(name = "info",
+    description = "What RDMA this machine has, which provider a program would get and why, and what is missing",
+    footer = {"", "Exit code: 0 if a program would get a provider, 1 if it would fail, 2 for a wrong option."})
+final class InfoCommand implements Callable<Integer> {
+    private static final Gson JSON = new GsonBuilder().serializeNulls().setPrettyPrinting().disableHtmlEscaping().create();
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private ProviderOption provider;
+
+    @Option(names = "--json", description = "print one JSON object, with null where there is no limit or no answer")
+    private boolean json;
+
+    @Override
+    public Integer call() throws IOException {
+        // What the warning of a choice says, the report says better.
+        System.setProperty("org.slf4j.simpleLogger.log.io.rpma.Rpma", "error");
+        Report report = new Examination(provider.isGiven()).run();
+        PrintWriter out = spec.commandLine().getOut();
+        if (json) {
+            out.println(JSON.toJson(report));
+            out.flush();
+        } else {
+            InfoText.print(report, out);
+        }
+        return report.provider().name() == null ? ExitCode.SOFTWARE : ExitCode.OK;
+    }
+}

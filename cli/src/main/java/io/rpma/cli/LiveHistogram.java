@@ -1,0 +1,62 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.cli;
+
+import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+import org.HdrHistogram.Histogram;
+
+/** Shows round trips while they are made: bars that are drawn over on a terminal, a line a second anywhere else. */
+final class LiveHistogram {
+    private final PrintWriter out;
+    private final boolean terminal;
+    private int drawn;
+    private long lines;
+
+    LiveHistogram(PrintWriter out, boolean terminal) {
+        this.out = out;
+        this.terminal = terminal;
+    }
+
+    static LiveHistogram on(PrintWriter out) {
+        return new LiveHistogram(out, System.console() != null && System.console().isTerminal());
+    }
+
+    /** Shows all round trips so far. */
+    void show(Histogram times, long nanos) {
+        if (terminal) {
+            List<String> picture = new ArrayList<>(Summary.bars(times));
+            picture.add(Summary.line(times));
+            wipe();
+            picture.forEach(out::println);
+            drawn = picture.size();
+        } else if (nanos >= TimeUnit.SECONDS.toNanos(lines + 1)) {
+            lines = TimeUnit.NANOSECONDS.toSeconds(nanos);
+            out.printf(Locale.ROOT, "%3d s %s%n", lines, Summary.line(times));
+        }
+        out.flush();
+    }
+
+    /** Wipes the picture: what follows is the sum. */
+    void wipe() {
+        if (drawn > 0) {
+            // Up to the first line that was drawn, and everything below it away.
+            out.print("\033[" + drawn + "A\033[J");
+            out.flush();
+            drawn = 0;
+        }
+    }
+}

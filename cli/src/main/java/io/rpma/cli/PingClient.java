@@ -1,0 +1,214 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.cli;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.util.concurrent.Promise;
+import io.rpma.netty.RpmaChannel;
+import io.rpma.netty.RpmaEventLoopGroup;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+import org.HdrHistogram.Histogram;
+import org.HdrHistogram.SingleWriterRecorder;
+
+/** Sends one message at a time to a server that returns it, checks what comes back, and takes the time. */
+final class PingClient implements AutoCloseable {
+    /** Bytes of the shortest message: its number. */
+    static final int SMALLEST = 8;
+
+    private static final long LOOK_MILLIS = 200;
+
+    private final EventLoopGroup group = new RpmaEventLoopGroup(1);
+    private final SingleWriterRecorder recorder = new SingleWriterRecorder(3);
+    private final int timeoutSeconds;
+    private final RoundTrips roundTrips;
+    private final Promise<Void> finished;
+    private final Channel channel;
+
+    /**
+     * Connects.
+     *
+     * @param address where the echo listens
+     * @param size bytes of a message, at least {@link #SMALLEST}
+     * @param count round trips, 0 for any number
+     * @param intervalNanos the pause after an answer
+     * @param timeoutSeconds how long the connection, or an answer, may take
+     * @throws IOException if there is no connection; the message says why
+     */
+    PingClient(InetSocketAddress address, int size, long count, long intervalNanos, int timeoutSeconds) throws IOException {
+        this.timeoutSeconds = timeoutSeconds;
+        roundTrips = new RoundTrips(size, count, intervalNanos);
+        finished = group.next().newPromise();
+        try {
+            channel = new Bootstrap().group(group).channel(RpmaChannel.class).handler(roundTrips)
+                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) TimeUnit.SECONDS.toMillis(timeoutSeconds))
+                .connect(address).syncUninterruptibly().channel();
+        } catch (Throwable e) {
+            close();
+            throw e;
+        }
+    }
+
+    Channel channel() {
+        return channel;
+    }
+
+    /**
+     * Sends and receives until the number is reached or the time is over.
+     *
+     * @param nanos how long at most
+     * @param watch given, some five times a second, the times of all round trips so far, and the nanoseconds since the beginning
+     * @return the times of all round trips, in nanoseconds
+     * @throws IOException if an answer was wrong, or did not come in time
+     */
+    Histogram run(long nanos, BiConsumer<Histogram, Long> watch) throws IOException, InterruptedException {
+        Histogram all = new Histogram(3);
+        Histogram recent = null;
+        long began = System.nanoTime();
+        long lastAnswer = began;
+        channel.eventLoop().execute(roundTrips::next);
+        while (!finished.await(LOOK_MILLIS)) {
+            recent = recorder.getIntervalHistogram(recent);
+            all.add(recent);
+            long now = System.nanoTime();
+            if (recent.getTotalCount() > 0) {
+                lastAnswer = now;
+            } else if (now - lastAnswer > TimeUnit.SECONDS.toNanos(timeoutSeconds) + roundTrips.intervalNanos) {
+                throw new IOException("no answer from " + channel.remoteAddress() + " for " + timeoutSeconds
+                    + " s after " + all.getTotalCount() + " round trips; is it an echo that listens there?");
+            }
+            watch.accept(all, now - began);
+            if (now - began >= nanos) {
+                stop();
+            }
+        }
+        all.add(recorder.getIntervalHistogram());
+        if (!finished.isSuccess()) {
+            throw new IOException("after " + all.getTotalCount() + " round trips: " + finished.cause().getMessage(),
+                finished.cause());
+        }
+        return all;
+    }
+
+    /** Ends the run with the answer that is under way, from any thread. */
+    void stop() {
+        channel.eventLoop().execute(roundTrips::stop);
+    }
+
+    @Override
+    public void close() {
+        group.shutdownGracefully(0, 2, TimeUnit.SECONDS).syncUninterruptibly();
+    }
+
+    /** What the event loop does. */
+    private final class RoundTrips extends SimpleChannelInboundHandler<ByteBuf> {
+        private final int size;
+        private final long count;
+        private final long intervalNanos;
+        private ChannelHandlerContext context;
+        private long number;
+        private int arrived;
+        private long started;
+        private boolean underWay;
+        private boolean stopping;
+
+        RoundTrips(int size, long count, long intervalNanos) {
+            this.size = size;
+            this.count = count;
+            this.intervalNanos = intervalNanos;
+        }
+
+        @Override
+        public void handlerAdded(ChannelHandlerContext ctx) {
+            context = ctx;
+        }
+
+        void next() {
+            if (stopping || finished.isDone()) {
+                finished.trySuccess(null);
+                return;
+            }
+            ByteBuf message = context.alloc().directBuffer(size, size);
+            for (int at = 0; at < size; at++) {
+                message.writeByte(expected(at));
+            }
+            arrived = 0;
+            underWay = true;
+            started = System.nanoTime();
+            context.writeAndFlush(message).addListener(sent -> {
+                if (!sent.isSuccess()) {
+                    finished.tryFailure(sent.cause());
+                }
+            });
+        }
+
+        void stop() {
+            stopping = true;
+            if (!underWay) {
+                finished.trySuccess(null);
+            }
+        }
+
+        // The message's number, and then bytes that change from message to message.
+        private byte expected(int at) {
+            return at < SMALLEST ? (byte) (number >>> 8 * at) : (byte) (number + at);
+        }
+
+        @Override
+        protected void channelRead0(ChannelHandlerContext ctx, ByteBuf echo) {
+            long now = System.nanoTime();
+            for (; echo.isReadable(); arrived++) {
+                byte got = echo.readByte();
+                if (!underWay || arrived >= size || got != expected(arrived)) {
+                    finished.tryFailure(new IOException("byte " + arrived + " of message " + number + " came back as "
+                        + Byte.toUnsignedInt(got) + (arrived < size ? ", not " + Byte.toUnsignedInt(expected(arrived))
+                        : ", although the message has " + size) + ": the server is no echo"));
+                    return;
+                }
+            }
+            if (arrived < size) {
+                return;
+            }
+            underWay = false;
+            recorder.recordValue(now - started);
+            number++;
+            if (number == count) {
+                stopping = true;
+            }
+            if (intervalNanos > 0 && !stopping) {
+                ctx.executor().schedule(this::next, intervalNanos, TimeUnit.NANOSECONDS);
+            } else {
+                next();
+            }
+        }
+
+        @Override
+        public void channelInactive(ChannelHandlerContext ctx) {
+            finished.tryFailure(new IOException("the server closed the connection"));
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            finished.tryFailure(cause);
+            ctx.close();
+        }
+    }
+}

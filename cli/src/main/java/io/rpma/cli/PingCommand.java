@@ -1,0 +1,133 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.cli;
+
+import io.netty.channel.Channel;
+import io.rpma.Rpma;
+import io.rpma.RpmaException;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.InetSocketAddress;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.HdrHistogram.Histogram;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code rpma ping}. */
+@Command(name = "ping", description = "Round trips to a running echo, with a histogram while they run",
+    footer = {"", "The other end is any server that returns each byte: ./run-example.sh echo --server --host HOST --port PORT.",
+        "Exit code: 0 if every message came back as it was sent, 1 if not, 2 for a wrong option."})
+final class PingCommand implements Callable<Integer> {
+    private static final int LARGEST = 1 << 20;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private ProviderOption provider;
+
+    @Parameters(paramLabel = "HOST:PORT", description = "where the echo listens, as 10.0.0.1:7471 or [fd77::1]:7471")
+    private InetSocketAddress address;
+
+    @Option(names = {"-n", "--count"}, paramLabel = "N", defaultValue = "0",
+        description = "how many round trips (default: as many as there is time for)")
+    private long count;
+
+    @Option(names = {"-t", "--seconds"}, paramLabel = "N", defaultValue = "5",
+        description = "how long at most (default: ${DEFAULT-VALUE})")
+    private int seconds;
+
+    @Option(names = {"-s", "--size"}, paramLabel = "BYTES", defaultValue = "64",
+        description = "length of a message, 8 to 1048576 (default: ${DEFAULT-VALUE})")
+    private int size;
+
+    @Option(names = {"-i", "--interval"}, paramLabel = "MICROS", defaultValue = "0",
+        description = "pause between an answer and the next message (default: ${DEFAULT-VALUE})")
+    private int interval;
+
+    @Option(names = {"-W", "--timeout"}, paramLabel = "SECONDS", defaultValue = "5",
+        description = "how long an answer may take, or the connection to come about (default: ${DEFAULT-VALUE})")
+    private int timeout;
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        require(count >= 0, "--count " + count + ": at least 1, or 0 for as many as there is time for");
+        require(seconds >= 1, "--seconds " + seconds + ": at least 1");
+        require(size >= PingClient.SMALLEST && size <= LARGEST, "--size " + size + ": " + PingClient.SMALLEST + " to " + LARGEST);
+        require(interval >= 0, "--interval " + interval + ": at least 0");
+        require(timeout >= 1, "--timeout " + timeout + ": at least 1");
+        PrintWriter out = spec.commandLine().getOut();
+        CountDownLatch summedUp = new CountDownLatch(1);
+        try (PingClient client = new PingClient(address, size, count, TimeUnit.MICROSECONDS.toNanos(interval), timeout)) {
+            // Whoever interrupts it has seen enough, and still gets the sum.
+            Thread onInterrupt = Thread.ofPlatform().unstarted(() -> {
+                client.stop();
+                await(summedUp);
+            });
+            Runtime.getRuntime().addShutdownHook(onInterrupt);
+            printDevice(client.channel(), out);
+            LiveHistogram live = LiveHistogram.on(out);
+            try {
+                Histogram times = client.run(TimeUnit.SECONDS.toNanos(seconds), live::show);
+                live.wipe();
+                Summary.print(times, out);
+            } finally {
+                summedUp.countDown();
+                removeHook(onInterrupt);
+            }
+        }
+        return ExitCode.OK;
+    }
+
+    private void require(boolean condition, String message) {
+        if (!condition) {
+            throw new ParameterException(spec.commandLine(), message);
+        }
+    }
+
+    private void printDevice(Channel channel, PrintWriter out) throws RpmaException {
+        InetSocketAddress local = (InetSocketAddress) channel.localAddress();
+        out.println("provider=" + Rpma.provider().name() + " device=" + Rpma.provider().localDevice(local.getAddress()).name()
+            + " from=" + text(local) + " to=" + text((InetSocketAddress) channel.remoteAddress()) + " size=" + size);
+        out.flush();
+    }
+
+    private static String text(InetSocketAddress address) {
+        return KernelDevices.text(address.getAddress()) + " port " + address.getPort();
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await(2, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void removeHook(Thread hook) {
+        try {
+            Runtime.getRuntime().removeShutdownHook(hook);
+        } catch (IllegalStateException e) {
+            // It is running: this is the end that it waits for.
+            return;
+        }
+    }
+}

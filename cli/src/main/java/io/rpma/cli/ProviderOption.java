@@ -1,0 +1,36 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.cli;
+
+import io.rpma.Rpma;
+import picocli.CommandLine.Option;
+
+/** The choice of the provider, made before anything asks for it. */
+final class ProviderOption {
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "show this help and end")
+    private boolean help;
+
+    private String name;
+
+    @Option(names = "--provider", paramLabel = "NAME",
+        description = "auto, librpma or soft (default: the variable RPMA_PROVIDER, else auto)")
+    void choose(String wish) {
+        name = wish;
+        System.setProperty(Rpma.PROVIDER_PROPERTY, wish);
+    }
+
+    /** Returns whether the option was given. */
+    boolean isGiven() {
+        return name != null;
+    }
+}

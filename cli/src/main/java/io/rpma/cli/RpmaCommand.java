@@ -1,0 +1,74 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.cli;
+
+import java.net.InetSocketAddress;
+import java.util.concurrent.Callable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** The command {@code ./rpma}. */
+@Command(name = "./rpma", subcommands = {InfoCommand.class, PingCommand.class}, synopsisSubcommandLabel = "COMMAND",
+    customSynopsis = "./rpma COMMAND [OPTION...]", commandListHeading = "%nCommands:%n",
+    footer = {"", "./rpma COMMAND --help shows the options of one."})
+public final class RpmaCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec;
+
+    @Option(names = {"-h", "--help"}, usageHelp = true, description = "show this help and end")
+    private boolean help;
+
+    private RpmaCommand() {
+    }
+
+    /**
+     * Runs a command and ends the process: with 0 if it succeeded, 1 if it failed, 2 if it was called wrongly.
+     *
+     * @param arguments the command's name and its options
+     */
+    public static void main(String... arguments) {
+        System.exit(commandLine().execute(arguments));
+    }
+
+    static CommandLine commandLine() {
+        return new CommandLine(new RpmaCommand())
+            .registerConverter(InetSocketAddress.class, AddressArgument::parse)
+            .setUsageHelpAutoWidth(true)
+            .setExecutionExceptionHandler(RpmaCommand::explain);
+    }
+
+    @Override
+    public Integer call() {
+        spec.commandLine().usage(spec.commandLine().getOut());
+        return CommandLine.ExitCode.OK;
+    }
+
+    /** What went wrong, cause by cause, without a stack trace. */
+    private static int explain(Exception failure, CommandLine command, CommandLine.ParseResult ignored) {
+        StringBuilder words = new StringBuilder(command.getCommandName()).append(" failed: ").append(sentence(failure));
+        for (Throwable cause = failure.getCause(); cause != null; cause = cause.getCause()) {
+            if (words.indexOf(sentence(cause)) < 0) {
+                words.append(System.lineSeparator()).append("  because: ").append(sentence(cause));
+            }
+        }
+        command.getErr().println(words);
+        return CommandLine.ExitCode.SOFTWARE;
+    }
+
+    private static String sentence(Throwable failure) {
+        return failure.getMessage() != null ? failure.getMessage() : failure.toString();
+    }
+}

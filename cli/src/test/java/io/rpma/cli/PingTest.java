@@ -1,0 +1,168 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.EventLoopGroup;
+import io.rpma.Rpma;
+import io.rpma.netty.RpmaEventLoopGroup;
+import io.rpma.netty.RpmaServerChannel;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.InetSocketAddress;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(120)
+class PingTest {
+    private final EventLoopGroup group = new RpmaEventLoopGroup(1);
+    private final StringWriter out = new StringWriter();
+    private final StringWriter error = new StringWriter();
+
+    /** Returns what it gets. */
+    @ChannelHandler.Sharable
+    private static class Echo extends ChannelInboundHandlerAdapter {
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object message) {
+            ctx.writeAndFlush(message);
+        }
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
+    }
+
+    private String serve(ChannelHandler handler) throws Exception {
+        Channel server = new ServerBootstrap().group(group).channel(RpmaServerChannel.class).childHandler(handler)
+            .bind(new InetSocketAddress("127.0.0.1", 0)).sync().channel();
+        InetSocketAddress address = (InetSocketAddress) server.localAddress();
+        return address.getAddress().getHostAddress() + ":" + address.getPort();
+    }
+
+    private int ping(String... arguments) {
+        String[] all = new String[arguments.length + 1];
+        all[0] = "ping";
+        System.arraycopy(arguments, 0, all, 1, arguments.length);
+        return RpmaCommand.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(error)).execute(all);
+    }
+
+    private void failed(int code, String words) {
+        assertEquals(1, code, error::toString);
+        assertTrue(error.toString().startsWith("ping failed: ") && error.toString().contains(words), error::toString);
+    }
+
+    @Test
+    void countsAndSumsUp() throws Exception {
+        assertEquals(0, ping(serve(new Echo()), "--count", "500", "--seconds", "60"), error::toString);
+        assertTrue(out.toString().startsWith("provider=" + Rpma.provider().name() + " device="), out::toString);
+        assertTrue(out.toString().contains("roundtrips=500 min="), out::toString);
+        // The bars tell the same number.
+        assertEquals(500, out.toString().lines().filter(line -> line.contains("#"))
+            .mapToInt(line -> Integer.parseInt(line.substring(line.lastIndexOf(' ') + 1))).sum(), out::toString);
+    }
+
+    @Test
+    void endsWithTheTimeAndTellsEachSecond() throws Exception {
+        assertEquals(0, ping(serve(new Echo()), "--seconds", "2", "--interval", "10000"), error::toString);
+        assertTrue(out.toString().contains("  1 s roundtrips="), out::toString);
+        assertTrue(out.toString().lines().toList().getLast().startsWith("roundtrips="), out::toString);
+    }
+
+    @Test
+    void messagesOfAMebibyteAndOfEightBytes() throws Exception {
+        assertEquals(0, ping(serve(new Echo()), "--size", "1048576", "-n", "3", "-t", "60"), error::toString);
+        assertEquals(0, ping(serve(new Echo()), "--size", "8", "-n", "300", "-t", "60"), error::toString);
+    }
+
+    @Test
+    void aServerThatChangesAByteIsNoEcho() throws Exception {
+        failed(ping(serve(new Echo() {
+            @Override
+            public void channelRead(ChannelHandlerContext ctx, Object message) {
+                ByteBuf bytes = (ByteBuf) message;
+                bytes.setByte(bytes.readerIndex() + 9, 77);
+                super.channelRead(ctx, message);
+            }
+        })), "byte 9 of message 0 came back as 77, not 9: the server is no echo");
+    }
+
+    @Test
+    void aServerThatSaysMoreIsNoEcho() throws Exception {
+        failed(ping(serve(new Echo() {
+            @Override
+            public void channelRead(ChannelHandlerContext ctx, Object message) {
+                ctx.write(((ByteBuf) message).copy());
+                super.channelRead(ctx, message);
+            }
+        }), "--size", "20"), "the server is no echo");
+    }
+
+    @Test
+    void aServerThatClosesIsNamed() throws Exception {
+        failed(ping(serve(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext ctx, Object message) {
+                ((ByteBuf) message).release();
+                ctx.close();
+            }
+        })), "after 0 round trips: the server closed the connection");
+    }
+
+    @Test
+    void aServerThatIsSilentIsNotWaitedForLonger() throws Exception {
+        failed(ping(serve(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext ctx, Object message) {
+                ((ByteBuf) message).release();
+            }
+        }), "--timeout", "1", "--seconds", "60"), "for 1 s after 0 round trips");
+    }
+
+    @Test
+    void nobodyListens() throws Exception {
+        String address = serve(new Echo());
+        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
+        failed(ping(address), "");
+    }
+
+    @Test
+    void wrongArgumentsAreNamedWithTheirLimits() {
+        for (String[] wrong : new String[][] {
+            {"10.0.0.1", "has no port"},
+            {"10.0.0.1:70000", "'70000' is no port; 1 to 65535 are"},
+            {"fd77::1:7471", "stands in brackets"},
+            {"no-such-host.invalid:7471", "the name 'no-such-host.invalid' is unknown"},
+        }) {
+            assertEquals(2, ping(wrong[0]));
+            assertTrue(error.toString().contains(wrong[1]), error::toString);
+        }
+        assertEquals(2, ping("127.0.0.1:7471", "--size", "7"));
+        assertTrue(error.toString().contains("--size 7: 8 to 1048576"), error::toString);
+        assertEquals(2, ping("127.0.0.1:7471", "--count", "-1"));
+        assertEquals(2, ping("127.0.0.1:7471", "--seconds", "0"));
+        assertEquals(2, ping("127.0.0.1:7471", "--timeout", "0"));
+        assertEquals(2, ping("127.0.0.1:7471", "--interval", "-1"));
+        assertEquals(2, ping());
+    }
+}

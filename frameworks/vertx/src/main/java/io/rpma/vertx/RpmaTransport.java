@@ -1,0 +1,66 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.vertx;
+
+import io.rpma.Rpma;
+import io.rpma.RpmaUnavailableException;
+import io.vertx.core.transport.Transport;
+
+/**
+ * Vert.x over RPMA:
+ *
+ * <pre>{@code Vertx vertx = Vertx.builder().withTransport(new RpmaTransport()).build();}</pre>
+ *
+ * <p>Every TCP server and client of that Vert.x, so its HTTP/1.1, HTTP/2, WebSocket and {@code NetSocket} ones, then speaks
+ * RPMA, and therefore only to others that do. UDP, domain sockets and DNS, over UDP as over TCP, stay on epoll, on the same
+ * event loops.
+ *
+ * <p>Options that only TCP has ({@code tcpNoDelay}, {@code tcpKeepAlive}, {@code tcpFastOpen} and the like) are accepted and
+ * have no effect.
+ */
+public final class RpmaTransport implements Transport {
+    private final io.vertx.core.spi.transport.Transport implementation = new RpmaTransportImplementation();
+
+    /** Creates the transport; the provider is chosen when it is first asked for anything. */
+    public RpmaTransport() {
+        // For the page of the class.
+    }
+
+    /** Returns {@code rpma}. */
+    @Override
+    public String name() {
+        return "rpma";
+    }
+
+    /** Returns whether there is a provider, librpma or soft. */
+    @Override
+    public boolean available() {
+        return unavailabilityCause() == null;
+    }
+
+    /** Returns why there is no provider, or {@code null}. */
+    @Override
+    public Throwable unavailabilityCause() {
+        try {
+            Rpma.provider();
+            return null;
+        } catch (RpmaUnavailableException e) {
+            return e;
+        }
+    }
+
+    @Override
+    public io.vertx.core.spi.transport.Transport implementation() {
+        return implementation;
+    }
+}
