@@ -55,7 +55,7 @@ final class ProtobufExample implements Callable<Integer> {
     @Mixin
     private CommonOptions common;
 
-    @Option(names = "--requests", paramLabel = "N", defaultValue = "1000",
+    @Option(names = "--requests", paramLabel = "N", defaultValue = "1000", converter = AtLeastOne.class,
         description = "how many, the k-th with k numbers (default: ${DEFAULT-VALUE})")
     private int requests;
 

@@ -66,7 +66,7 @@ final class TcpProxyExample implements Callable<Integer> {
     @ArgGroup(exclusive = false)
     private Route route;
 
-    @Option(names = "--requests", paramLabel = "N", defaultValue = "500",
+    @Option(names = "--requests", paramLabel = "N", defaultValue = "500", converter = AtLeastOne.class,
         description = "without --from and --to: how many of HTTP, first to the server itself, then through two proxies"
             + " (default: ${DEFAULT-VALUE})")
     private int requests;
