@@ -50,7 +50,7 @@ import picocli.CommandLine.Option;
  * on RPMA channels. The messages are well-known types of protobuf-java, so that no code need be generated; types of your own
  * {@code .proto} files take their places.
  */
-@Command(name = "protobuf", description = "A statistics service: requests and responses are protocol buffers")
+@Command(name = "protobuf", description = "A statistics service that speaks protocol buffers")
 final class ProtobufExample implements Callable<Integer> {
     @Mixin
     private CommonOptions common;
