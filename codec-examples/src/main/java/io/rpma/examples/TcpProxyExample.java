@@ -56,7 +56,7 @@ import picocli.CommandLine.TypeConversionException;
  * side does not read stops the other side's sender; the end of one direction is passed on and leaves the other open; a connection
  * that breaks breaks its other side.
  */
-@Command(name = "tcp-proxy", description = "Lets programs that know only TCP use RPMA, by two proxies")
+@Command(name = "tcp-proxy", description = "Lets programs that know only TCP use RPMA")
 final class TcpProxyExample implements Callable<Integer> {
     private static final String SPIN_NANOS = "io.rpma.netty.spinNanos";
 
