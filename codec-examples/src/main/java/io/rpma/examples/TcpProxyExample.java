@@ -241,7 +241,7 @@ final class TcpProxyExample implements Callable<Integer> {
     }
 
     private static void read(SocketChannel side, boolean go) {
-        // Epoll's channels fail if they are asked to read after the end.
+        // What has ended need not be read.
         if (!side.isInputShutdown()) {
             side.config().setAutoRead(go);
         }
