@@ -56,15 +56,17 @@ import picocli.CommandLine.TypeConversionException;
  * side does not read stops the other side's sender; the end of one direction is passed on and leaves the other open; a connection
  * that breaks breaks its other side.
  */
-@Command(name = "tcp-proxy", description = "A proxy between TCP and RPMA, for programs that know only TCP")
+@Command(name = "tcp-proxy", description = "Lets programs that know only TCP use RPMA")
 final class TcpProxyExample implements Callable<Integer> {
+    private static final String SPIN_NANOS = "io.rpma.netty.spinNanos";
+
     @Mixin
     private CommonOptions common;
 
     @ArgGroup(exclusive = false)
     private Route route;
 
-    @Option(names = "--requests", paramLabel = "N", defaultValue = "500",
+    @Option(names = "--requests", paramLabel = "N", defaultValue = "500", converter = AtLeastOne.class,
         description = "without --from and --to: how many of HTTP, first to the server itself, then through two proxies"
             + " (default: ${DEFAULT-VALUE})")
     private int requests;
@@ -132,6 +134,10 @@ final class TcpProxyExample implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        if (System.getProperty(SPIN_NANOS) == null) {
+            // An idle loop would spin on the processors that the program beside it wants.
+            System.setProperty(SPIN_NANOS, "0");
+        }
         EventLoopGroup group = new RpmaEventLoopGroup(2);
         try {
             if (route == null) {
@@ -235,7 +241,7 @@ final class TcpProxyExample implements Callable<Integer> {
     }
 
     private static void read(SocketChannel side, boolean go) {
-        // Epoll's channels fail if they are asked to read after the end.
+        // What has ended need not be read.
         if (!side.isInputShutdown()) {
             side.config().setAutoRead(go);
         }
@@ -295,9 +301,9 @@ final class TcpProxyExample implements Callable<Integer> {
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
             if (other.isOpen()) {
                 other.config().setSoLinger(0);
-                other.close();
             }
             ctx.close();
+            other.close();
         }
     }
 }

@@ -297,7 +297,7 @@ public final class RpmaIoHandler implements IoHandler {
             rpma.registered();
             return registration;
         }
-        return epoll.register(handle);
+        return new EpollRegistration(epoll.register(handle));
     }
 
     @Override
