@@ -58,6 +58,8 @@ is_built || build
 
 # The file names the jars as lib/...:lib/...
 jars=:$(< "$class_path_file")
-# The serial collector and a small heap do: the data path allocates next to nothing.
-exec "$java/bin/java" --enable-native-access=ALL-UNNAMED -XX:+UseSerialGC -Xmx256m \
+# The serial collector and a small heap do: the data path allocates next to nothing. protobuf-java calls sun.misc.Unsafe, of which
+# Java 25 warns unless told not to; Netty does without it, as it does by default on that Java.
+exec "$java/bin/java" --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow -Dio.netty.noUnsafe=true \
+    -XX:+UseSerialGC -Xmx256m \
     -cp "$target/classes${jars//:lib\//:$target/lib/}" io.rpma.examples.Examples "$@"

@@ -32,7 +32,7 @@ Stages (default: all of them, in this order):
   contract   the rules of librpma's man pages, as both providers must keep them
   native     the other tests of transport-rpma-native
   transport  the tests of transport-rpma
-  examples   the tests of codec-examples: HTTP/1.1, TLS, and the examples in processes of their own
+  examples   the tests of codec-examples: every example in a process of its own, Netty's codecs, gRPC, real programs by tcp-proxy
   cli        the tests of ./rpma
   frameworks the tests of the adapters of Vert.x and Reactor Netty
   suite      Netty's transport testsuite; leaves its table in testsuite/target/compliance.md

@@ -32,7 +32,11 @@ final class CommonOptions {
 
     /** Prints which provider carries a channel, and which device of this host. */
     static void print(Channel channel) throws RpmaException {
-        InetSocketAddress local = (InetSocketAddress) channel.localAddress();
+        print((InetSocketAddress) channel.localAddress());
+    }
+
+    /** Prints which provider carries what has this address of this host, and which device. */
+    static void print(InetSocketAddress local) throws RpmaException {
         System.out.println("provider=" + Rpma.provider().name());
         System.out.println("device=" + Rpma.provider().localDevice(local.getAddress()).name());
     }

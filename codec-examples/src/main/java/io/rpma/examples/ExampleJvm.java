@@ -28,6 +28,9 @@ final class ExampleJvm {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.add("--enable-native-access=ALL-UNNAMED");
+        // As run-example.sh does, and for its reasons.
+        command.add("--sun-misc-unsafe-memory-access=allow");
+        command.add("-Dio.netty.noUnsafe=true");
         command.add("-XX:+UseSerialGC");
         command.add("-Xmx256m");
         for (String name : System.getProperties().stringPropertyNames()) {

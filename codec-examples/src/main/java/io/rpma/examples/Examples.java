@@ -19,7 +19,19 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
 /** The program behind {@code run-example.sh}: alone it lists the examples, with the name of one it runs it. */
-@Command(name = "./run-example.sh", subcommands = {EchoExample.class, HttpExample.class, TlsEchoExample.class},
+@Command(name = "./run-example.sh",
+    subcommands = {
+        EchoExample.class,
+        HttpExample.class,
+        TlsEchoExample.class,
+        Http2TlsExample.class,
+        WebSocketExample.class,
+        ProtobufExample.class,
+        RedisExample.class,
+        GrpcExample.class,
+        FileServerExample.class,
+        TcpProxyExample.class,
+    },
     synopsisSubcommandLabel = "EXAMPLE", customSynopsis = "./run-example.sh EXAMPLE [OPTION...]",
     commandListHeading = "%nExamples:%n",
     footer = {"", "./run-example.sh EXAMPLE --help shows the options of one."})
@@ -42,7 +54,9 @@ public final class Examples implements Callable<Integer> {
     static CommandLine commandLine() {
         return new CommandLine(new Examples())
             .registerConverter(ByteSize.class, ByteSize::parse)
+            .registerConverter(TcpProxyExample.End.class, TcpProxyExample.End::parse)
             .setUsageHelpAutoWidth(true)
+            .setCaseInsensitiveEnumValuesAllowed(true)
             .setExecutionExceptionHandler(Examples::explain);
     }
 

@@ -18,6 +18,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.SimpleChannelInboundHandler;
@@ -27,6 +28,9 @@ import io.netty.handler.codec.http.DefaultFullHttpResponse;
 import io.netty.handler.codec.http.FullHttpRequest;
 import io.netty.handler.codec.http.FullHttpResponse;
 import io.netty.handler.codec.http.HttpClientCodec;
+import io.netty.handler.codec.http.HttpContent;
+import io.netty.handler.codec.http.HttpContentCompressor;
+import io.netty.handler.codec.http.HttpContentDecompressor;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpMethod;
@@ -53,7 +57,7 @@ import picocli.CommandLine.Option;
 
 /** An HTTP/1.1 server and client: Netty's codec in an ordinary pipeline, on RPMA channels. */
 @Command(name = "http",
-    description = "An HTTP/1.1 server and client, many requests on one connection")
+    description = "An HTTP/1.1 server and client: keep-alive, compression, chunks")
 final class HttpExample implements Callable<Integer> {
     private static final int LARGEST_BODY = 16 << 20;
 
@@ -81,6 +85,15 @@ final class HttpExample implements Callable<Integer> {
                 }
             }
             System.out.println("requests=" + requests + " all answered, on one connection");
+
+            FullHttpRequest text = request(connection, HttpMethod.POST, "/", "compressible ".repeat(100_000));
+            text.headers().set(HttpHeaderNames.ACCEPT_ENCODING, HttpHeaderValues.GZIP);
+            BodyCounter counter = connection.pipeline().get(BodyCounter.class);
+            long before = counter.bytes;
+            FullHttpResponse response = client.send(text).get(30, TimeUnit.SECONDS);
+            System.out.println("compressed=" + response.content().readableBytes() + " bytes came as "
+                + (counter.bytes - before) + ", in chunks");
+            response.release();
             connection.close().sync();
             server.close().sync();
         } finally {
@@ -96,7 +109,8 @@ final class HttpExample implements Callable<Integer> {
             .childHandler(new ChannelInitializer<SocketChannel>() {
                 @Override
                 protected void initChannel(SocketChannel connection) {
-                    connection.pipeline().addLast(new HttpServerCodec(), new HttpObjectAggregator(LARGEST_BODY), new Server());
+                    connection.pipeline().addLast(new HttpServerCodec(), new HttpContentCompressor(),
+                        new HttpObjectAggregator(LARGEST_BODY), new Server());
                 }
             })
             .bind(address).sync().channel();
@@ -109,7 +123,8 @@ final class HttpExample implements Callable<Integer> {
             .handler(new ChannelInitializer<SocketChannel>() {
                 @Override
                 protected void initChannel(SocketChannel connection) {
-                    connection.pipeline().addLast(new HttpClientCodec(), new HttpObjectAggregator(LARGEST_BODY), client);
+                    connection.pipeline().addLast(new HttpClientCodec(), new BodyCounter(), new HttpContentDecompressor(0),
+                        new HttpObjectAggregator(LARGEST_BODY), client);
                 }
             })
             .connect(server).sync().channel();
@@ -122,6 +137,19 @@ final class HttpExample implements Callable<Integer> {
         request.headers().set(HttpHeaderNames.HOST, "localhost");
         HttpUtil.setContentLength(request, content.readableBytes());
         return request;
+    }
+
+    /** Counts the bodies' bytes as they came, compressed or not. */
+    static final class BodyCounter extends ChannelInboundHandlerAdapter {
+        volatile long bytes;
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object message) {
+            if (message instanceof HttpContent content) {
+                bytes += content.content().readableBytes();
+            }
+            ctx.fireChannelRead(message);
+        }
     }
 
     /** Answers every request with its own method, path and body. */

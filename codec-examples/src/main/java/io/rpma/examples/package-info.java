@@ -13,7 +13,7 @@
 
 /**
  * Examples to read and to run: {@code ./run-example.sh} lists them. {@code EchoServer} and {@code EchoClient} show the two
- * bootstraps, {@code HttpExample} and {@code TlsEchoExample} a pipeline of Netty's own codecs, each in one file. What is RPMA in
- * them are three names: the event loop group and the two channel classes.
+ * bootstraps, every other example a pipeline of Netty's own codecs, each in one file. What is RPMA in them are three names: the
+ * event loop group and the two channel classes.
  */
 package io.rpma.examples;

@@ -82,6 +82,21 @@ class HttpExampleTest {
         ExampleRun run = ExampleRun.toEnd("http", "--requests", "50").ended(0);
         run.has("provider=" + Rpma.provider().name());
         run.has("requests=50 all answered, on one connection");
+        run.has("compressed=1300006 bytes came as \\d{4,5}, in chunks");
+    }
+
+    @Test
+    void whoAcceptsItCompressedGetsItCompressed() throws Exception {
+        String body = "compressible ".repeat(200_000);
+        HttpExample.BodyCounter counter = connection.pipeline().get(HttpExample.BodyCounter.class);
+        for (String encoding : new String[] {"gzip", "deflate", "identity"}) {
+            FullHttpRequest request = HttpExample.request(connection, HttpMethod.POST, "/", body);
+            request.headers().set(HttpHeaderNames.ACCEPT_ENCODING, encoding);
+            long before = counter.bytes;
+            assertEquals("POST /" + body, answer(client.send(request)));
+            assertEquals(encoding.equals("identity"), counter.bytes - before > body.length() / 50,
+                () -> encoding + ": " + (counter.bytes - before) + " bytes");
+        }
     }
 
     @Test

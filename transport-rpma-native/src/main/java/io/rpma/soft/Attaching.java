@@ -12,7 +12,7 @@
  */
 package io.rpma.soft;
 
-import io.rpma.posix.Posix;
+import io.rpma.RpmaException;
 
 /** Makes the view of the other end of a connection out of what it has sent. Everything in it is checked. */
 final class Attaching {
@@ -20,81 +20,68 @@ final class Attaching {
     }
 
     /**
-     * Creates the view. The attachments that belong to it are used up; segments are left in the message.
+     * Creates the view. The attachments that belong to it are used up.
      *
-     * @param peerPid the process at the other end, as the kernel tells
+     * @param process the process at the other end, which the caller has a use of
      * @return the view, or {@code null} if what was sent makes no sense; the reason is logged
+     * @throws RpmaException if there are too few resources
      */
-    static RemoteEnd attach(LocalProcess local, EndDescription end, ControlMessage message, int peerPid) {
-        RemoteProcess.Identity identity = new RemoteProcess.Identity(peerPid, end.high(), end.low());
-        RemoteProcess process = local.find(identity);
-        ControlMessage.Attachment table = message.take(ControlMessage.TABLE);
-        if (process == null && table != null) {
-            SharedMemory memory = SharedMemory.open(table.fd(), RegionTable.SIZE, false);
-            if (memory != null) {
-                process = local.findOrAdd(identity, memory);
+    static RemoteEnd attach(LocalProcess local, RemoteProcess process, EndDescription end, ControlMessage message)
+            throws RpmaException {
+        long half = process.half(end.slab(), end.offset(), Half.size(end.receiveCapacity(), end.ringCapacity()));
+        if (half == 0) {
+            return incomplete(process, end);
+        }
+        if (!HalfMemory.attach(half, end.use())) {
+            // The other side has closed already, as its socket will tell.
+            return RemoteEnd.closed(local, process, end);
+        }
+        RemoteEnd result = null;
+        try {
+            result = process.isSelf() ? attachLocal(local, process, end, half) : attachRemote(local, process, end, half, message);
+        } finally {
+            if (result == null) {
+                HalfMemory.detach(half, end.use());
             }
-        } else if (table != null) {
-            Posix.close(table.fd());
         }
-        if (process == null) {
-            SoftLog.violation("process " + peerPid + " sent no table of memory regions");
-            return null;
+        if (result != null) {
+            return result;
         }
-        RemoteEnd result = process.isSelf() ? attachLocal(local, process, end) : null;
-        if (result == null) {
-            // Of another process; or of this one and closed already, as can be told by what it has sent.
-            result = attachRemote(local, process, end, message);
-        }
-        if (result == null) {
-            SoftLog.violation("process " + peerPid + " sent an incomplete description of queue pair " + end.number());
-            local.release(process);
-        }
-        return result;
+        return process.isSelf() ? RemoteEnd.closed(local, process, end) : incomplete(process, end);
     }
 
-    /** The other end is in this process: its memory and doorbells are used as they are. */
-    private static RemoteEnd attachLocal(LocalProcess local, RemoteProcess process, EndDescription end) {
+    private static RemoteEnd incomplete(RemoteProcess process, EndDescription end) {
+        SoftLog.violation("process " + process.pid() + " sent an incomplete description of queue pair " + end.number());
+        return null;
+    }
+
+    /** The other end is in this process: its doorbells are used as they are. */
+    private static RemoteEnd attachLocal(LocalProcess local, RemoteProcess process, EndDescription end, long half) {
         QueuePair other = local.queuePair(end.number());
-        if (other == null || other.receiveCapacity() != end.receiveCapacity() || other.ringCapacity() != end.ringCapacity()
-            || !other.half().tryRetain()) {
+        if (other == null) {
             return null;
         }
         EventFd event = other.ownDoorbell().event();
         EventFd receiveEvent = other.ownReceiveDoorbell() == other.ownDoorbell() ? null : other.ownReceiveDoorbell().event();
-        boolean inQueue = end.completion() == EndDescription.QUEUE;
-        SharedReceives shared = null;
-        boolean complete = event.tryRetain();
-        if (complete && receiveEvent != null && !receiveEvent.tryRetain()) {
-            event.release();
-            complete = false;
-        }
-        if (complete && other.attachment() != null) {
-            shared = process.localReceiveQueue(other.attachment().queue());
-        }
-        if (!complete) {
-            other.half().release();
+        if (!event.tryRetain()) {
             return null;
         }
-        return new RemoteEnd(local, process, other.half(), end.domain(), end.receiveCapacity(), end.ringCapacity(), shared,
-            end.queueIndex(), event, receiveEvent, inQueue, other);
+        if (receiveEvent != null && !receiveEvent.tryRetain()) {
+            event.release();
+            return null;
+        }
+        SharedReceives shared = other.attachment() == null ? null : process.localReceiveQueue(other.attachment().queue());
+        return new RemoteEnd(local, process, half, end, shared, event, receiveEvent, other);
     }
 
-    private static RemoteEnd attachRemote(LocalProcess local, RemoteProcess process, EndDescription end,
+    private static RemoteEnd attachRemote(LocalProcess local, RemoteProcess process, EndDescription end, long half,
             ControlMessage message) {
-        SharedReceives shared = null;
-        SharedMemory half = null;
         EventFd event = null;
         EventFd receiveEvent = null;
         boolean complete = false;
         try {
-            ControlMessage.Attachment attachment = message.take(ControlMessage.HALF);
-            if (attachment == null) {
-                return null;
-            }
-            half = SharedMemory.open(attachment.fd(), Half.size(end.receiveCapacity(), end.ringCapacity()), true);
             event = openEvent(message.take(ControlMessage.EVENT));
-            if (half == null || event == null) {
+            if (event == null) {
                 return null;
             }
             if (end.completion() == EndDescription.OWN) {
@@ -105,49 +92,30 @@ final class Attaching {
             } else if (end.completion() == EndDescription.OWN_SHARED_CHANNEL) {
                 receiveEvent = event.retain();
             }
+            SharedReceives shared = null;
             if (end.queue() != 0) {
-                ControlMessage.Attachment queue = message.take(ControlMessage.QUEUE);
-                ControlMessage.Attachment queueEvent = message.take(ControlMessage.QUEUE_EVENT);
-                if (queue == null || (queueEvent == null) == (end.completion() == EndDescription.QUEUE)) {
-                    close(queue);
-                    close(queueEvent);
-                    return null;
-                }
-                shared = process.addReceiveQueue(end.queue(), end.queueCapacity(),
-                    SharedReceives.size(end.queueCapacity()), queue.fd(), queueEvent == null ? -1 : queueEvent.fd());
+                shared = process.receiveQueue(end.queue(), end.queueCapacity(), end.completion() == EndDescription.QUEUE);
                 if (shared == null) {
                     return null;
                 }
             }
             complete = true;
-            return new RemoteEnd(local, process, half, end.domain(), end.receiveCapacity(), end.ringCapacity(), shared,
-                end.queueIndex(), event, receiveEvent, end.completion() == EndDescription.QUEUE, null);
+            return new RemoteEnd(local, process, half, end, shared, event, receiveEvent, null);
         } finally {
             if (!complete) {
-                release(half, event, receiveEvent);
+                release(event);
+                release(receiveEvent);
             }
         }
     }
 
-    private static void release(SharedMemory half, EventFd event, EventFd receiveEvent) {
-        if (half != null) {
-            half.release();
-        }
+    private static void release(EventFd event) {
         if (event != null) {
             event.release();
-        }
-        if (receiveEvent != null) {
-            receiveEvent.release();
         }
     }
 
     private static EventFd openEvent(ControlMessage.Attachment attachment) {
         return attachment == null ? null : EventFd.open(attachment.fd());
-    }
-
-    private static void close(ControlMessage.Attachment attachment) {
-        if (attachment != null) {
-            Posix.close(attachment.fd());
-        }
     }
 }

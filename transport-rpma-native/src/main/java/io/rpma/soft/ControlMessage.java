@@ -20,13 +20,13 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A message of the control socket, which keeps messages apart. All start alike: magic, version, type, number of attachments;
- * then the attachments (kind, number, size), whose descriptors come along in the same order; then what the type asks for. All
- * numbers are in native byte order: both ends are on one host.
+ * A message of a control socket or a link, which keep messages apart. All start alike: magic, version, type, number of
+ * attachments; then the attachments (kind, number, size), whose descriptors come along in the same order; then what the type asks
+ * for. All numbers are in native byte order: both ends are on one host.
  */
 final class ControlMessage {
     /** The version of the protocol and of everything in shared memory: only equal versions talk. */
-    static final short VERSION = 1;
+    static final short VERSION = 2;
 
     /** A client asks: {@link EndDescription}, addresses, private data. */
     static final short CONNECT = 1;
@@ -36,15 +36,17 @@ final class ControlMessage {
     static final short REJECT = 3;
     /** The client has taken note of the agreement. */
     static final short READY = 4;
-    /** Further segments. */
-    static final short SEGMENTS = 5;
-    /** A segment is given back. */
+    /** On a {@link Link}: memory that all connections share. */
+    static final short SHARED = 5;
+    /** On a link: some of it is given back, by kind and number. */
     static final short GONE = 6;
     /** The sender's application has disconnected. */
     static final short DISCONNECT = 7;
+    /** There is something on the link to be read. */
+    static final short LOOK = 8;
 
-    /** The memory of the queue pair. */
-    static final int HALF = 1;
+    /** An end of a link. */
+    static final int LINK = 1;
     /** The table of memory regions. */
     static final int TABLE = 2;
     /** The doorbell of the completion queue. */
@@ -55,8 +57,10 @@ final class ControlMessage {
     static final int QUEUE = 5;
     /** The doorbell of a shared receive queue's completion queue. */
     static final int QUEUE_EVENT = 6;
-    /** A segment. */
-    static final int SEGMENT = 7;
+    /** A range, which regions lie in. */
+    static final int RANGE = 7;
+    /** The memory of halves of connections. */
+    static final int SLAB = 8;
 
     /** Bytes of the head. */
     static final int HEAD = 12;
@@ -186,16 +190,9 @@ final class ControlMessage {
         return new ControlMessage(version, type, attachments, ByteBuffer.wrap(body).order(ByteOrder.nativeOrder()));
     }
 
-    /**
-     * Returns the type of the message that comes next, without taking it; 0 if there is none, or nothing that makes sense.
-     */
-    static short peekType(int socket) {
-        long address = Scratch.get().messageAddress();
-        if (Sockets.peek(socket, address, HEAD) < HEAD || Memory.getInt(address) != MAGIC
-            || Memory.getShort(address + 4) != VERSION) {
-            return 0;
-        }
-        return Memory.getShort(address + 6);
+    /** Takes the first attachment out; returns {@code null} if there is none. */
+    Attachment takeFirst() {
+        return attachments.isEmpty() ? null : attachments.removeFirst();
     }
 
     /** Takes the first attachment of a kind out; returns {@code null} if there is none. */

@@ -17,21 +17,17 @@ import io.rpma.RpmaUnavailableException;
 import io.rpma.posix.Posix;
 
 /**
- * The Unix socket between the two ends of a connection: it carries the events of the connection and the descriptors of shared
- * memory, and its end tells that the other process has closed or died. It is the connection's event descriptor.
- *
- * <p>The application takes the events; work requests that need a segment which has not arrived read ahead, but only messages
- * about segments, so that the descriptor stays readable as long as there is an event. Thread-safe.
+ * The Unix socket between the two ends of a connection: it carries the events of the connection, and its end tells that the
+ * other process has closed or died. It is the connection's event descriptor. Thread-safe.
  */
 final class ControlSocket {
     // Replaces the socket of a connection that has ended, so that its descriptor, which stays readable for ever, goes quiet.
     private static final EventFd QUIET = quiet();
 
-    private final LocalProcess process;
+    private final RemoteProcess remote;
     private final int fd;
     private final int peerPid;
     private final ControlMessage.Incoming incoming = new ControlMessage.Incoming();
-    private RemoteProcess remote;
     private volatile boolean ended;
     private volatile boolean broken;
     private volatile boolean closed;
@@ -39,10 +35,11 @@ final class ControlSocket {
     /**
      * Takes over a connected, non-blocking socket.
      *
-     * @param peerPid the process at the other end
+     * @param remote the view of the process at the other end, which the connection's half keeps
+     * @param peerPid the process at the other end, as the kernel tells
      */
-    ControlSocket(LocalProcess process, int fd, int peerPid) {
-        this.process = process;
+    ControlSocket(RemoteProcess remote, int fd, int peerPid) {
+        this.remote = remote;
         this.fd = fd;
         this.peerPid = peerPid;
     }
@@ -63,14 +60,8 @@ final class ControlSocket {
         return peerPid;
     }
 
-    /** Sets whose segments come this way, before the first message about them is read. */
-    synchronized void remote(RemoteProcess other) {
-        remote = other;
-    }
-
-    /** Returns whether the other end is in this process, which needs no segments sent. */
-    synchronized boolean isSelf() {
-        return remote != null && remote.isSelf();
+    RemoteProcess remote() {
+        return remote;
     }
 
     /**
@@ -85,13 +76,39 @@ final class ControlSocket {
         }
         int result = message.send(fd);
         if (result < 0 && result != -Sockets.EPIPE && result != -Sockets.ECONNRESET) {
-            broken = true;
             SoftLog.violation("process " + peerPid + " cannot be told of the connection's state ("
                 + Posix.strerror(-result) + "): it does not read its connection events");
-            // Wakes both ends.
-            Sockets.shutdown(fd);
+            breakBoth();
         }
         return result;
+    }
+
+    /** Breaks the connection, and wakes both ends. */
+    private void breakBoth() {
+        broken = true;
+        Sockets.shutdown(fd);
+    }
+
+    /** Sends the other process the ranges that it does not have. If that cannot be done, the connection is broken. */
+    synchronized void announce(Iterable<Range> ranges) {
+        if (closed || ended || broken) {
+            return;
+        }
+        try {
+            if (remote.announce(ranges)) {
+                askToLook();
+            }
+        } catch (RpmaException e) {
+            SoftLog.violation(e.getMessage());
+            breakBoth();
+        }
+    }
+
+    /** Asks the other process to read its link. */
+    void askToLook() {
+        if (!remote.isSelf()) {
+            send(ControlMessage.of(ControlMessage.LOOK));
+        }
     }
 
     /** Returns whether the connection is broken: it is lost. */
@@ -113,89 +130,42 @@ final class ControlSocket {
     }
 
     /**
-     * Takes the next message that is an event for the application. Messages about segments are dealt with on the way.
+     * Takes the next message that is an event for the application.
      *
      * @return the message, or {@code null}: then {@link #hasEnded} tells whether there will be another one
      */
-    synchronized ControlMessage next() {
+    ControlMessage next() {
+        ControlMessage message = receive();
+        while (message != null && message.type() == ControlMessage.LOOK && message.version() == ControlMessage.VERSION) {
+            message.closeAttachments();
+            remote.readAndUnmap();
+            message = receive();
+        }
+        return message;
+    }
+
+    private synchronized ControlMessage receive() {
         while (!closed && !ended) {
             ControlMessage message = broken ? null : ControlMessage.receive(fd, incoming);
-            if (message == null) {
-                int result = broken ? 0 : incoming.result;
-                if (result == -Posix.EAGAIN) {
-                    return null;
-                }
-                if (result == -Sockets.ECONNRESET || result == -Posix.EINTR) {
-                    // The other side closed with something unread; what it had sent before is still to come.
-                    continue;
-                }
-                if (result != 0) {
-                    broken = true;
-                    SoftLog.violation("process " + peerPid + " sent what is no message of this protocol ("
-                        + Posix.strerror(-result) + ")");
-                }
-                end();
-                return null;
-            }
-            if (!isAboutSegments(message)) {
+            if (message != null) {
                 return message;
             }
-            takeSegments(message);
+            int result = broken ? 0 : incoming.result;
+            if (result == -Posix.EAGAIN) {
+                return null;
+            }
+            if (result == -Sockets.ECONNRESET || result == -Posix.EINTR) {
+                // The other side closed with something unread; what it had sent before is still to come.
+                continue;
+            }
+            if (result != 0) {
+                broken = true;
+                SoftLog.violation("process " + peerPid + " sent what is no message of this protocol ("
+                    + Posix.strerror(-result) + ")");
+            }
+            end();
         }
         return null;
-    }
-
-    private static boolean isAboutSegments(ControlMessage message) {
-        return message.version() == ControlMessage.VERSION
-            && (message.type() == ControlMessage.SEGMENTS || message.type() == ControlMessage.GONE);
-    }
-
-    private void takeSegments(ControlMessage message) {
-        if (message.type() == ControlMessage.GONE) {
-            while (message.body().remaining() >= 4 && remote != null) {
-                process.drop(remote, message.body().getInt());
-            }
-        } else {
-            addSegments(message);
-        }
-        message.closeAttachments();
-    }
-
-    /** Adds the segments that come with a message; breaks the connection if one of them is not what it has to be. */
-    synchronized void addSegments(ControlMessage message) {
-        ControlMessage.Attachment segment = message.take(ControlMessage.SEGMENT);
-        while (segment != null) {
-            if (remote == null) {
-                Posix.close(segment.fd());
-            } else if (!remote.addSegment(segment.id(), segment.size(), segment.fd())) {
-                broken = true;
-                Sockets.shutdown(fd);
-                return;
-            }
-            segment = message.take(ControlMessage.SEGMENT);
-        }
-    }
-
-    /**
-     * Reads messages about segments, if they come next.
-     *
-     * @return whether there were any; if not, those awaited are behind an event that the application has yet to take
-     */
-    synchronized boolean learn() {
-        boolean learned = false;
-        while (!closed && !ended && !broken) {
-            short type = ControlMessage.peekType(fd);
-            if (type != ControlMessage.SEGMENTS && type != ControlMessage.GONE) {
-                break;
-            }
-            ControlMessage message = ControlMessage.receive(fd, incoming);
-            if (message == null) {
-                break;
-            }
-            takeSegments(message);
-            learned = true;
-        }
-        return learned;
     }
 
     /** Returns whether nothing more comes. */

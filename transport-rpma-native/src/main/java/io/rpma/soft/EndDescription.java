@@ -19,6 +19,10 @@ import java.nio.ByteBuffer;
  *
  * @param high of the process's random identity
  * @param low of the process's random identity
+ * @param link the number of the link that its process shares with the other's
+ * @param slab the file that its half lies in
+ * @param offset where in that file
+ * @param use which use of that memory it is
  * @param domain the protection domain
  * @param number of the queue pair
  * @param receiveCapacity positions of its ring of posted receives, 0 with a shared receive queue
@@ -28,8 +32,8 @@ import java.nio.ByteBuffer;
  * @param queueIndex its own number there
  * @param queueCapacity the positions there
  */
-record EndDescription(long high, long low, int domain, int number, int receiveCapacity, int ringCapacity, int completion,
-        int queue, int queueIndex, int queueCapacity) {
+record EndDescription(long high, long low, long link, int slab, long offset, long use, int domain, int number,
+        int receiveCapacity, int ringCapacity, int completion, int queue, int queueIndex, int queueCapacity) {
     /** Receives complete in the one completion queue. */
     static final int MAIN = 0;
     /** Receives complete in a queue of their own. */
@@ -39,20 +43,23 @@ record EndDescription(long high, long low, int domain, int number, int receiveCa
     /** Receives complete in the completion queue of the shared receive queue. */
     static final int QUEUE = 3;
 
-    private static final int BYTES = 48;
+    private static final int BYTES = 76;
 
     /** Describes a queue pair of this process. */
     static EndDescription of(LocalProcess process, QueuePair queuePair, int completion) {
         SoftSharedReceiveQueue.Attachment attachment = queuePair.attachment();
-        return new EndDescription(process.identity().high(), process.identity().low(), queuePair.peer().domain(),
-            queuePair.number(), queuePair.receiveCapacity(), queuePair.ringCapacity(), completion,
+        HalfMemory half = queuePair.half();
+        return new EndDescription(process.identity().high(), process.identity().low(), half.owner().number(), half.slab(),
+            half.offset(), half.use(), queuePair.peer().domain(), queuePair.number(), queuePair.receiveCapacity(),
+            queuePair.ringCapacity(), completion,
             attachment == null ? 0 : attachment.queue().id(), attachment == null ? 0 : attachment.index(),
             attachment == null ? 0 : attachment.queue().capacity());
     }
 
     void write(ByteBuffer target) {
-        target.putLong(high).putLong(low).putInt(domain).putInt(number).putInt(receiveCapacity).putInt(ringCapacity)
-            .putInt(completion).putInt(queue).putInt(queueIndex).putInt(queueCapacity);
+        target.putLong(high).putLong(low).putLong(link).putInt(slab).putLong(offset).putLong(use).putInt(domain).putInt(number)
+            .putInt(receiveCapacity).putInt(ringCapacity).putInt(completion).putInt(queue).putInt(queueIndex)
+            .putInt(queueCapacity);
     }
 
     /** Reads a description; returns {@code null} if it makes no sense. */
@@ -60,8 +67,9 @@ record EndDescription(long high, long low, int domain, int number, int receiveCa
         if (source.remaining() < BYTES) {
             return null;
         }
-        EndDescription end = new EndDescription(source.getLong(), source.getLong(), source.getInt(), source.getInt(),
-            source.getInt(), source.getInt(), source.getInt(), source.getInt(), source.getInt(), source.getInt());
+        EndDescription end = new EndDescription(source.getLong(), source.getLong(), source.getLong(), source.getInt(),
+            source.getLong(), source.getLong(), source.getInt(), source.getInt(), source.getInt(), source.getInt(),
+            source.getInt(), source.getInt(), source.getInt(), source.getInt());
         return end.isSane() ? end : null;
     }
 

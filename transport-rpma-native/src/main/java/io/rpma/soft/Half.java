@@ -20,6 +20,8 @@ package io.rpma.soft;
 final class Half {
     /** The owner's queue pair: {@link #INITIAL}, {@link #READY} or {@link #ERROR}. Written by the owner. */
     static final int STATE = 0;
+    /** Who uses this memory (long): see {@link HalfMemory}. Written by both, when a connection begins and when it ends. */
+    static final int USE = 8;
     /** Not 0 if the peer's operation failed in a way that breaks this queue pair. Written by the peer. */
     static final int FAULT = Memory.APART;
     /** Not 0 if the peer waits to send: for a receive, for room in the ring, or for the owner to be ready. */
@@ -53,8 +55,10 @@ final class Half {
         return RECEIVES + (long) receiveCapacity * ReceiveEntry.SIZE;
     }
 
+    /** Returns the bytes of a half, a multiple of {@link Memory#APART}. */
     static long size(int receiveCapacity, int ringCapacity) {
-        return SharedMemory.roundUp(ring(receiveCapacity) + (long) ringCapacity * CompletionRing.ENTRY);
+        long size = ring(receiveCapacity) + (long) ringCapacity * CompletionRing.ENTRY;
+        return (size + Memory.APART - 1) / Memory.APART * Memory.APART;
     }
 
     /** Returns the smallest power of two that is at least as large. */

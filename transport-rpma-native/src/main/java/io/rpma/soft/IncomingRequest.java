@@ -21,6 +21,7 @@ import java.nio.ByteBuffer;
 
 /** The request of a client. */
 final class IncomingRequest extends SoftConnectionRequest {
+    private final Queues queues;
     private final ControlSocket control;
     private final RemoteEnd remote;
     private final InetSocketAddress localAddress;
@@ -33,7 +34,8 @@ final class IncomingRequest extends SoftConnectionRequest {
      */
     IncomingRequest(SoftPeer peer, Queues queues, ControlSocket control, RemoteEnd remote, InetSocketAddress localAddress,
             InetSocketAddress remoteAddress, byte[] privateData) {
-        super(peer, queues, remoteAddress);
+        super(peer, remoteAddress);
+        this.queues = queues;
         this.control = control;
         this.remote = remote;
         this.localAddress = localAddress;
@@ -46,20 +48,30 @@ final class IncomingRequest extends SoftConnectionRequest {
     }
 
     @Override
+    Queues queues() {
+        return queues;
+    }
+
+    @Override
+    void post(SoftLocalMemoryRegion target, long offset, long length, long context) throws RpmaException {
+        queues.queuePair().receive(target, offset, length, context);
+    }
+
+    @Override
     int maxPrivateData() {
         return MAX_ACCEPT_PRIVATE_DATA;
     }
 
     @Override
     Connection open(byte[] data) throws RpmaException {
-        QueuePair queuePair = queues().queuePair();
+        QueuePair queuePair = queues.queuePair();
         SoftConnection connection =
-            new SoftConnection(peer(), queues(), control, false, privateData, localAddress, remoteAddress());
+            new SoftConnection(peer(), queues, control, false, privateData, localAddress, remoteAddress());
         queuePair.control(control);
         queuePair.connect(remote);
         queuePair.ready();
         ControlMessage message = ControlMessage.of(ControlMessage.ACCEPT);
-        queues().describe(message);
+        queues.describe(message);
         message.body().put(data);
         int result = peer().publish(control, message);
         if (result < 0) {
@@ -72,7 +84,7 @@ final class IncomingRequest extends SoftConnectionRequest {
 
     @Override
     void drop() {
-        if (queues().queuePair().remote() == null) {
+        if (queues.queuePair().remote() == null) {
             // Not handed to the queue pair, which would release it.
             remote.release();
             control.send(rejection());

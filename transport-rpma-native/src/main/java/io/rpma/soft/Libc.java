@@ -40,6 +40,11 @@ final class Libc {
     /** {@code F_SEAL_GROW}: the file cannot become larger. */
     static final int F_SEAL_GROW = 4;
 
+    /** {@code FALLOC_FL_KEEP_SIZE}. */
+    static final int FALLOC_FL_KEEP_SIZE = 1;
+    /** {@code FALLOC_FL_PUNCH_HOLE}. */
+    static final int FALLOC_FL_PUNCH_HOLE = 2;
+
     /** {@code MADV_POPULATE_READ}. */
     static final int MADV_POPULATE_READ = 22;
     /** {@code MADV_POPULATE_WRITE}. */
@@ -143,11 +148,11 @@ final class Libc {
         }
     }
 
-    /** Allocates the pages of a file. */
-    static int fallocate(int fd, long size) {
+    /** Allocates the pages of a part of a file, or what the mode says. */
+    static int fallocate(int fd, int mode, long offset, long length) {
         MemorySegment capture = Posix.capture();
         try {
-            return (int) FALLOCATE.invokeExact(capture, fd, 0, 0L, size) == 0 ? 0 : -Posix.errno(capture);
+            return (int) FALLOCATE.invokeExact(capture, fd, mode, offset, length) == 0 ? 0 : -Posix.errno(capture);
         } catch (Throwable e) {
             throw Posix.unexpected(e);
         }

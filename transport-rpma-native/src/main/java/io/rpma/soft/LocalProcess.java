@@ -15,17 +15,22 @@ package io.rpma.soft;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.RpmaUnavailableException;
+import io.rpma.posix.Posix;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
-import java.util.HashMap;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * This process as peers know it: its identity, the table of its memory regions, its segments, its queue pairs; and the other
@@ -35,20 +40,27 @@ final class LocalProcess {
     private static final int FIRST_QUEUE_PAIR = 2;
     // Queue pair numbers have 24 bits, as on devices.
     private static final int QUEUE_PAIR_MASK = 0xff_ffff;
+    /** How long what is shared with another process outlives the last connection to it. */
+    private static final long KEEP_MILLIS = 1_000;
+    private static final long MAX_SWEEP_MILLIS = 60_000;
 
     private final RemoteProcess.Identity identity;
     private final int user = Libc.geteuid();
     private final byte[] host;
     private final RegionTable regions;
     private final AtomicInteger nextDomain = new AtomicInteger();
-    private final AtomicInteger nextSegment = new AtomicInteger();
+    private final AtomicInteger nextRange = new AtomicInteger();
+    private final AtomicLong nextLink = new AtomicLong();
     private final AtomicInteger nextReceiveQueue = new AtomicInteger();
     private final AtomicInteger nextQueuePair = new AtomicInteger(ThreadLocalRandom.current().nextInt());
     private final ConcurrentNavigableMap<Long, Segment> segments = new ConcurrentSkipListMap<>();
     private final Map<Integer, QueuePair> queuePairs = new ConcurrentHashMap<>();
     private final Map<Integer, SoftSharedReceiveQueue> receiveQueues = new ConcurrentHashMap<>();
     private final Map<Integer, SoftPeer> peers = new ConcurrentHashMap<>();
-    private final Map<RemoteProcess.Identity, RemoteProcess> remotes = new HashMap<>();
+    private final RemoteProcess self;
+    // The lock of their counts, too.
+    private final List<RemoteProcess> remotes = new ArrayList<>();
+    private boolean sweepScheduled;
 
     LocalProcess() {
         SecureRandom random = new SecureRandom();
@@ -59,6 +71,7 @@ final class LocalProcess {
         } catch (RpmaException e) {
             throw new RpmaUnavailableException("the software provider cannot start: " + e.getMessage(), e);
         }
+        self = RemoteProcess.self(this);
     }
 
     private static byte[] readHost() {
@@ -103,15 +116,22 @@ final class LocalProcess {
 
     void remove(SoftPeer peer) {
         peers.remove(peer.domain());
+        // Without a protection domain nothing can be connected.
+        sweep(peers.isEmpty() ? 0 : KEEP_MILLIS);
     }
 
-    // ---- segments
+    // ---- memory that peers can map
 
-    /** Creates memory that peers can map, at a place of the address space that the caller owns. */
-    Segment newSegment(long address, long size) throws RpmaException {
-        Segment segment = new Segment(nextSegment.incrementAndGet(), SharedMemory.createAt(address, size));
-        segments.put(address, segment);
-        return segment;
+    int newRange() {
+        return nextRange.incrementAndGet();
+    }
+
+    void add(Segment segment) {
+        segments.put(segment.address(), segment);
+    }
+
+    void remove(Segment segment) {
+        segments.remove(segment.address());
     }
 
     /** Returns the segment that memory lies in, or {@code null} if it lies in none, or in several. */
@@ -120,34 +140,37 @@ final class LocalProcess {
         return entry != null && entry.getValue().contains(address, length) ? entry.getValue() : null;
     }
 
-    /** Forgets a segment, here and at the peers. */
-    void remove(Segment segment) {
-        segments.remove(segment.address());
-        for (SoftPeer peer : peers.values()) {
-            peer.withdraw(segment);
+    /** Takes a range back from the peers that have been sent it. */
+    void withdraw(Range range) {
+        for (RemoteProcess remote : views()) {
+            remote.withdraw(range);
         }
-        segment.release();
+        for (SoftPeer peer : peers.values()) {
+            peer.withdraw(range);
+        }
     }
 
     // ---- queue pairs
 
     /** Creates a queue pair with a number that no other one of this process has. */
-    QueuePair newQueuePair(SoftPeer peer, QueueSizes sizes, CompletionChannel channel, CompletionChannel receiveChannel)
-            throws RpmaException {
+    QueuePair newQueuePair(SoftPeer peer, QueueSizes sizes, HalfMemory half, CompletionChannel channel,
+            CompletionChannel receiveChannel) throws RpmaException {
         if (queuePairs.size() >= SoftDevice.MAX_QUEUE_PAIRS) {
             throw SoftLog.failure(RpmaError.PROVIDER, 12, SoftDevice.MAX_QUEUE_PAIRS + " queue pairs are in use, which is the"
                 + " limit of the software provider", null);
         }
-        while (true) {
-            int number = nextQueuePair.incrementAndGet() & QUEUE_PAIR_MASK;
-            if (number >= FIRST_QUEUE_PAIR && !queuePairs.containsKey(number)) {
-                QueuePair queuePair = new QueuePair(peer, number, sizes, channel, receiveChannel);
-                if (queuePairs.putIfAbsent(number, queuePair) == null) {
-                    return queuePair;
-                }
-                queuePair.close();
-            }
+        int number = nextNumber();
+        QueuePair queuePair = new QueuePair(peer, number, sizes, half, channel, receiveChannel);
+        queuePairs.put(number, queuePair);
+        return queuePair;
+    }
+
+    private int nextNumber() {
+        int number = nextQueuePair.incrementAndGet() & QUEUE_PAIR_MASK;
+        while (number < FIRST_QUEUE_PAIR || queuePairs.containsKey(number)) {
+            number = nextQueuePair.incrementAndGet() & QUEUE_PAIR_MASK;
         }
+        return number;
     }
 
     void remove(QueuePair queuePair) {
@@ -187,23 +210,80 @@ final class LocalProcess {
         receiveQueues.put(queue.id(), queue);
     }
 
-    void remove(SoftSharedReceiveQueue queue) {
-        receiveQueues.remove(queue.id());
-    }
-
     SoftSharedReceiveQueue receiveQueue(int id) {
         return receiveQueues.get(id);
     }
 
+    /** Forgets a shared receive queue, here and at the peers. */
+    void withdraw(SoftSharedReceiveQueue queue) {
+        receiveQueues.remove(queue.id());
+        for (RemoteProcess remote : views()) {
+            remote.withdraw(queue);
+        }
+    }
+
     // ---- other processes
 
-    /** Returns the view of a process, known from another connection, and counts one more; {@code null} if it is not known. */
-    RemoteProcess find(RemoteProcess.Identity other) {
+    /** Returns the view of this process itself. */
+    RemoteProcess self() {
+        return self;
+    }
+
+    private List<RemoteProcess> views() {
         synchronized (remotes) {
-            RemoteProcess remote = remotes.get(other);
-            if (remote == null && other.equals(identity)) {
-                remote = new RemoteProcess(identity, regions.memory().retain(), true);
-                remotes.put(identity, remote);
+            return List.copyOf(remotes);
+        }
+    }
+
+    /**
+     * Returns the view of a process that is about to be asked for a connection, and counts one more user.
+     *
+     * @param pid as the kernel tells, 0 if it does not
+     */
+    RemoteProcess connecting(int pid) throws RpmaException {
+        if (pid == identity.pid()) {
+            return self;
+        }
+        synchronized (remotes) {
+            RemoteProcess remote = null;
+            for (RemoteProcess candidate : remotes) {
+                if (pid != 0 && candidate.isMaker() && candidate.pid() == pid && !candidate.isGone()) {
+                    remote = candidate;
+                }
+            }
+            if (remote == null) {
+                remote = RemoteProcess.linked(this, pid, nextLink.incrementAndGet(), Link.create(), true);
+                remotes.add(remote);
+            }
+            remote.addUser();
+            return remote;
+        }
+    }
+
+    /**
+     * Returns the view of a process that asks for a connection, and counts one more user.
+     *
+     * @param number of the link that it has made
+     * @param end of that link, {@code null} if it says that this process has it
+     * @return the view, or {@code null} if this process has no such link
+     */
+    RemoteProcess accepting(RemoteProcess.Identity other, long number, ControlMessage.Attachment end) throws RpmaException {
+        if (other.equals(identity)) {
+            return self;
+        }
+        synchronized (remotes) {
+            RemoteProcess remote = null;
+            for (RemoteProcess candidate : remotes) {
+                if (!candidate.isMaker() && candidate.number() == number && candidate.is(other)) {
+                    remote = candidate;
+                }
+            }
+            if (remote != null && end != null) {
+                Posix.close(end.fd());
+            } else if (remote == null && end != null) {
+                remote = RemoteProcess.linked(this, other.pid(), number, Link.of(end.fd()), false);
+                remote.confirm(other);
+                remotes.add(remote);
             }
             if (remote != null) {
                 remote.addUser();
@@ -212,39 +292,72 @@ final class LocalProcess {
         }
     }
 
-    /** Returns the view of a process, made from its region table unless it is known, and counts one more. */
-    RemoteProcess findOrAdd(RemoteProcess.Identity other, SharedMemory table) {
-        synchronized (remotes) {
-            RemoteProcess remote = remotes.get(other);
-            if (remote == null) {
-                remote = new RemoteProcess(other, table, false);
-                remotes.put(other, remote);
-            } else {
-                table.release();
+    /** Counts one more use of a view. Only a user may call it. */
+    void retain(RemoteProcess remote) {
+        if (!remote.isSelf()) {
+            synchronized (remotes) {
+                remote.addUser();
             }
-            remote.addUser();
-            return remote;
         }
     }
 
-    /** Gives up one use of the view of a process. */
+    /**
+     * Gives up one use of a view. After the last one it is kept for a while: whoever connects again soon finds all in place.
+     * Its maker decides when that is over; the other side notices when the link ends.
+     */
     void release(RemoteProcess remote) {
+        if (remote.isSelf()) {
+            return;
+        }
         synchronized (remotes) {
-            if (remote.removeUser()) {
-                remotes.remove(remote.identity(), remote);
-                remote.close();
+            if (remote.removeUser(System.nanoTime())) {
+                if (remote.isUnconfirmed() || remote.isGone()) {
+                    remotes.remove(remote);
+                    remote.close();
+                } else {
+                    scheduleSweep(KEEP_MILLIS);
+                }
             }
         }
     }
 
-    /** Unmaps a segment that another process has given back. */
-    void drop(RemoteProcess remote, int segment) {
-        SharedMemory memory = remote.removeSegment(segment);
-        if (memory != null) {
-            for (QueuePair queuePair : queuePairs.values()) {
-                queuePair.awaitOwn();
-            }
-            memory.release();
+    private void scheduleSweep(long millis) {
+        if (!sweepScheduled) {
+            sweepScheduled = true;
+            CompletableFuture.delayedExecutor(millis, TimeUnit.MILLISECONDS).execute(() -> {
+                synchronized (remotes) {
+                    sweepScheduled = false;
+                    sweep(KEEP_MILLIS);
+                    if (remotes.stream().anyMatch(RemoteProcess::isIdle)) {
+                        scheduleSweep(Math.min(2 * millis, MAX_SWEEP_MILLIS));
+                    }
+                }
+            });
+        }
+    }
+
+    /** Closes the views that are not used and whose other side is gone, and those that this side made and no longer needs. */
+    void sweep() {
+        sweep(KEEP_MILLIS);
+    }
+
+    private void sweep(long keepMillis) {
+        synchronized (remotes) {
+            long since = System.nanoTime() - keepMillis * 1_000_000;
+            remotes.removeIf(remote -> {
+                boolean over = remote.isIdle() && (remote.isMaker() && remote.idleSince() - since <= 0 || remote.isGone());
+                if (over) {
+                    remote.close();
+                }
+                return over;
+            });
+        }
+    }
+
+    /** Waits until the operations that threads of this process may be executing have ended. */
+    void awaitOwn() {
+        for (QueuePair queuePair : queuePairs.values()) {
+            queuePair.awaitOwn();
         }
     }
 

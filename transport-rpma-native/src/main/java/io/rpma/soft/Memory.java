@@ -137,6 +137,11 @@ final class Memory {
         MemorySegment.copy(ALL, source, ALL, target, length);
     }
 
+    /** Fills with zeros. */
+    static void zero(long address, long length) {
+        ALL.asSlice(address, length).fill((byte) 0);
+    }
+
     /** Returns a segment over memory that the caller keeps alive. */
     static MemorySegment segment(long address, long length) {
         return MemorySegment.ofAddress(address).reinterpret(length);

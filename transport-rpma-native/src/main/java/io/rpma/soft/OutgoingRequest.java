@@ -19,21 +19,56 @@ import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.util.ArrayDeque;
+import java.util.Queue;
 
-/** A request to a listener. */
+/**
+ * A request to a listener. The queues are made when it is sent: not before is it known which process they are shared with. The
+ * receives posted until then wait here.
+ */
 final class OutgoingRequest extends SoftConnectionRequest {
+    private final QueueSizes sizes;
     private final Rendezvous.Route route;
+    private final Queue<Receive> receives = new ArrayDeque<>();
+    private Queues queues;
     private ControlSocket control;
+    private boolean holdsQueue;
 
-    OutgoingRequest(SoftPeer peer, Queues queues, Rendezvous.Route route) {
-        super(peer, queues, route.remote());
+    private record Receive(SoftLocalMemoryRegion target, long offset, long length, long context) {
+    }
+
+    OutgoingRequest(SoftPeer peer, QueueSizes sizes, Rendezvous.Route route) throws RpmaException {
+        super(peer, route.remote());
+        this.sizes = sizes;
         this.route = route;
+        if (sizes.sharedReceiveQueue() != null) {
+            sizes.sharedReceiveQueue().hold();
+            holdsQueue = true;
+        }
+        peer.addChild();
     }
 
     @Override
     public ByteBuffer privateData() throws RpmaException {
         throw SoftLog.failure(RpmaError.INVALID, "an outgoing request has no private data of the other side; the connection"
             + " has, once it is established");
+    }
+
+    @Override
+    Queues queues() {
+        return queues;
+    }
+
+    @Override
+    void post(SoftLocalMemoryRegion target, long offset, long length, long context) throws RpmaException {
+        Receives.check(target, offset, length);
+        if (holdsQueue) {
+            throw Receives.shared();
+        }
+        if (receives.size() >= sizes.receives()) {
+            throw Receives.full(sizes.receives());
+        }
+        receives.add(new Receive(target, offset, length, context));
     }
 
     @Override
@@ -45,15 +80,29 @@ final class OutgoingRequest extends SoftConnectionRequest {
     Connection open(byte[] data) throws RpmaException {
         Rendezvous.Dialled dialled = peer().rendezvous().dial(route);
         if (dialled.fd() < 0) {
-            return new SoftConnection(peer(), queues(), dialled.fd() == -Posix.EAGAIN
+            createQueues(peer().process().self());
+            return new SoftConnection(peer(), queues, dialled.fd() == -Posix.EAGAIN
                 ? ConnectionEvent.UNREACHABLE : ConnectionEvent.REJECTED, dialled.local(), remoteAddress());
         }
-        control = new ControlSocket(peer().process(), dialled.fd(), dialled.peerPid());
+        RemoteProcess remote;
+        try {
+            remote = peer().process().connecting(dialled.peerPid());
+        } catch (RpmaException e) {
+            Posix.close(dialled.fd());
+            throw e;
+        }
+        control = new ControlSocket(remote, dialled.fd(), dialled.peerPid());
+        try {
+            createQueues(remote);
+        } finally {
+            // The half has a use of its own.
+            remote.release();
+        }
         SoftConnection connection =
-            new SoftConnection(peer(), queues(), control, true, null, dialled.local(), remoteAddress());
-        queues().queuePair().control(control);
+            new SoftConnection(peer(), queues, control, true, null, dialled.local(), remoteAddress());
+        queues.queuePair().control(control);
         ControlMessage message = ControlMessage.of(ControlMessage.CONNECT);
-        queues().describe(message);
+        queues.describe(message);
         write(message.body(), route.remote());
         write(message.body(), dialled.local());
         message.body().put(data);
@@ -67,8 +116,24 @@ final class OutgoingRequest extends SoftConnectionRequest {
         return connection;
     }
 
+    private void createQueues(RemoteProcess remote) throws RpmaException {
+        queues = Queues.create(peer(), sizes, remote);
+        for (Receive receive : receives) {
+            queues.queuePair().receive(receive.target(), receive.offset(), receive.length(), receive.context());
+        }
+        receives.clear();
+    }
+
     private static void write(ByteBuffer target, InetSocketAddress address) {
         target.put(Sockets.toBytes(address.getAddress())).putInt(address.getPort());
+    }
+
+    @Override
+    void ended() {
+        if (holdsQueue) {
+            holdsQueue = false;
+            sizes.sharedReceiveQueue().countDown();
+        }
     }
 
     @Override

@@ -69,9 +69,9 @@ final class QueuePair {
     private static final int NO_RECEIVE = -1;
     private static final int RING_FULL = -2;
     private static final int NOT_READY = -3;
-    private static final int NOT_ARRIVED = -4;
 
     private static final int CLOSED = 3;
+    private static final int SPINS = 100;
 
     private static final VarHandle STATE;
     private static final VarHandle EXECUTING;
@@ -93,7 +93,7 @@ final class QueuePair {
     private final LocalProcess process;
     private final SoftPeer peer;
     private final int number;
-    private final SharedMemory half;
+    private final HalfMemory half;
     private final long base;
     private final int receiveCapacity;
     private final int ringCapacity;
@@ -137,18 +137,19 @@ final class QueuePair {
      * Creates a queue pair that is not connected.
      *
      * @param sizes of its queues
+     * @param half as large as {@link #halfSize} says; taken over, unless this fails
      * @param channel of its completion queue
      * @param receiveChannel of its own receive completion queue, or {@code null} if it has none
      */
-    QueuePair(SoftPeer peer, int number, QueueSizes sizes, CompletionChannel channel, CompletionChannel receiveChannel)
-            throws RpmaException {
+    QueuePair(SoftPeer peer, int number, QueueSizes sizes, HalfMemory half, CompletionChannel channel,
+            CompletionChannel receiveChannel) throws RpmaException {
         this.process = peer.process();
         this.peer = peer;
         this.number = number;
         SoftSharedReceiveQueue queue = sizes.sharedReceiveQueue();
-        receiveCapacity = queue != null ? 0 : Half.powerOfTwo(sizes.receives());
-        ringCapacity = queue != null ? queue.ringCapacity() : receiveCapacity;
-        half = SharedMemory.create("rpma-queue-pair", Half.size(receiveCapacity, ringCapacity));
+        receiveCapacity = receiveCapacity(sizes);
+        ringCapacity = ringCapacity(sizes);
+        this.half = half;
         base = half.address();
         long ring = base + Half.ring(receiveCapacity);
         sends = new SendQueue(sizes.sends());
@@ -162,13 +163,21 @@ final class QueuePair {
             attachment = null;
         } else {
             receives = null;
-            try {
-                attachment = queue.attach(this, half, ring, ringCapacity);
-            } catch (RpmaException e) {
-                half.release();
-                throw e;
-            }
+            attachment = queue.attach(this, half, ring, ringCapacity);
         }
+    }
+
+    private static int receiveCapacity(QueueSizes sizes) {
+        return sizes.sharedReceiveQueue() != null ? 0 : Half.powerOfTwo(sizes.receives());
+    }
+
+    private static int ringCapacity(QueueSizes sizes) {
+        return sizes.sharedReceiveQueue() != null ? sizes.sharedReceiveQueue().ringCapacity() : receiveCapacity(sizes);
+    }
+
+    /** Returns how large the half of a queue pair is, in bytes. */
+    static int halfSize(QueueSizes sizes) {
+        return (int) Half.size(receiveCapacity(sizes), ringCapacity(sizes));
     }
 
     int number() {
@@ -179,7 +188,7 @@ final class QueuePair {
         return peer;
     }
 
-    SharedMemory half() {
+    HalfMemory half() {
         return half;
     }
 
@@ -229,7 +238,7 @@ final class QueuePair {
         return (int) STATE.getAcquire(this) == Half.ERROR;
     }
 
-    /** Sets where unknown segments are learned from; before anything else. */
+    /** Sets what tells whether the peer is there; before anything else. */
     void control(ControlSocket socket) {
         control = socket;
     }
@@ -304,8 +313,7 @@ final class QueuePair {
     void receive(SoftLocalMemoryRegion target, long offset, long length, long context) throws RpmaException {
         Receives.check(target, offset, length);
         if (receives == null) {
-            throw SoftLog.failure(RpmaError.PROVIDER, Posix.EINVAL, "receive: this connection takes its receives from a shared"
-                + " receive queue; post them there (SharedReceiveQueue.receive)", null);
+            throw Receives.shared();
         }
         checkOpen();
         receives.post(Receives.key(target, offset, length), offset, (int) length, context);
@@ -510,13 +518,8 @@ final class QueuePair {
             }
             status = execute(request);
             if (status < 0) {
-                // Asks to be woken, then looks once more: the peer may have posted a receive between the two. A segment that
-                // has not arrived is on the control socket, or behind an event that the application has yet to take.
-                if (status != NOT_ARRIVED) {
-                    announce(status);
-                } else if (!control.learn()) {
-                    return false;
-                }
+                // Asks to be woken, then looks once more: the peer may have posted a receive between the two.
+                announce(status);
                 status = execute(request);
             }
             if (status < 0) {
@@ -632,9 +635,6 @@ final class QueuePair {
             RemoteRegion region = null;
             if (length > 0 && length <= capacity) {
                 region = region(key);
-                if (region == RemoteProcess.NOT_ARRIVED) {
-                    return NOT_ARRIVED;
-                }
             }
             // What was read of the entry holds if nobody has taken it since.
             if (remoteShared != null && !remoteShared.take(entry, receive, remoteSharedIndex)) {
@@ -670,9 +670,6 @@ final class QueuePair {
         long offset = 0;
         if (target != null) {
             region = region(target.key());
-            if (region == RemoteProcess.NOT_ARRIVED) {
-                return NOT_ARRIVED;
-            }
             if (region == null || !region.allows(usage(operation), remoteDomain)) {
                 return REM_ACCESS_ERR;
             }
@@ -788,7 +785,7 @@ final class QueuePair {
         if (result == -Libc.EFAULT) {
             return REM_ACCESS_ERR;
         }
-        SoftLog.violation("memory of process " + remoteProcess.identity().pid() + " cannot be reached by system call: "
+        SoftLog.violation("memory of process " + remoteProcess.pid() + " cannot be reached by system call: "
             + Posix.strerror(-result) + "; memory from RpmaProvider.reserve needs none");
         return REM_OP_ERR;
     }
@@ -836,7 +833,7 @@ final class QueuePair {
                 Patience patience = new Patience();
                 while (Memory.getIntVolatile(word) == mark && !peerGone && !control.isPeerGone()) {
                     if (!patience.pause()) {
-                        throw SoftLog.failure(RpmaError.PROVIDER, "process " + end.process().identity().pid() + " has stopped"
+                        throw SoftLog.failure(RpmaError.PROVIDER, "process " + end.process().pid() + " has stopped"
                             + " in the middle of an operation in memory of this process; the memory must not be used for"
                             + " anything else before that process goes on or ends");
                     }
@@ -849,6 +846,9 @@ final class QueuePair {
 
     /** Waits until the operation that a thread of this process may be executing by this queue pair has ended. */
     void awaitOwn() {
+        if (!half.tryRetain()) {
+            return;
+        }
         int mark = Memory.getIntVolatile(base + Half.BUSY);
         if ((mark & 1) != 0) {
             Patience patience = new Patience();
@@ -856,6 +856,7 @@ final class QueuePair {
                 Thread.onSpinWait();
             }
         }
+        half.release();
     }
 
     /**
@@ -875,7 +876,11 @@ final class QueuePair {
             wakePeer();
         }
         // A poll of another thread may be going on with what waits: it ends with the request that it is at.
-        while (!EXECUTING.compareAndSet(this, false, true)) {
+        for (int rounds = 1; !EXECUTING.compareAndSet(this, false, true); rounds++) {
+            if (rounds % SPINS == 0) {
+                // On one CPU that thread has none otherwise.
+                Thread.yield();
+            }
             Thread.onSpinWait();
         }
         try {

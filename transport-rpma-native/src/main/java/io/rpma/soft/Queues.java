@@ -41,21 +41,34 @@ final class Queues {
             : channelShared ? EndDescription.OWN_SHARED_CHANNEL : EndDescription.OWN;
     }
 
-    static Queues create(SoftPeer peer, QueueSizes sizes) throws RpmaException {
+    /**
+     * Creates the queues.
+     *
+     * @param remote the view of the process that the other end is in, or will be
+     */
+    static Queues create(SoftPeer peer, QueueSizes sizes, RemoteProcess remote) throws RpmaException {
         CompletionChannel channel = new CompletionChannel();
         CompletionChannel receiveChannel = null;
+        HalfMemory half = null;
+        boolean done = false;
         try {
             if (sizes.receiveCompletions() > 0) {
                 receiveChannel = sizes.sharedChannel() ? channel : new CompletionChannel();
             }
-            QueuePair queuePair = peer.process().newQueuePair(peer, sizes, channel, receiveChannel);
+            half = remote.newHalf(QueuePair.halfSize(sizes));
+            QueuePair queuePair = peer.process().newQueuePair(peer, sizes, half, channel, receiveChannel);
+            done = true;
             return new Queues(queuePair, sizes, channel, receiveChannel);
-        } catch (RpmaException e) {
-            channel.close();
-            if (receiveChannel != null && receiveChannel != channel) {
-                receiveChannel.close();
+        } finally {
+            if (!done) {
+                if (half != null) {
+                    half.release();
+                }
+                channel.close();
+                if (receiveChannel != null && receiveChannel != channel) {
+                    receiveChannel.close();
+                }
             }
-            throw e;
         }
     }
 
@@ -81,24 +94,23 @@ final class Queues {
         return receiveCompletions;
     }
 
-    /** Adds to a message what the other end needs: the description, the memory, the doorbells. */
-    void describe(ControlMessage message) {
-        LocalProcess process = queuePair.peer().process();
-        EndDescription.of(process, queuePair, completion).write(message.body());
-        SharedMemory half = queuePair.half();
-        message.attach(ControlMessage.HALF, 0, half.size(), half.fd());
-        SharedMemory table = process.regions().memory();
-        message.attach(ControlMessage.TABLE, 0, table.size(), table.fd());
+    /**
+     * Adds to a message what the other end needs: the description, the doorbells, and what the two processes share if it is not
+     * known to be there.
+     */
+    void describe(ControlMessage message) throws RpmaException {
+        RemoteProcess remote = queuePair.half().owner();
+        EndDescription.of(queuePair.peer().process(), queuePair, completion).write(message.body());
+        if (remote.isSelf()) {
+            return;
+        }
+        remote.attachLink(message);
         message.attach(ControlMessage.EVENT, 0, 0, channel.fd());
         if (completion == EndDescription.OWN) {
             message.attach(ControlMessage.RECEIVE_EVENT, 0, 0, receiveChannel.fd());
         }
         if (queuePair.attachment() != null) {
-            SoftSharedReceiveQueue queue = queuePair.attachment().queue();
-            message.attach(ControlMessage.QUEUE, queue.id(), queue.memory().size(), queue.memory().fd());
-            if (completion == EndDescription.QUEUE) {
-                message.attach(ControlMessage.QUEUE_EVENT, queue.id(), 0, queue.completions().fd());
-            }
+            remote.announce(queuePair.attachment().queue());
         }
     }
 

@@ -13,7 +13,6 @@
 package io.rpma.soft;
 
 import io.rpma.CompletionStatus;
-import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import java.lang.invoke.MethodHandles;
@@ -71,9 +70,7 @@ final class ReceiveQueue {
         if (position - consumedKnown >= slots) {
             consumedKnown = (long) CONSUMED.getAcquire(this);
             if (position - consumedKnown >= slots) {
-                throw SoftLog.failure(RpmaError.PROVIDER, 12, "receive queue full: " + slots + " of " + slots
-                    + " slots are posted or not polled yet; poll completions first, or ask for a larger queue"
-                    + " (ConnectionConfig.receiveQueueSize)", null);
+                throw Receives.full(slots);
             }
         }
         int index = (int) position & mask;

@@ -17,6 +17,7 @@ import io.rpma.MemoryUsage;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
+import io.rpma.posix.Posix;
 
 /** What receives have in common, wherever they are posted. */
 final class Receives {
@@ -44,6 +45,19 @@ final class Receives {
             throw SoftLog.failure(RpmaError.INVALID, "receive: offset " + offset + " and length " + length
                 + " must not be negative, and the length at most " + SoftDevice.MAX_MESSAGE);
         }
+    }
+
+    /** Refuses a receive in a connection's own queue where it has none. */
+    static RpmaException shared() {
+        return SoftLog.failure(RpmaError.PROVIDER, Posix.EINVAL, "receive: this connection takes its receives from a shared"
+            + " receive queue; post them there (SharedReceiveQueue.receive)", null);
+    }
+
+    /** Refuses a receive in a full queue. */
+    static RpmaException full(int slots) {
+        return SoftLog.failure(RpmaError.PROVIDER, Posix.ENOMEM, "receive queue full: " + slots + " of " + slots
+            + " slots are posted or not polled yet; poll completions first, or ask for a larger queue"
+            + " (ConnectionConfig.receiveQueueSize)", null);
     }
 
     /**

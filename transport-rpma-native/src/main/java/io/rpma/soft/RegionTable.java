@@ -41,9 +41,9 @@ final class RegionTable {
     private static final int STAMP = 0;
     private static final int ADDRESS = 8;
     private static final int LENGTH = 16;
-    private static final int SEGMENT_OFFSET = 24;
+    private static final int RANGE_OFFSET = 24;
     private static final int USAGES = 32;
-    private static final int SEGMENT = 36;
+    private static final int RANGE = 36;
     private static final int DOMAIN = 40;
 
     private final SharedMemory memory;
@@ -66,7 +66,7 @@ final class RegionTable {
      *
      * @return its key
      */
-    synchronized int enter(int usages, long address, long length, int segment, long segmentOffset, int domain)
+    synchronized int enter(int usages, long address, long length, int range, long rangeOffset, int domain)
             throws RpmaException {
         int index;
         if (freeCount > 0) {
@@ -86,9 +86,9 @@ final class RegionTable {
         long entry = entryAddress(memory.address(), key);
         Memory.putLong(entry + ADDRESS, address);
         Memory.putLong(entry + LENGTH, length);
-        Memory.putLong(entry + SEGMENT_OFFSET, segmentOffset);
+        Memory.putLong(entry + RANGE_OFFSET, rangeOffset);
         Memory.putInt(entry + USAGES, usages);
-        Memory.putInt(entry + SEGMENT, segment);
+        Memory.putInt(entry + RANGE, range);
         Memory.putInt(entry + DOMAIN, domain);
         Memory.putLongRelease(entry + STAMP, ++registrations << 32 | key & 0xffffffffL);
         return key;
@@ -122,7 +122,7 @@ final class RegionTable {
             return null;
         }
         Entry result = new Entry(stamp, Memory.getInt(entry + USAGES), Memory.getLong(entry + ADDRESS),
-            Memory.getLong(entry + LENGTH), Memory.getInt(entry + SEGMENT), Memory.getLong(entry + SEGMENT_OFFSET),
+            Memory.getLong(entry + LENGTH), Memory.getInt(entry + RANGE), Memory.getLong(entry + RANGE_OFFSET),
             Memory.getInt(entry + DOMAIN));
         Memory.acquireFence();
         return Memory.getLong(entry + STAMP) == stamp ? result : null;
@@ -135,10 +135,10 @@ final class RegionTable {
      * @param usages {@code RPMA_MR_USAGE_*}
      * @param address in its own process
      * @param length in bytes
-     * @param segment the segment, or {@link #FOREIGN}
-     * @param segmentOffset where in the segment it starts
+     * @param range the range, or {@link #FOREIGN}
+     * @param rangeOffset where in the range it starts
      * @param domain the protection domain
      */
-    record Entry(long stamp, int usages, long address, long length, int segment, long segmentOffset, int domain) {
+    record Entry(long stamp, int usages, long address, long length, int range, long rangeOffset, int domain) {
     }
 }

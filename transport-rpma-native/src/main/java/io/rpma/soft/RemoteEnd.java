@@ -12,6 +12,7 @@
  */
 package io.rpma.soft;
 
+import io.rpma.RpmaException;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -19,9 +20,10 @@ import java.util.concurrent.atomic.AtomicInteger;
  * operation, or wakes it, keeps the memory mapped meanwhile.
  */
 final class RemoteEnd {
-    private final LocalProcess local;
     private final RemoteProcess process;
-    private final SharedMemory half;
+    private final long half;
+    private final long use;
+    private final HalfMemory tombstone;
     private final int domain;
     private final int receiveCapacity;
     private final int ringCapacity;
@@ -34,31 +36,50 @@ final class RemoteEnd {
     private final AtomicInteger users = new AtomicInteger(1);
 
     /**
-     * Creates the view; everything given is taken over.
+     * Creates the view; everything given is taken over, but for the process, of which it takes a use of its own.
      *
+     * @param half the address of its half, which is attached
      * @param shared the shared receive queue that it receives from, or {@code null}
-     * @param sharedIndex its number there
      * @param event the descriptor of its completion queue
      * @param receiveEvent the descriptor of its own receive completion queue, or {@code null}
-     * @param receivesShareQueue whether its receives complete in the shared receive queue's completion queue
      * @param neighbour the other end itself if it is in this process, otherwise {@code null}
      */
-    RemoteEnd(LocalProcess local, RemoteProcess process, SharedMemory half, int domain, int receiveCapacity,
-            int ringCapacity, SharedReceives shared, int sharedIndex, EventFd event, EventFd receiveEvent,
-            boolean receivesShareQueue, QueuePair neighbour) {
+    RemoteEnd(LocalProcess local, RemoteProcess process, long half, EndDescription end, SharedReceives shared, EventFd event,
+            EventFd receiveEvent, QueuePair neighbour) {
+        this(local, process, half, null, end, shared, event, receiveEvent, neighbour);
+    }
+
+    private RemoteEnd(LocalProcess local, RemoteProcess process, long half, HalfMemory tombstone, EndDescription end,
+            SharedReceives shared, EventFd event, EventFd receiveEvent, QueuePair neighbour) {
         this.neighbour = neighbour;
-        this.local = local;
         this.process = process;
         this.half = half;
-        this.domain = domain;
-        this.receiveCapacity = receiveCapacity;
-        this.ringCapacity = ringCapacity;
+        this.tombstone = tombstone;
+        this.use = end.use();
+        this.domain = end.domain();
+        this.receiveCapacity = end.receiveCapacity();
+        this.ringCapacity = end.ringCapacity();
         this.shared = shared;
-        this.sharedIndex = sharedIndex;
-        this.receivesShareQueue = receivesShareQueue;
-        doorbell = new Doorbell(half.address() + Half.ARMED, event);
+        this.sharedIndex = end.queueIndex();
+        this.receivesShareQueue = shared != null && end.completion() == EndDescription.QUEUE;
+        doorbell = new Doorbell(half + Half.ARMED, event);
         receiveDoorbell = receivesShareQueue ? shared.doorbell()
-            : receiveEvent == null ? doorbell : new Doorbell(half.address() + Half.RECEIVE_ARMED, receiveEvent);
+            : receiveEvent == null ? doorbell : new Doorbell(half + Half.RECEIVE_ARMED, receiveEvent);
+        local.retain(process);
+    }
+
+    /** Creates the view of an end that was closed before this one has looked: it takes nothing. */
+    static RemoteEnd closed(LocalProcess local, RemoteProcess process, EndDescription end) throws RpmaException {
+        HalfMemory tombstone = local.self().newHalf((int) Half.size(1, 1));
+        EventFd event;
+        try {
+            event = EventFd.create();
+        } catch (RpmaException e) {
+            tombstone.release();
+            throw e;
+        }
+        Memory.putIntVolatile(tombstone.address() + Half.STATE, Half.ERROR);
+        return new RemoteEnd(local, process, tombstone.address(), tombstone, end, null, event, null, null);
     }
 
     RemoteProcess process() {
@@ -67,12 +88,12 @@ final class RemoteEnd {
 
     /** Returns the address of its half. */
     long base() {
-        return half.address();
+        return half;
     }
 
     /** Returns the address of its ring of completions. */
     long ring() {
-        return half.address() + Half.ring(receiveCapacity);
+        return half + Half.ring(receiveCapacity);
     }
 
     int domain() {
@@ -146,7 +167,12 @@ final class RemoteEnd {
         if (shared != null) {
             process.release(shared);
         }
-        half.release();
-        local.release(process);
+        if (tombstone != null) {
+            tombstone.release();
+        } else {
+            // The last word: from here on the owner may use the memory for another connection.
+            HalfMemory.detach(half, use);
+        }
+        process.release();
     }
 }

@@ -12,32 +12,65 @@
  */
 package io.rpma.soft;
 
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
- * What this process has mapped of another one, shared by all its connections to it: the table of memory regions, the segments
- * that regions lie in, and shared receive queues. Counted by those connections. For connections within this process it stands
- * for this process itself, and maps nothing.
+ * What this process shares with another one, for all connections that one of the two has made to the other: what it has mapped
+ * of the other's memory (the table of memory regions, the ranges that regions lie in, shared receive queues, halves of
+ * connections), what the other has been sent of this one's, and the {@link Link} by which it comes. For connections within this
+ * process it stands for this process itself, and maps nothing.
+ *
+ * <p>Counted by both ends' halves; kept for a short while after the last connection, because the next one is then cheap.
  */
 final class RemoteProcess {
-    /** Returned where a region lies in a segment that has not arrived yet. */
-    static final RemoteRegion NOT_ARRIVED = new RemoteRegion(RegionTable.NO_REGION,
-        new RegionTable.Entry(-1, 0, 0, 0, RegionTable.FOREIGN, 0, 0), 0, 0);
+    /** Messages on the link after which the other process is asked to read them. */
+    private static final int UNREAD = 32;
 
     private static final RemoteRegion[] NO_REGIONS = new RemoteRegion[0];
 
-    private final Identity identity;
-    private final boolean self;
-    private final SharedMemory table;
-    private final long tableAddress;
-    private final Map<Integer, SharedMemory> segments = new HashMap<>();
+    private final LocalProcess local;
+    private final int pid;
+    private final long number;
+    private final Link link;
+    private final boolean maker;
+    private final HalfPool halves = new HalfPool(this);
+    private final ControlMessage.Incoming incoming = new ControlMessage.Incoming();
+
+    // Of the other process, as the link brings it.
+    private final Map<Integer, SharedMemory> ranges = new HashMap<>();
+    private final Map<Integer, SharedMemory> slabs = new HashMap<>();
+    private final Map<Integer, QueueFiles> queueFiles = new HashMap<>();
     private final Map<Integer, SharedReceives> receiveQueues = new HashMap<>();
+    // Those of them that the other process has not given back: one use of each is this view's.
+    private final Set<Integer> offeredQueues = new HashSet<>();
+    private final List<SharedMemory> withdrawn = new ArrayList<>();
+    private SharedMemory table;
+    private long tableAddress;
+    private Identity identity;
+
+    // Of this process, as the other has been sent it.
+    private final Set<Integer> sentRanges = new HashSet<>();
+    private final Set<Integer> sentQueues = new HashSet<>();
+    private int sent;
+    private boolean broken;
+    private boolean closed;
+
     // Grows by replacement; the elements are immutable and found again by their key, so that no fence is needed to read one.
     private volatile RemoteRegion[] regions = NO_REGIONS;
+    private volatile boolean hasWithdrawn;
+
+    // Under the lock of the registry.
     private int users;
+    private long idleSince;
 
     /**
      * Which process it is.
@@ -49,44 +82,374 @@ final class RemoteProcess {
     record Identity(int pid, long high, long low) {
     }
 
-    /**
-     * Creates the view of a process.
-     *
-     * @param table its region table, which this object takes over
-     * @param self whether it is this process
-     */
-    RemoteProcess(Identity identity, SharedMemory table, boolean self) {
-        this.identity = identity;
-        this.table = table;
-        this.tableAddress = table.address();
-        this.self = self;
+    private record QueueFiles(SharedMemory memory, EventFd event) {
+        void release() {
+            memory.release();
+            if (event != null) {
+                event.release();
+            }
+        }
     }
 
-    Identity identity() {
-        return identity;
+    private RemoteProcess(LocalProcess local, int pid, long number, Link link, boolean maker) {
+        this.local = local;
+        this.pid = pid;
+        this.number = number;
+        this.link = link;
+        this.maker = maker;
     }
 
-    boolean isSelf() {
+    /** Creates the view of this process itself. */
+    static RemoteProcess self(LocalProcess local) {
+        RemoteProcess self = new RemoteProcess(local, local.identity().pid(), 0, null, false);
+        self.identity = local.identity();
+        self.table = local.regions().memory().retain();
+        self.tableAddress = self.table.address();
         return self;
     }
 
-    /** Counts one more connection; under the lock of the registry that it is found in. */
+    /**
+     * Creates the view of a process by a link to it.
+     *
+     * @param number of the link, by which its maker knows it
+     * @param maker whether this process has made it
+     */
+    static RemoteProcess linked(LocalProcess local, int pid, long number, Link link, boolean maker) throws RpmaException {
+        RemoteProcess other = new RemoteProcess(local, pid, number, link, maker);
+        boolean done = false;
+        try {
+            SharedMemory table = local.regions().memory();
+            other.send(ControlMessage.of(ControlMessage.SHARED).attach(ControlMessage.TABLE, 0, table.size(), table.fd()));
+            done = true;
+            return other;
+        } finally {
+            if (!done) {
+                link.close();
+            }
+        }
+    }
+
+    int pid() {
+        return pid;
+    }
+
+    /** Returns whether it is this process. */
+    synchronized boolean is(Identity other) {
+        return other.equals(identity);
+    }
+
+    /** Returns the number of the link, 0 for this process itself. */
+    long number() {
+        return number;
+    }
+
+    boolean isSelf() {
+        return link == null;
+    }
+
+    /** Returns whether this process has made the link: then it decides when the link ends. */
+    boolean isMaker() {
+        return maker;
+    }
+
+    // ---- how long it lives: under the lock of the registry, except for release()
+
+    /** Counts one more user. */
     void addUser() {
         users++;
     }
 
-    /** Gives up one connection; under the lock of the registry. Returns whether it was the last one: then close it. */
-    boolean removeUser() {
+    /** Gives up one user. Returns whether it was the last one. */
+    boolean removeUser(long now) {
+        idleSince = now;
         return --users == 0;
+    }
+
+    boolean isIdle() {
+        return users == 0;
+    }
+
+    long idleSince() {
+        return idleSince;
+    }
+
+    /** Gives up one use. */
+    void release() {
+        local.release(this);
+    }
+
+    /** Returns whether the link can no longer be used for another connection. */
+    synchronized boolean isGone() {
+        return closed || broken || link != null && link.hasHungUp();
+    }
+
+    /** Returns whether the other process has not been heard of yet. */
+    synchronized boolean isUnconfirmed() {
+        return link != null && link.otherEnd() >= 0;
     }
 
     /** Unmaps everything. */
     synchronized void close() {
-        segments.values().forEach(SharedMemory::release);
-        segments.clear();
+        if (closed) {
+            return;
+        }
+        closed = true;
+        ranges.values().forEach(SharedMemory::release);
+        slabs.values().forEach(SharedMemory::release);
+        withdrawn.forEach(SharedMemory::release);
+        receiveQueues.values().forEach(SharedReceives::close);
+        queueFiles.values().forEach(QueueFiles::release);
         regions = NO_REGIONS;
-        table.release();
+        if (table != null) {
+            table.release();
+        }
+        halves.close();
+        link.close();
     }
+
+    // ---- what is sent
+
+    /** Adds the link's other end to a connection request, unless it is known to have arrived. */
+    synchronized void attachLink(ControlMessage message) {
+        if (link != null && link.otherEnd() >= 0) {
+            message.attach(ControlMessage.LINK, 0, 0, link.otherEnd());
+        }
+    }
+
+    /**
+     * The other process has accepted a connection, and thereby has the link.
+     *
+     * @return whether it is the process that it was before
+     */
+    synchronized boolean confirm(Identity other) {
+        if (identity == null) {
+            identity = other;
+            link.confirm();
+        }
+        return identity.equals(other);
+    }
+
+    private void send(ControlMessage message) throws RpmaException {
+        int result = closed ? -Sockets.EPIPE : link.send(message);
+        if (result == -Sockets.EPIPE || result == -Sockets.ECONNRESET) {
+            // It is gone, as its connections will tell.
+            broken = true;
+        } else if (result < 0) {
+            broken = true;
+            throw SoftLog.failure(RpmaError.PROVIDER, -result, "process " + pid + " cannot be told of shared memory ("
+                + Posix.strerror(-result) + "): it does not read its connection events", null);
+        }
+    }
+
+    /** Sends a file that halves of connections lie in. */
+    void announceSlab(int id, SharedMemory memory) throws RpmaException {
+        if (link != null) {
+            synchronized (this) {
+                send(ControlMessage.of(ControlMessage.SHARED).attach(ControlMessage.SLAB, id, memory.size(), memory.fd()));
+            }
+        }
+    }
+
+    /**
+     * Sends ranges, unless the other process has been sent them.
+     *
+     * @return whether it is time to ask the other process to read its link
+     */
+    synchronized boolean announce(Iterable<Range> all) throws RpmaException {
+        boolean due = false;
+        if (link != null) {
+            for (Range range : all) {
+                if (sentRanges.add(range.id())) {
+                    send(ControlMessage.of(ControlMessage.SHARED)
+                        .attach(ControlMessage.RANGE, range.id(), range.size(), range.fd()));
+                    due |= ++sent % UNREAD == 0;
+                }
+            }
+        }
+        return due;
+    }
+
+    /** Sends a shared receive queue, unless the other process has been sent it. */
+    synchronized void announce(SoftSharedReceiveQueue queue) throws RpmaException {
+        if (link != null && sentQueues.add(queue.id())) {
+            ControlMessage message = ControlMessage.of(ControlMessage.SHARED)
+                .attach(ControlMessage.QUEUE, queue.id(), queue.memory().size(), queue.memory().fd());
+            if (queue.completions() != null) {
+                message.attach(ControlMessage.QUEUE_EVENT, queue.id(), 0, queue.completions().fd());
+            }
+            send(message);
+        }
+    }
+
+    /** Takes a range back. Returns whether the other process had been sent it. */
+    synchronized boolean withdraw(Range range) {
+        return sentRanges.remove(range.id()) && withdraw(ControlMessage.RANGE, range.id());
+    }
+
+    /** Takes a shared receive queue back. */
+    synchronized void withdraw(SoftSharedReceiveQueue queue) {
+        if (sentQueues.remove(queue.id())) {
+            withdraw(ControlMessage.QUEUE, queue.id());
+        }
+    }
+
+    private boolean withdraw(int kind, int id) {
+        ControlMessage message = ControlMessage.of(ControlMessage.GONE);
+        message.body().putInt(kind).putInt(id);
+        try {
+            send(message);
+        } catch (RpmaException e) {
+            // Logged; the connections end, and with them what the other process has mapped.
+            return false;
+        }
+        return true;
+    }
+
+    // ---- what comes
+
+    /** Reads what the link has brought. */
+    synchronized void read() {
+        while (!closed && !broken && link != null) {
+            ControlMessage message = link.receive(incoming);
+            if (message == null) {
+                if (incoming.result == -Posix.EINTR || incoming.result == -Sockets.ECONNRESET) {
+                    continue;
+                }
+                if (incoming.result != -Posix.EAGAIN) {
+                    broken = true;
+                    if (incoming.result != 0) {
+                        violated("what is no message of this protocol (" + Posix.strerror(-incoming.result) + ")");
+                    }
+                }
+                return;
+            }
+            take(message);
+            message.closeAttachments();
+        }
+    }
+
+    private void violated(String what) {
+        broken = true;
+        SoftLog.violation("process " + pid + " sent " + what);
+    }
+
+    private void take(ControlMessage message) {
+        if (message.type() == ControlMessage.GONE) {
+            while (message.body().remaining() >= 8) {
+                takeGone(message.body().getInt(), message.body().getInt());
+            }
+        } else if (message.type() == ControlMessage.SHARED && message.version() == ControlMessage.VERSION) {
+            ControlMessage.Attachment shared = message.takeFirst();
+            while (shared != null && !broken) {
+                if (!take(shared, message)) {
+                    violated("shared memory of kind " + shared.kind() + " that makes no sense");
+                }
+                shared = message.takeFirst();
+            }
+        } else {
+            violated("a message of type " + message.type() + " on a link");
+        }
+    }
+
+    /** Takes one attachment, whose descriptor is used up. Returns whether all is well. */
+    private boolean take(ControlMessage.Attachment shared, ControlMessage message) {
+        Map<Integer, SharedMemory> target;
+        switch (shared.kind()) {
+            case ControlMessage.TABLE:
+                if (table != null) {
+                    Posix.close(shared.fd());
+                    return false;
+                }
+                table = shared.size() == RegionTable.SIZE ? SharedMemory.open(shared.fd(), shared.size(), false) : null;
+                tableAddress = table == null ? 0 : table.address();
+                return table != null;
+            case ControlMessage.QUEUE:
+                return takeQueue(shared, message.take(ControlMessage.QUEUE_EVENT));
+            case ControlMessage.RANGE:
+                target = ranges;
+                break;
+            case ControlMessage.SLAB:
+                target = slabs;
+                break;
+            default:
+                Posix.close(shared.fd());
+                return false;
+        }
+        if (target.containsKey(shared.id())) {
+            Posix.close(shared.fd());
+            return false;
+        }
+        SharedMemory memory = SharedMemory.open(shared.fd(), shared.size(), true);
+        if (memory != null) {
+            target.put(shared.id(), memory);
+        }
+        return memory != null;
+    }
+
+    private boolean takeQueue(ControlMessage.Attachment queue, ControlMessage.Attachment doorbell) {
+        EventFd event = doorbell == null ? null : EventFd.open(doorbell.fd());
+        SharedMemory memory = SharedMemory.open(queue.fd(), queue.size(), true);
+        if (memory == null || event == null && doorbell != null || queueFiles.containsKey(queue.id())
+            || receiveQueues.containsKey(queue.id())) {
+            if (memory != null) {
+                memory.release();
+            }
+            if (event != null) {
+                event.release();
+            }
+            return false;
+        }
+        queueFiles.put(queue.id(), new QueueFiles(memory, event));
+        return true;
+    }
+
+    private void takeGone(int kind, int id) {
+        if (kind == ControlMessage.RANGE) {
+            SharedMemory memory = ranges.remove(id);
+            if (memory != null) {
+                RemoteRegion[] all = regions;
+                for (int i = 0; i < all.length; i++) {
+                    RemoteRegion region = all[i];
+                    if (region != null && region.local() >= memory.address()
+                        && region.local() - memory.address() < memory.size()) {
+                        all[i] = null;
+                    }
+                }
+                Memory.fullFence();
+                withdrawn.add(memory);
+                hasWithdrawn = true;
+            }
+        } else if (kind == ControlMessage.QUEUE) {
+            QueueFiles files = queueFiles.remove(id);
+            if (files != null) {
+                files.release();
+            }
+            if (offeredQueues.remove(id)) {
+                release(receiveQueues.get(id));
+            }
+        }
+    }
+
+    /**
+     * Reads what the link has brought, and unmaps what the other process has given back. An honest process has waited for the
+     * operations in it; since this cannot be relied on, those of this process are waited for. Not to be called by a thread that
+     * is executing a work request.
+     */
+    void readAndUnmap() {
+        read();
+        if (hasWithdrawn) {
+            List<SharedMemory> memories;
+            synchronized (this) {
+                hasWithdrawn = false;
+                memories = List.copyOf(withdrawn);
+                withdrawn.clear();
+            }
+            local.awaitOwn();
+            memories.forEach(SharedMemory::release);
+        }
+    }
+
+    // ---- regions
 
     /** Returns the region of a key as it was found before, or {@code null}. For the data path: allocates and locks nothing. */
     RemoteRegion known(int key) {
@@ -102,35 +465,40 @@ final class RemoteProcess {
     /**
      * Looks a region up in the other process's table.
      *
-     * @return the region, {@code null} if there is none of this key or it makes no sense, or {@link #NOT_ARRIVED}
+     * @return the region, or {@code null} if there is none of this key or it makes no sense
      */
     synchronized RemoteRegion find(int key) {
-        RegionTable.Entry entry = RegionTable.read(tableAddress, key);
+        if (table == null) {
+            read();
+        }
+        RegionTable.Entry entry = table == null ? null : RegionTable.read(tableAddress, key);
         if (entry == null) {
             return null;
         }
         if (entry.length() <= 0 || entry.address() <= 0 || entry.address() > Long.MAX_VALUE - entry.length()) {
-            SoftLog.violation("process " + identity.pid() + " has a memory region of " + entry.length() + " bytes at 0x"
+            SoftLog.violation("process " + pid + " has a memory region of " + entry.length() + " bytes at 0x"
                 + Long.toHexString(entry.address()));
             return null;
         }
-        long local = 0;
-        if (self) {
-            local = entry.address();
-        } else if (entry.segment() != RegionTable.FOREIGN) {
-            SharedMemory segment = segments.get(entry.segment());
-            if (segment == null) {
-                return NOT_ARRIVED;
+        long address = 0;
+        if (isSelf()) {
+            address = entry.address();
+        } else if (entry.range() != RegionTable.FOREIGN) {
+            if (!ranges.containsKey(entry.range())) {
+                // Sent before anybody could know the key.
+                read();
             }
-            if (entry.segmentOffset() < 0 || entry.length() > segment.size()
-                || entry.segmentOffset() > segment.size() - entry.length()) {
-                SoftLog.violation("process " + identity.pid() + " has a memory region of " + entry.length() + " bytes at "
-                    + entry.segmentOffset() + " in a segment of " + segment.size());
+            SharedMemory range = ranges.get(entry.range());
+            if (range == null || entry.rangeOffset() < 0 || entry.length() > range.size()
+                || entry.rangeOffset() > range.size() - entry.length()) {
+                SoftLog.violation("process " + pid + " has a memory region of " + entry.length() + " bytes at "
+                    + entry.rangeOffset() + " in " + (range == null ? "a range that it has not sent"
+                        : "a range of " + range.size()));
                 return null;
             }
-            local = segment.address() + entry.segmentOffset();
+            address = range.address() + entry.rangeOffset();
         }
-        RemoteRegion region = new RemoteRegion(key, entry, local, RegionTable.entryAddress(tableAddress, key));
+        RemoteRegion region = new RemoteRegion(key, entry, address, RegionTable.entryAddress(tableAddress, key));
         int index = key & RegionTable.CAPACITY - 1;
         RemoteRegion[] all = regions;
         if (index >= all.length) {
@@ -141,82 +509,72 @@ final class RemoteProcess {
         return region;
     }
 
-    /** Takes a segment of the other process; the descriptor is used up. Returns whether all is well. */
-    synchronized boolean addSegment(int id, long size, int fd) {
-        if (self || segments.containsKey(id)) {
-            Posix.close(fd);
-            return true;
-        }
-        SharedMemory memory = SharedMemory.open(fd, size, true);
-        if (memory == null) {
-            return false;
-        }
-        segments.put(id, memory);
-        return true;
+    /** Returns the number of ranges mapped. */
+    synchronized int rangeCount() {
+        return ranges.size();
     }
 
+    // ---- halves
+
     /**
-     * Forgets a segment that the other process has given back. An honest process has waited for the operations in it; since
-     * this cannot be relied on, the caller waits for those of this process before it releases the memory.
+     * Returns memory for a half of this process. It is one user of this view.
      *
-     * @return the memory to release, or {@code null} if there was no such segment
+     * @throws RpmaException {@link RpmaError#NO_MEMORY} if there is none, {@link RpmaError#PROVIDER} if the other process does
+     *     not read its link
      */
-    synchronized SharedMemory removeSegment(int id) {
-        SharedMemory memory = segments.remove(id);
-        if (memory != null) {
-            RemoteRegion[] all = regions;
-            for (int i = 0; i < all.length; i++) {
-                RemoteRegion region = all[i];
-                if (region != null && region.local() >= memory.address()
-                    && region.local() - memory.address() < memory.size()) {
-                    all[i] = null;
-                }
+    HalfMemory newHalf(int size) throws RpmaException {
+        local.retain(this);
+        boolean done = false;
+        try {
+            HalfMemory half = halves.take(size);
+            done = true;
+            return half;
+        } finally {
+            if (!done) {
+                release();
             }
-            Memory.fullFence();
         }
-        return memory;
     }
 
-    /** Returns the number of segments mapped. */
-    synchronized int segmentCount() {
-        return segments.size();
+    /** Returns the address of a half of the other process, 0 if it is not where memory has been sent. */
+    long half(int slab, long offset, long size) {
+        if (isSelf()) {
+            return halves.find(slab, offset, size);
+        }
+        synchronized (this) {
+            if (!slabs.containsKey(slab)) {
+                read();
+            }
+            SharedMemory memory = slabs.get(slab);
+            return memory != null && offset >= 0 && offset % Memory.APART == 0 && size <= memory.size()
+                && offset <= memory.size() - size ? memory.address() + offset : 0;
+        }
     }
 
-    /**
-     * Takes a shared receive queue of the other process; the descriptors are used up.
-     *
-     * @param eventFd its doorbell, -1 if it has no completion queue
-     * @return the view of it, to be released by the caller, or {@code null} if it is not what it has to be
-     */
-    synchronized SharedReceives addReceiveQueue(int id, int capacity, long size, int fd, int eventFd) {
+    // ---- shared receive queues
+
+    /** Returns the view of a shared receive queue, to be released by the caller; {@code null} if it has not been sent. */
+    synchronized SharedReceives receiveQueue(int id, int capacity, boolean hasCompletions) {
         SharedReceives known = receiveQueues.get(id);
-        if (known != null) {
-            Posix.close(fd);
-            if (eventFd >= 0) {
-                Posix.close(eventFd);
+        if (known == null) {
+            if (!queueFiles.containsKey(id)) {
+                read();
             }
-            known.addUser();
-            return known;
-        }
-        EventFd event = null;
-        if (eventFd >= 0) {
-            event = EventFd.open(eventFd);
-            if (event == null) {
-                Posix.close(fd);
+            QueueFiles files = queueFiles.get(id);
+            if (files == null || files.memory().size() != SharedReceives.size(capacity)) {
                 return null;
             }
+            queueFiles.remove(id);
+            known = new SharedReceives(id, files.memory(), capacity, files.event());
+            known.addUser();
+            receiveQueues.put(id, known);
+            offeredQueues.add(id);
         }
-        SharedMemory memory = SharedMemory.open(fd, size, true);
-        if (memory == null) {
-            if (event != null) {
-                event.release();
-            }
+        if (known.capacity() != capacity || hasCompletions != (known.doorbell() != null)) {
             return null;
         }
-        SharedReceives queue = new SharedReceives(id, memory, capacity, event);
-        queue.addUser();
-        receiveQueues.put(id, queue);
-        return queue;
+        known.addUser();
+        return known;
     }
 
     /** Returns the view of a shared receive queue of this process itself, to be released by the caller. */
@@ -238,11 +596,13 @@ final class RemoteProcess {
         }
     }
 
+    // ---- memory that is not mapped
+
     /** Copies to memory that is not mapped here; returns 0 or {@code -errno}. */
-    int copyTo(long remote, long local, long length) {
+    int copyTo(long remote, long source, long length) {
         long done = 0;
         while (done < length) {
-            long count = Libc.processWrite(identity.pid(), remote + done, local + done, length - done);
+            long count = Libc.processWrite(pid, remote + done, source + done, length - done);
             if (count <= 0) {
                 return count == 0 ? -Libc.EFAULT : (int) count;
             }
@@ -252,10 +612,10 @@ final class RemoteProcess {
     }
 
     /** Copies from memory that is not mapped here; returns 0 or {@code -errno}. */
-    int copyFrom(long remote, long local, long length) {
+    int copyFrom(long remote, long target, long length) {
         long done = 0;
         while (done < length) {
-            long count = Libc.processRead(identity.pid(), remote + done, local + done, length - done);
+            long count = Libc.processRead(pid, remote + done, target + done, length - done);
             if (count <= 0) {
                 return count == 0 ? -Libc.EFAULT : (int) count;
             }

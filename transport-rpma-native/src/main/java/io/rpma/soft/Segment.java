@@ -16,30 +16,28 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** Memory of this process that peers can map: what one {@code commit} put into an address range. */
 final class Segment {
-    private final int id;
-    private final SharedMemory memory;
+    private final Range range;
+    private final long address;
+    private final long size;
     private final AtomicInteger regions = new AtomicInteger();
 
-    Segment(int id, SharedMemory memory) {
-        this.id = id;
-        this.memory = memory;
+    Segment(Range range, long address, long size) {
+        this.range = range;
+        this.address = address;
+        this.size = size;
     }
 
-    /** Returns the number that this process gave it, never the same twice; at least 1. */
-    int id() {
-        return id;
+    /** Returns the range that it lies in. */
+    Range range() {
+        return range;
     }
 
     long address() {
-        return memory.address();
+        return address;
     }
 
     long size() {
-        return memory.size();
-    }
-
-    int fd() {
-        return memory.fd();
+        return size;
     }
 
     /** Returns the number of regions registered in it. */
@@ -47,11 +45,7 @@ final class Segment {
         return regions;
     }
 
-    boolean contains(long address, long length) {
-        return address >= memory.address() && length <= memory.size() - (address - memory.address());
-    }
-
-    void release() {
-        memory.release();
+    boolean contains(long other, long length) {
+        return other >= address && length <= size - (other - address);
     }
 }

@@ -29,36 +29,23 @@ final class SharedMemory {
 
     private final long address;
     private final long size;
-    private final boolean fixed;
     private final AtomicInteger users = new AtomicInteger(1);
     private int fd;
 
-    private SharedMemory(long address, long size, int fd, boolean fixed) {
+    private SharedMemory(long address, long size, int fd) {
         this.address = address;
         this.size = size;
         this.fd = fd;
-        this.fixed = fixed;
     }
 
     /**
      * Creates zeroed memory with a file behind it.
      *
      * @param name what {@code /proc} shows
-     * @param size in bytes, rounded up to whole pages
+     * @param bytes the size, rounded up to whole pages
      */
-    static SharedMemory create(String name, long size) throws RpmaException {
-        return create(name, roundUp(size), 0);
-    }
-
-    /**
-     * Creates zeroed memory at a place of the address space that the caller owns. It is never unmapped from here: the owner
-     * puts something else in its place.
-     */
-    static SharedMemory createAt(long address, long size) throws RpmaException {
-        return create("rpma-segment", size, address);
-    }
-
-    private static SharedMemory create(String name, long size, long fixedAddress) throws RpmaException {
+    static SharedMemory create(String name, long bytes) throws RpmaException {
+        long size = roundUp(bytes);
         int fd = Libc.memfdCreate(name);
         if (fd < 0) {
             throw failed(-fd, "memfd_create", size);
@@ -66,7 +53,7 @@ final class SharedMemory {
         int result = Libc.ftruncate(fd, size);
         if (result == 0 && Overcommit.FORBIDDEN) {
             // Where the kernel promises no more than it has, a page that cannot be had would kill the process at its first use.
-            result = Libc.fallocate(fd, size);
+            result = Libc.fallocate(fd, 0, 0, size);
         }
         if (result == 0) {
             result = Libc.addSeals(fd, SEALS);
@@ -75,12 +62,12 @@ final class SharedMemory {
             Posix.close(fd);
             throw failed(-result, "making a memory file", size);
         }
-        long address = map(fd, size, fixedAddress, true);
+        long address = map(fd, size, true);
         if (address < 0) {
             Posix.close(fd);
             throw failed((int) -address, "mmap", size);
         }
-        return new SharedMemory(address, size, fd, fixedAddress != 0);
+        return new SharedMemory(address, size, fd);
     }
 
     /**
@@ -103,29 +90,28 @@ final class SharedMemory {
                 SoftLog.violation("shared memory of " + found + " bytes came, " + size + " were announced");
                 return null;
             }
-            long address = map(fd, size, 0, writable);
+            long address = map(fd, size, writable);
             if (address < 0) {
                 SoftLog.violation("shared memory of " + size + " bytes cannot be mapped: "
                     + Posix.strerror((int) -address));
                 return null;
             }
-            return new SharedMemory(address, size, -1, false);
+            return new SharedMemory(address, size, -1);
         } finally {
             Posix.close(fd);
         }
     }
 
-    private static long map(int fd, long size, long fixedAddress, boolean writable) {
+    private static long map(int fd, long size, boolean writable) {
         int protection = writable ? Posix.PROT_READ | Posix.PROT_WRITE : Posix.PROT_READ;
-        int flags = fixedAddress == 0 ? Posix.MAP_SHARED : Posix.MAP_SHARED | Posix.MAP_FIXED;
-        return Posix.mmap(fixedAddress, size, protection, flags, fd, 0);
+        return Posix.mmap(0, size, protection, Posix.MAP_SHARED, fd, 0);
     }
 
     static long roundUp(long size) {
         return (size + Posix.PAGE_SIZE - 1) / Posix.PAGE_SIZE * Posix.PAGE_SIZE;
     }
 
-    private static RpmaException failed(int errno, String what, long size) {
+    static RpmaException failed(int errno, String what, long size) {
         return SoftLog.failure(RpmaError.NO_MEMORY, errno, what + " failed for " + size + " bytes of shared memory: "
             + Posix.strerror(errno) + (errno == 24 ? "; raise the limit of open files (ulimit -n)" : ""), null);
     }
@@ -157,25 +143,11 @@ final class SharedMemory {
         return this;
     }
 
-    /** Becomes a user unless the last one has gone. */
-    boolean tryRetain() {
-        int count = users.get();
-        while (count > 0) {
-            if (users.compareAndSet(count, count + 1)) {
-                return true;
-            }
-            count = users.get();
-        }
-        return false;
-    }
-
     /** Gives up one use. */
     void release() {
         if (users.decrementAndGet() == 0) {
             closeFile();
-            if (!fixed) {
-                Posix.munmap(address, size);
-            }
+            Posix.munmap(address, size);
         }
     }
 }

@@ -75,6 +75,10 @@ final class SharedReceives {
         return id;
     }
 
+    int capacity() {
+        return capacity;
+    }
+
     /** Counts one more connection; under the lock of the process that it belongs to. */
     void addUser() {
         users++;

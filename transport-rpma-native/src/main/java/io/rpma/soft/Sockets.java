@@ -93,6 +93,8 @@ final class Sockets {
 
     private static final MethodHandle SOCKET = Posix.downcallErrno("socket",
         FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT));
+    private static final MethodHandle SOCKETPAIR = Posix.downcallErrno("socketpair",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
     private static final MethodHandle BIND = Posix.downcallErrno("bind",
         FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT));
     private static final MethodHandle LISTEN = Posix.downcallErrno("listen",
@@ -134,6 +136,22 @@ final class Sockets {
         try {
             int fd = (int) SOCKET.invokeExact(capture, family, type | SOCK_CLOEXEC, 0);
             return fd < 0 ? -Posix.errno(capture) : fd;
+        } catch (Throwable e) {
+            throw Posix.unexpected(e);
+        }
+    }
+
+    /** Creates two Unix sockets that are connected to each other, non-blocking, and keep messages apart. */
+    static int socketPair(int[] ends) {
+        MemorySegment capture = Posix.capture();
+        long pair = Scratch.get().vectors();
+        try {
+            if ((int) SOCKETPAIR.invokeExact(capture, AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) != 0) {
+                return -Posix.errno(capture);
+            }
+            ends[0] = Memory.getInt(pair);
+            ends[1] = Memory.getInt(pair + 4);
+            return 0;
         } catch (Throwable e) {
             throw Posix.unexpected(e);
         }

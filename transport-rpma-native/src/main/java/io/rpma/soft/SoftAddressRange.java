@@ -22,11 +22,12 @@ import java.nio.ByteOrder;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** A reserved range of addresses; each piece committed in it is a segment that peers can map. */
+/** A reserved range of addresses; what is committed in it lies in one file that peers can map. */
 final class SoftAddressRange implements AddressRange {
     private static final int RESERVED = Posix.MAP_PRIVATE | Posix.MAP_ANONYMOUS | Posix.MAP_NORESERVE;
 
     private final LocalProcess process;
+    private final Range range;
     private final long address;
     private final long size;
     private final TreeMap<Long, Segment> pieces = new TreeMap<>();
@@ -43,6 +44,15 @@ final class SoftAddressRange implements AddressRange {
         if (address < 0) {
             throw SoftLog.failure(RpmaError.NO_MEMORY, (int) -address, "a range of " + size + " bytes cannot be reserved: "
                 + Posix.strerror((int) -address) + "; look at ulimit -v", null);
+        }
+        boolean done = false;
+        try {
+            range = Range.create(process.newRange(), address, size);
+            done = true;
+        } finally {
+            if (!done) {
+                Posix.munmap(address, size);
+            }
         }
     }
 
@@ -69,8 +79,9 @@ final class SoftAddressRange implements AddressRange {
             throw SoftLog.failure(RpmaError.INVALID, "commit: " + length + " bytes at offset " + offset
                 + " overlap memory committed at offset " + before.getKey() + " (" + before.getValue().size() + " bytes)");
         }
-        Segment segment = process.newSegment(address + offset, length);
+        Segment segment = range.commit(offset, length);
         pieces.put(offset, segment);
+        process.add(segment);
         return Memory.segment(address + offset, length);
     }
 
@@ -87,15 +98,12 @@ final class SoftAddressRange implements AddressRange {
                 + " memory regions are still registered in the part at offset " + offset + "; close them first");
         }
         pieces.remove(offset);
-        giveBack(segment);
+        process.remove(segment);
+        range.punch(offset, length);
         long result = Posix.mmap(address + offset, length, 0, RESERVED | Posix.MAP_FIXED, -1, 0);
         if (result < 0) {
             throw SoftLog.failure(RpmaError.NO_MEMORY, (int) -result, "decommit: " + Posix.strerror((int) -result), null);
         }
-    }
-
-    private void giveBack(Segment segment) {
-        process.remove(segment);
     }
 
     @Override
@@ -135,8 +143,12 @@ final class SoftAddressRange implements AddressRange {
             }
         }
         closed = true;
-        pieces.values().forEach(this::giveBack);
+        pieces.values().forEach(process::remove);
         pieces.clear();
+        // At once, though peers may have it mapped until they look.
+        range.punch(0, size);
+        process.withdraw(range);
+        range.close();
         Posix.munmap(address, size);
     }
 }

@@ -127,7 +127,7 @@ final class SoftConnection implements Connection {
         if (event == null) {
             event = end();
         }
-        // Segments may have come that work requests wait for, or the news that the other side takes no more.
+        // The news may be that the other side takes no more.
         queuePair.resume();
         return event;
     }
@@ -155,7 +155,7 @@ final class SoftConnection implements Connection {
         return finish(phase == Phase.CONNECTING ? ConnectionEvent.REJECTED : ConnectionEvent.CLOSED);
     }
 
-    private ConnectionEvent take(ControlMessage message) {
+    private ConnectionEvent take(ControlMessage message) throws RpmaException {
         if (message.version() != ControlMessage.VERSION) {
             SoftLog.log(RpmaLog.Level.WARNING, "the other side at " + remoteAddress + " speaks version " + message.version()
                 + " of the protocol, this side " + ControlMessage.VERSION + ": use the same release on both sides");
@@ -200,21 +200,20 @@ final class SoftConnection implements Connection {
     }
 
     /** The server has agreed: takes note of its end, and tells it that this end is ready. */
-    private ConnectionEvent accepted(ControlMessage message) {
+    private ConnectionEvent accepted(ControlMessage message) throws RpmaException {
         EndDescription end = active && phase == Phase.CONNECTING ? EndDescription.read(message.body()) : null;
         if (end == null || message.body().remaining() < ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA) {
             return violated("an acceptance that makes no sense");
         }
-        RemoteEnd remote = Attaching.attach(peer.process(), end, message, control.peerPid());
+        RemoteProcess process = control.remote();
+        RemoteEnd remote = process.confirm(new RemoteProcess.Identity(control.peerPid(), end.high(), end.low()))
+            ? Attaching.attach(peer.process(), process, end, message) : null;
         if (remote == null) {
-            control.breakOff();
-            return end();
+            return violated("an acceptance that makes no sense");
         }
         byte[] data = new byte[ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA];
         message.body().get(data);
         privateData = ByteBuffer.wrap(data).asReadOnlyBuffer();
-        control.remote(remote.process());
-        control.addSegments(message);
         queuePair.connect(remote);
         phase = Phase.ESTABLISHED;
         queuePair.ready();

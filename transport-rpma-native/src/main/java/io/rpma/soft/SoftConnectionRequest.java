@@ -22,16 +22,14 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
-/** A connection request: the queues are there, the socket leads to the other side, and nothing is agreed yet. */
+/** A connection request: nothing is agreed yet. */
 abstract class SoftConnectionRequest implements ConnectionRequest {
     private final SoftPeer peer;
-    private final Queues queues;
     private final InetSocketAddress remoteAddress;
     private boolean used;
 
-    SoftConnectionRequest(SoftPeer peer, Queues queues, InetSocketAddress remoteAddress) {
+    SoftConnectionRequest(SoftPeer peer, InetSocketAddress remoteAddress) {
         this.peer = peer;
-        this.queues = queues;
         this.remoteAddress = remoteAddress;
     }
 
@@ -39,9 +37,11 @@ abstract class SoftConnectionRequest implements ConnectionRequest {
         return peer;
     }
 
-    Queues queues() {
-        return queues;
-    }
+    /** Returns the queues, {@code null} as long as there are none. */
+    abstract Queues queues();
+
+    /** Posts a receive that is known to have a region. */
+    abstract void post(SoftLocalMemoryRegion target, long offset, long length, long context) throws RpmaException;
 
     @Override
     public InetSocketAddress remoteAddress() {
@@ -55,7 +55,7 @@ abstract class SoftConnectionRequest implements ConnectionRequest {
             throw SoftLog.failure(RpmaError.INVALID,
                 "receive: a receive posted before the connection exists needs a memory region");
         }
-        queues.queuePair().receive(SoftLocalMemoryRegion.of(target), offset, length, context);
+        post(SoftLocalMemoryRegion.of(target), offset, length, context);
     }
 
     @Override
@@ -77,14 +77,19 @@ abstract class SoftConnectionRequest implements ConnectionRequest {
                 data.duplicate().get(padded, 0, length);
             }
             Connection connection = open(padded);
-            queues.queuePair().half().closeFile();
             done = true;
             return connection;
         } finally {
+            ended();
             if (!done) {
                 release();
             }
         }
+    }
+
+    /** The request has been used up. */
+    void ended() {
+        // Nothing to be given up.
     }
 
     /** Returns how many bytes of private data the other side can be sent. */
@@ -100,6 +105,7 @@ abstract class SoftConnectionRequest implements ConnectionRequest {
     public void close() throws RpmaException {
         if (!used) {
             used = true;
+            ended();
             release();
         }
     }
@@ -107,7 +113,9 @@ abstract class SoftConnectionRequest implements ConnectionRequest {
     private void release() throws RpmaException {
         drop();
         try {
-            queues.close();
+            if (queues() != null) {
+                queues().close();
+            }
         } finally {
             peer.removeChild();
         }

@@ -184,7 +184,7 @@ final class SoftEndpoint implements Endpoint {
                 client = acceptClient();
             }
             if (client >= 0) {
-                ConnectionRequest request = readClient(client, config);
+                ConnectionRequest request = readClient(client, fd != unix, config);
                 if (request != null) {
                     return request;
                 }
@@ -210,11 +210,6 @@ final class SoftEndpoint implements Endpoint {
             return -1;
         }
         clients.put(fd, credentials);
-        int result = Sockets.epollAdd(epoll, fd);
-        if (result < 0) {
-            dropClient(fd);
-            check(result, "epoll_ctl");
-        }
         return fd;
     }
 
@@ -236,11 +231,21 @@ final class SoftEndpoint implements Endpoint {
         Posix.close(fd);
     }
 
-    /** Reads what a client says; returns its request once it is there. */
-    private ConnectionRequest readClient(int fd, ConnectionConfig config) throws RpmaException {
+    /**
+     * Reads what a client says; returns its request once it is there.
+     *
+     * @param watched whether it is in the epoll set already; most clients need not be
+     */
+    private ConnectionRequest readClient(int fd, boolean watched, ConnectionConfig config) throws RpmaException {
         ControlMessage message = ControlMessage.receive(fd, incoming);
         if (message == null) {
-            if (incoming.result != -Posix.EAGAIN && incoming.result != -Posix.EINTR) {
+            if (incoming.result == -Posix.EAGAIN && !watched) {
+                int result = Sockets.epollAdd(epoll, fd);
+                if (result < 0) {
+                    dropClient(fd);
+                    check(result, "epoll_ctl");
+                }
+            } else if (incoming.result != -Posix.EAGAIN && incoming.result != -Posix.EINTR) {
                 if (incoming.result == -Posix.EINVAL) {
                     SoftLog.violation("a client of " + address + " sent what is no message of this protocol");
                 }
@@ -264,6 +269,9 @@ final class SoftEndpoint implements Endpoint {
                 dropClient(fd);
                 return null;
             }
+            if (watched) {
+                Sockets.epollRemove(epoll, fd);
+            }
             return newRequest(fd, end, message, config);
         } finally {
             message.closeAttachments();
@@ -283,8 +291,7 @@ final class SoftEndpoint implements Endpoint {
             return null;
         }
         clients.remove(fd);
-        Sockets.epollRemove(epoll, fd);
-        ControlSocket control = new ControlSocket(peer.process(), fd, pid);
+        RemoteProcess process = null;
         Queues queues = null;
         RemoteEnd view = null;
         IncomingRequest request = null;
@@ -294,15 +301,19 @@ final class SoftEndpoint implements Endpoint {
                     + " is gone before its request was taken", null);
             }
             QueueSizes sizes = QueueSizes.of(config, peer);
-            view = Attaching.attach(peer.process(), end, message, pid);
+            process = peer.process().accepting(new RemoteProcess.Identity(pid, end.high(), end.low()), end.link(),
+                message.take(ControlMessage.LINK));
+            if (process == null) {
+                SoftLog.violation("process " + pid + " asks for a connection by a link that it has not sent");
+                return null;
+            }
+            view = Attaching.attach(peer.process(), process, end, message);
             if (view == null) {
                 return null;
             }
-            control.remote(view.process());
-            control.addSegments(message);
-            queues = Queues.create(peer, sizes);
+            queues = Queues.create(peer, sizes, process);
             peer.addChild();
-            request = new IncomingRequest(peer, queues, control, view,
+            request = new IncomingRequest(peer, queues, new ControlSocket(process, fd, pid), view,
                 address.getAddress().isAnyLocalAddress() ? dialled : address, remote, data);
             return request;
         } finally {
@@ -311,7 +322,11 @@ final class SoftEndpoint implements Endpoint {
                 if (view != null) {
                     view.release();
                 }
-                control.close();
+                Posix.close(fd);
+            }
+            if (process != null) {
+                // The half and the view of the other end have uses of their own.
+                process.release();
             }
         }
     }
@@ -406,6 +421,7 @@ final class SoftEndpoint implements Endpoint {
         }
         clients.keySet().forEach(Posix::close);
         strangers.keySet().forEach(Posix::close);
+        peer.process().sweep();
         peer.removeChild();
     }
 }

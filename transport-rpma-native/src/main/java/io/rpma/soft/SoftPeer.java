@@ -25,7 +25,6 @@ import io.rpma.SharedReceiveQueue;
 import io.rpma.SharedReceiveQueueConfig;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -33,12 +32,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A protection domain. It also knows which segments its connections' other ends have been sent, and sends further ones. */
+/** A protection domain. It also knows which ranges its connections' other ends must have, and sees to it. */
 final class SoftPeer implements Peer {
-    /** Attachments of one message that are not segments. */
-    private static final int OTHER_ATTACHMENTS = 8;
-    private static final int SEGMENTS_PER_MESSAGE = Scratch.MAX_DESCRIPTORS - OTHER_ATTACHMENTS;
-    /** What peers reach: they must have the segment. */
+    /** What peers reach: they must have the range. */
     private static final int REACHED = MemoryUsage.READ_SRC.bit() | MemoryUsage.WRITE_DST.bit()
         | MemoryUsage.FLUSH_VISIBILITY.bit() | MemoryUsage.FLUSH_PERSISTENT.bit() | MemoryUsage.RECV.bit();
 
@@ -47,7 +43,7 @@ final class SoftPeer implements Peer {
     private final Rendezvous rendezvous;
     private final int domain;
     private final AtomicInteger children = new AtomicInteger();
-    private final Map<Integer, Segment> published = new LinkedHashMap<>();
+    private final Map<Integer, Range> published = new LinkedHashMap<>();
     private final Set<ControlSocket> controls = new LinkedHashSet<>();
     private volatile boolean closed;
 
@@ -122,10 +118,7 @@ final class SoftPeer implements Peer {
         }
         QueueSizes sizes = QueueSizes.of(config, this);
         InetSocketAddress target = Rendezvous.target(remote);
-        Rendezvous.Route route = rendezvous.resolve(target, sizes.timeoutMillis());
-        Queues queues = Queues.create(this, sizes);
-        addChild();
-        return new OutgoingRequest(this, queues, route);
+        return new OutgoingRequest(this, sizes, rendezvous.resolve(target, sizes.timeoutMillis()));
     }
 
     @Override
@@ -144,7 +137,7 @@ final class SoftPeer implements Peer {
 
     /** Forgets a shared receive queue. */
     void remove(SoftSharedReceiveQueue queue) {
-        process.remove(queue);
+        process.withdraw(queue);
         removeChild();
     }
 
@@ -171,12 +164,14 @@ final class SoftPeer implements Peer {
         }
         boolean done = false;
         try {
-            int key = process.regions().enter(bits, address, size, segment == null ? RegionTable.FOREIGN : segment.id(),
-                segment == null ? 0 : address - segment.address(), domain);
-            addChild();
             if (segment != null && (bits & REACHED) != 0) {
-                publish(segment);
+                // Before anybody can know the region's key.
+                publish(segment.range());
             }
+            int key = process.regions().enter(bits, address, size,
+                segment == null ? RegionTable.FOREIGN : segment.range().id(),
+                segment == null ? 0 : address - segment.range().address(), domain);
+            addChild();
             done = true;
             return new SoftLocalMemoryRegion(this, memory, bits, key, segment);
         } finally {
@@ -186,69 +181,45 @@ final class SoftPeer implements Peer {
         }
     }
 
-    // ---- segments
+    // ---- ranges
 
-    /** Sends a segment to the other ends of all connections, unless they have it. */
-    private void publish(Segment segment) {
+    /** Sends a range to the processes at the other ends of all connections, unless they have it. */
+    private void publish(Range range) {
         synchronized (controls) {
-            if (published.putIfAbsent(segment.id(), segment) == null) {
+            if (published.putIfAbsent(range.id(), range) == null) {
+                List<Range> one = List.of(range);
                 for (ControlSocket control : controls) {
-                    if (!control.isSelf()) {
-                        control.send(ControlMessage.of(ControlMessage.SEGMENTS)
-                            .attach(ControlMessage.SEGMENT, segment.id(), segment.size(), segment.fd()));
-                    }
+                    control.announce(one);
                 }
             }
         }
     }
 
-    /** Takes a segment back that is about to be given back. */
-    void withdraw(Segment segment) {
+    /** Asks the processes at the other ends to unmap a range that has been given back. */
+    void withdraw(Range range) {
         synchronized (controls) {
-            if (published.remove(segment.id()) != null) {
-                for (ControlSocket control : controls) {
-                    if (!control.isSelf()) {
-                        ControlMessage message = ControlMessage.of(ControlMessage.GONE);
-                        message.body().putInt(segment.id());
-                        control.send(message);
-                    }
-                }
+            if (published.remove(range.id()) != null) {
+                controls.forEach(ControlSocket::askToLook);
             }
         }
     }
 
     /**
-     * Sends the message that connects or accepts, with the segments that the other end may need, and lets the connection have
-     * those that come later.
+     * Sends the message that connects or accepts, when the other process has the ranges that it may need, and sees to it that
+     * it gets those that come later.
      *
      * @return 0 or {@code -errno}
      */
     int publish(ControlSocket control, ControlMessage message) {
         synchronized (controls) {
-            List<Segment> segments = control.isSelf() ? List.of() : new ArrayList<>(published.values());
-            int sent = 0;
-            while (sent < segments.size() && sent < SEGMENTS_PER_MESSAGE) {
-                attach(message, segments.get(sent++));
-            }
+            control.announce(published.values());
             int result = control.send(message);
-            while (result == 0 && sent < segments.size()) {
-                ControlMessage more = ControlMessage.of(ControlMessage.SEGMENTS);
-                int end = Math.min(segments.size(), sent + SEGMENTS_PER_MESSAGE);
-                while (sent < end) {
-                    attach(more, segments.get(sent++));
-                }
-                result = control.send(more);
-            }
             controls.add(control);
             return result;
         }
     }
 
-    private static void attach(ControlMessage message, Segment segment) {
-        message.attach(ControlMessage.SEGMENT, segment.id(), segment.size(), segment.fd());
-    }
-
-    /** Sends no further segments to a connection. */
+    /** Sends nothing further by a connection. */
     void removeControl(ControlSocket control) {
         synchronized (controls) {
             controls.remove(control);

@@ -17,9 +17,17 @@
  * thread of its own.
  *
  * <p>The rooms: {@link io.rpma.soft.QueuePair} executes work requests; {@link io.rpma.soft.RegionTable} says which memory of
- * this process a peer may reach, {@link io.rpma.soft.RemoteProcess} is the same of another process;
- * {@link io.rpma.soft.ControlSocket} carries the connection's events and the descriptors of shared memory;
- * {@link io.rpma.soft.Rendezvous} finds the listener of an address.
+ * this process a peer may reach; {@link io.rpma.soft.RemoteProcess} is all that is shared with one other process;
+ * {@link io.rpma.soft.ControlSocket} carries a connection's events; {@link io.rpma.soft.Rendezvous} finds the listener of an
+ * address.
+ *
+ * <p>What two processes share, they share once, not for each connection: the process that connects first makes a
+ * {@link io.rpma.soft.Link}, and by it each sends the other the files of its region table, of its address ranges (whole, with
+ * holes where nothing is committed), of its shared receive queues, and of the halves of its connections. A file is sent before
+ * anything that refers to it, and mapped when something does. A connection then costs one socket, whose end tells of the peer's
+ * death, one eventfd, and a slot of memory that both sides have mapped already. The slot is used anew when both sides have let go
+ * of it ({@link io.rpma.soft.HalfMemory}); all of it is unmapped a second after the last connection, or at once when the other
+ * process is gone.
  *
  * <p>One thing an adapter does and this cannot: a send that finds no posted receive waits at its sender, and goes on when the
  * sender makes a call or sleeps on a descriptor of the connection, which the target rings as soon as it posts a receive. A

@@ -12,6 +12,7 @@
  */
 package io.rpma.soft;
 
+import io.rpma.AddressRange;
 import io.rpma.CompletionFlag;
 import io.rpma.CompletionQueue;
 import io.rpma.CompletionStatus;
@@ -310,15 +311,14 @@ final class SoftChild {
         try (Connection connection = station.connect(port, config(), 0); Arena arena = Arena.ofShared()) {
             say("ready");
             LocalMemoryRegion offered = null;
-            boolean fromRange = false;
+            AddressRange range = null;
             String command = input.readLine();
             while (command != null && !command.equals("end")) {
                 String[] words = command.split(" ");
                 switch (words[0]) {
                     case "range", "foreign" -> {
-                        fromRange = words[0].equals("range");
-                        MemorySegment memory =
-                            fromRange ? station.range.commit(Station.SIZE, 1 << 20) : arena.allocate(1 << 20, 8);
+                        range = words[0].equals("range") ? station.provider.reserve(1 << 20) : null;
+                        MemorySegment memory = range != null ? range.commit(0, 1 << 20) : arena.allocate(1 << 20, 8);
                         for (int i = 0; i < 1 << 20; i++) {
                             memory.set(JAVA_BYTE, i, (byte) (i * 7));
                         }
@@ -341,8 +341,8 @@ final class SoftChild {
                     }
                     case "drop" -> {
                         offered.close();
-                        if (fromRange) {
-                            station.range.decommit(Station.SIZE, 1 << 20);
+                        if (range != null) {
+                            range.close();
                         }
                         say("dropped");
                     }

@@ -21,7 +21,6 @@ import io.netty.channel.ChannelMetadata;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.ConnectTimeoutException;
 import io.netty.channel.EventLoop;
-import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoRegistration;
 import io.netty.util.concurrent.Future;
 import io.rpma.CompletionQueue;
@@ -110,17 +109,14 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
 
     @Override
     protected boolean isCompatible(EventLoop loop) {
-        return loop instanceof IoEventLoop io && io.isCompatible(RpmaIoHandle.class);
+        // Refused by doRegister(), in words that help.
+        return true;
     }
 
     @Override
     protected void doRegister(ChannelPromise promise) {
-        ((IoEventLoop) eventLoop()).register(handle()).addListener(future -> {
-            if (!future.isSuccess()) {
-                promise.setFailure(future.cause());
-                return;
-            }
-            handle().registration = (IoRegistration) future.getNow();
+        EventLoops.register(this, handle(), promise, registration -> {
+            handle().registration = registration;
             if (pair() != null) {
                 handle().registration.submit(RpmaIoOps.OPEN);
             }
@@ -284,7 +280,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         private void drop(Connector.Prepared prepared) {
             if (prepared != null) {
                 try {
-                    prepared.request().close();
+                    prepared.drop();
                 } catch (RpmaException e) {
                     pipeline().fireExceptionCaught(e);
                 }

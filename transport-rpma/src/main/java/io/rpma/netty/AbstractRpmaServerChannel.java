@@ -20,7 +20,6 @@ import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoop;
-import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoRegistration;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.socket.ServerSocketChannel;
@@ -62,8 +61,13 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         super(null);
     }
 
-    /** Sizes the queues of the children by the options as they are now and what the device can do; to be closed. */
+    /** Sizes the queues of the next child by what the device can do; to be closed. */
     abstract ConnectionConfig newConfig(Fabric fabric) throws RpmaException;
+
+    /** No child will be made with the last configuration. */
+    void dropConfig() {
+        // Nothing but the configuration was made for it.
+    }
 
     /**
      * Accepts a connection, or refuses it; on the loop.
@@ -125,17 +129,14 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
 
     @Override
     protected boolean isCompatible(EventLoop loop) {
-        return loop instanceof IoEventLoop io && io.isCompatible(RpmaIoHandle.class);
+        // Refused by doRegister(), in words that help.
+        return true;
     }
 
     @Override
     protected void doRegister(ChannelPromise promise) {
-        ((IoEventLoop) eventLoop()).register(handle()).addListener(future -> {
-            if (!future.isSuccess()) {
-                promise.setFailure(future.cause());
-                return;
-            }
-            handle().registration = (IoRegistration) future.getNow();
+        EventLoops.register(this, handle(), promise, registration -> {
+            handle().registration = registration;
             if (endpoint != null) {
                 handle().registration.submit(RpmaIoOps.OPEN);
             }
@@ -166,7 +167,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             connectionConfig = newConfig(fabric);
             endpoint = fabric.peer().listen(new InetSocketAddress(reachable, inet.getPort()));
         } catch (RpmaException e) {
-            closeConfig();
+            dropUnusedConfig();
             throw ConnectFailure.bind(e, inet);
         }
         local = endpoint.localAddress();
@@ -177,6 +178,13 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         if (connectionConfig != null) {
             connectionConfig.close();
             connectionConfig = null;
+        }
+    }
+
+    private void dropUnusedConfig() throws RpmaException {
+        if (connectionConfig != null) {
+            dropConfig();
+            closeConfig();
         }
     }
 
@@ -203,7 +211,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
                 endpoint.close();
             }
         } finally {
-            closeConfig();
+            dropUnusedConfig();
         }
     }
 
@@ -289,6 +297,14 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             while (isOpen() && pending.size() + accepted.size() < Math.max(1, config().getBacklog())) {
                 ConnectionRequest request;
                 try {
+                    if (connectionConfig == null) {
+                        connectionConfig = newConfig(fabric);
+                    }
+                } catch (RpmaException e) {
+                    LOGGER.warn("A connection to {} could not be accepted.", local, e);
+                    return rejectNext(e);
+                }
+                try {
                     request = endpoint.nextConnectionRequest(connectionConfig);
                 } catch (RpmaException e) {
                     // One client's request failed, mostly because the client is gone. The next one is not to blame.
@@ -303,6 +319,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
                     return null;
                 }
                 try {
+                    closeConfig();
                     accept(request);
                 } catch (RpmaException e) {
                     LOGGER.warn("The connection of {} to {} could not be accepted.", request.remoteAddress(), local, e);
@@ -310,6 +327,20 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
                 }
             }
             return null;
+        }
+
+        /** There are no means for another connection: its client must hear so, instead of waiting. */
+        private Throwable rejectNext(RpmaException why) {
+            try {
+                ConnectionRequest request = endpoint.nextConnectionRequest(null);
+                if (request != null) {
+                    request.close();
+                    eventLoop().execute(this::eventsReady);
+                }
+            } catch (RpmaException e) {
+                why.addSuppressed(e);
+            }
+            return why;
         }
 
         private void accept(ConnectionRequest request) throws RpmaException {

@@ -79,6 +79,7 @@ final class Connector {
             return new Prepared(fabric, dialer, request);
         } catch (RpmaException e) {
             KNOWN.remove(target);
+            dialer.dropped();
             throw e;
         }
     }
@@ -93,6 +94,15 @@ final class Connector {
     record Prepared(Fabric fabric, Dialer dialer, ConnectionRequest request) {
         QueuePair connect(InetSocketAddress remote) throws RpmaException {
             return dialer.connect(fabric, request, remote);
+        }
+
+        /** Gives up what was prepared. */
+        void drop() throws RpmaException {
+            try {
+                request.close();
+            } finally {
+                dialer.dropped();
+            }
         }
     }
 }

@@ -30,4 +30,9 @@ interface Dialer {
      * @param remote the address that was asked for
      */
     QueuePair connect(Fabric fabric, ConnectionRequest request, InetSocketAddress remote) throws RpmaException;
+
+    /** Nothing came of the configuration, or of the request made with it, which is closed. */
+    default void dropped() {
+        // Nothing but the configuration was made for it.
+    }
 }

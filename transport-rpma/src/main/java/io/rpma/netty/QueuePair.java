@@ -215,6 +215,7 @@ abstract class QueuePair {
         if (current == null) {
             return;
         }
+        closing();
         connection = null;
         queue = null;
         try {
@@ -223,6 +224,11 @@ abstract class QueuePair {
             breakWith(e);
         }
         release();
+    }
+
+    /** Is about to be destroyed. */
+    void closing() {
+        // What this connection alone has ends with it.
     }
 
     /** Releases the buffers: the queue pair is destroyed, and uses none any more. */

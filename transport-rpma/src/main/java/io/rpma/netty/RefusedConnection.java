@@ -31,16 +31,23 @@ import java.util.concurrent.TimeUnit;
 final class RefusedConnection implements RpmaIoHandle {
     private static final long MILLIS = 2_000;
 
+    private final ReceiveBuffers receives;
     private Connection connection;
     private IoRegistration registration;
     private Future<?> timeout;
 
-    private RefusedConnection(Connection connection) {
+    private RefusedConnection(Connection connection, ReceiveBuffers receives) {
         this.connection = connection;
+        this.receives = receives;
     }
 
-    static void watch(Connection connection, EventLoop loop) {
-        RefusedConnection refused = new RefusedConnection(connection);
+    /**
+     * Watches a connection until it can be destroyed; on the loop.
+     *
+     * @param receives what it was configured with, though nothing was posted for it
+     */
+    static void watch(Connection connection, ReceiveBuffers receives, EventLoop loop) {
+        RefusedConnection refused = new RefusedConnection(connection, receives);
         ((IoEventLoop) loop).register(refused).addListener(future -> {
             if (!future.isSuccess()) {
                 refused.end();
@@ -65,10 +72,31 @@ final class RefusedConnection implements RpmaIoHandle {
         Connection closing = connection;
         connection = null;
         try {
+            if (receives.isShared()) {
+                giveBackReceives(closing);
+            }
+        } catch (RpmaException e) {
+            // A client that sends where it is refused may have taken receives that are not known any more.
+            receives.endedMidway();
+        }
+        try {
             closing.close();
         } catch (RpmaException e) {
             // Nobody is interested in this connection: it must only be gone, and closing again would do nothing.
             return;
+        } finally {
+            receives.leave(0);
+        }
+    }
+
+    /** What a client sends though it is refused has taken receives that are of others. */
+    private void giveBackReceives(Connection closing) throws RpmaException {
+        closing.disconnect();
+        WorkCompletions batch = new WorkCompletions(16);
+        for (int n = closing.completionQueue().poll(batch); n > 0; n = closing.completionQueue().poll(batch)) {
+            for (int i = 0; i < n; i++) {
+                receives.repost((int) batch.context(i));
+            }
         }
     }
 

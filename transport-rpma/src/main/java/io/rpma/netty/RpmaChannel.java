@@ -97,7 +97,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
     @Override
     Dialer dialer() {
         StreamOptions options = config.stream();
-        return new StreamDialer(options.messageBytes(), options.credits());
+        return new StreamDialer(options.messageBytes(), options.credits(), options.shared());
     }
 
     @Override
@@ -442,6 +442,12 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
                     closeBroken(current);
                 }
                 return;
+            }
+            if (current.takeStarved()) {
+                pipeline().fireUserEventTriggered(RpmaReceiveStarvation.INSTANCE);
+                if (!open) {
+                    return;
+                }
             }
             boolean ended = current.isEndOfStream() || current.broken() != null;
             if (ended && !endSeen) {

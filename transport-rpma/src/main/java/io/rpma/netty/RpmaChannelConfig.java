@@ -61,7 +61,7 @@ public final class RpmaChannelConfig extends DefaultChannelConfig implements Soc
         return getOptions(super.getOptions(), ChannelOption.SO_RCVBUF, ChannelOption.SO_SNDBUF, ChannelOption.TCP_NODELAY,
             ChannelOption.SO_KEEPALIVE, ChannelOption.SO_REUSEADDR, ChannelOption.SO_LINGER, ChannelOption.IP_TOS,
             ChannelOption.ALLOW_HALF_CLOSURE, RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES,
-            RpmaChannelOption.RPMA_RECEIVE_BUFFERS);
+            RpmaChannelOption.RPMA_RECEIVE_BUFFERS, RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE);
     }
 
     @Override
@@ -88,6 +88,8 @@ public final class RpmaChannelConfig extends DefaultChannelConfig implements Soc
             value = stream.messageBytes();
         } else if (option == RpmaChannelOption.RPMA_RECEIVE_BUFFERS) {
             value = stream.credits();
+        } else if (option == RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE) {
+            value = stream.shared();
         } else {
             return super.getOption(option);
         }
@@ -117,6 +119,8 @@ public final class RpmaChannelConfig extends DefaultChannelConfig implements Soc
             stream.messageBytes((Integer) value);
         } else if (option == RpmaChannelOption.RPMA_RECEIVE_BUFFERS) {
             stream.credits((Integer) value);
+        } else if (option == RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE) {
+            stream.shared((Boolean) value);
         } else {
             return super.setOption(option, value);
         }

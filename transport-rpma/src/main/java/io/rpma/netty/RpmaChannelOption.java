@@ -23,8 +23,8 @@ import io.netty.channel.ChannelOption;
  */
 public final class RpmaChannelOption<T> extends ChannelOption<T> {
     /**
-     * The size of a receive buffer in bytes, and so of the longest message the peer may send; 64 to 4 MiB, default 16 KiB. A
-     * connection holds {@link #RPMA_RECEIVE_BUFFERS} of them, and four more.
+     * The size of a receive buffer in bytes, and so of the longest message the peer may send; 64 to 4 MiB, default 64 KiB. A
+     * connection's share is {@link #RPMA_RECEIVE_BUFFERS} of them, and four more.
      */
     public static final ChannelOption<Integer> RPMA_RECEIVE_BUFFER_BYTES =
         valueOf(RpmaChannelOption.class, "RPMA_RECEIVE_BUFFER_BYTES");
@@ -34,6 +34,14 @@ public final class RpmaChannelOption<T> extends ChannelOption<T> {
      */
     public static final ChannelOption<Integer> RPMA_RECEIVE_BUFFERS =
         valueOf(RpmaChannelOption.class, "RPMA_RECEIVE_BUFFERS");
+
+    /**
+     * Whether the connection takes its receives from a queue that it shares with others ({@code rpma_srq_new(3)}), so that the
+     * memory for them does not grow with the number of connections; default true. A queue of its own costs its whole memory,
+     * and is never waited for because of other connections.
+     */
+    public static final ChannelOption<Boolean> RPMA_SHARED_RECEIVE_QUEUE =
+        valueOf(RpmaChannelOption.class, "RPMA_SHARED_RECEIVE_QUEUE");
 
     @SuppressWarnings({"deprecation", "unused"})
     private RpmaChannelOption() {

@@ -13,6 +13,8 @@
 
 package io.rpma.netty;
 
+import io.netty.channel.IoEventLoop;
+import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadFactory;
@@ -63,5 +65,10 @@ public class RpmaEventLoopGroup extends MultiThreadIoEventLoopGroup {
      */
     public RpmaEventLoopGroup(int threads, Executor executor) {
         super(threads, executor, RpmaIoHandler.newFactory());
+    }
+
+    @Override
+    protected IoEventLoop newChild(Executor executor, IoHandlerFactory factory, Object... arguments) {
+        return new RpmaEventLoop(this, executor, factory);
     }
 }

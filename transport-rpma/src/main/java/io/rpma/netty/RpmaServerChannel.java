@@ -14,6 +14,7 @@
 package io.rpma.netty;
 
 import io.netty.channel.socket.ServerSocketChannel;
+import io.rpma.Connection;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
 import io.rpma.RpmaException;
@@ -29,6 +30,8 @@ import io.rpma.RpmaException;
 public final class RpmaServerChannel extends AbstractRpmaServerChannel {
     private final RpmaServerChannelConfig config = new RpmaServerChannelConfig(this);
     private StreamSizes sizes;
+    // For the next child.
+    private ReceiveBuffers receives;
 
     /** Creates a channel that can be bound. */
     public RpmaServerChannel() {
@@ -43,20 +46,45 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel {
     @Override
     ConnectionConfig newConfig(Fabric fabric) throws RpmaException {
         sizes = StreamSizes.of(config.stream().messageBytes(), config.stream().credits(), fabric.limits());
-        return sizes.newConfig(1000);
+        receives = sizes.newReceives(fabric, config.stream().shared());
+        try {
+            return sizes.newConfig(receives, 1000);
+        } catch (RpmaException | RuntimeException e) {
+            dropConfig();
+            throw e;
+        }
+    }
+
+    @Override
+    void dropConfig() {
+        receives.leave(0);
+        receives = null;
     }
 
     @Override
     QueuePair accept(Fabric fabric, ConnectionRequest request) throws RpmaException {
+        ReceiveBuffers ours = receives;
+        receives = null;
         Handshake peer;
         try {
             peer = Handshake.decode(request.privateData());
         } catch (Handshake.MismatchException e) {
             LOGGER.warn("The connection of {} to {} is refused: {}.", request.remoteAddress(), localAddress(), e.getMessage());
-            RefusedConnection.watch(request.connect(Handshake.refusal(e.status()).encode()), eventLoop());
+            refuse(request, e.status(), ours);
             return null;
         }
-        return StreamQueuePair.accept(fabric, sizes, request, peer);
+        return StreamQueuePair.accept(fabric, sizes, ours, request, peer);
+    }
+
+    private void refuse(ConnectionRequest request, int status, ReceiveBuffers ours) throws RpmaException {
+        Connection refused;
+        try {
+            refused = request.connect(Handshake.refusal(status).encode());
+        } catch (RpmaException e) {
+            ours.leave(0);
+            throw e;
+        }
+        RefusedConnection.watch(refused, ours, eventLoop());
     }
 
     @Override

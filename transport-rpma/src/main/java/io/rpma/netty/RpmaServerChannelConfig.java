@@ -52,7 +52,7 @@ public final class RpmaServerChannelConfig extends DefaultChannelConfig implemen
     public Map<ChannelOption<?>, Object> getOptions() {
         return getOptions(super.getOptions(), ChannelOption.SO_RCVBUF, ChannelOption.SO_REUSEADDR,
             ChannelOption.SO_BACKLOG, RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES,
-            RpmaChannelOption.RPMA_RECEIVE_BUFFERS);
+            RpmaChannelOption.RPMA_RECEIVE_BUFFERS, RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE);
     }
 
     @Override
@@ -69,6 +69,8 @@ public final class RpmaServerChannelConfig extends DefaultChannelConfig implemen
             value = stream.messageBytes();
         } else if (option == RpmaChannelOption.RPMA_RECEIVE_BUFFERS) {
             value = stream.credits();
+        } else if (option == RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE) {
+            value = stream.shared();
         } else {
             return super.getOption(option);
         }
@@ -88,6 +90,8 @@ public final class RpmaServerChannelConfig extends DefaultChannelConfig implemen
             stream.messageBytes((Integer) value);
         } else if (option == RpmaChannelOption.RPMA_RECEIVE_BUFFERS) {
             stream.credits((Integer) value);
+        } else if (option == RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE) {
+            stream.shared((Boolean) value);
         } else {
             return super.setOption(option, value);
         }

@@ -18,24 +18,55 @@ import io.rpma.ConnectionRequest;
 import io.rpma.RpmaException;
 import java.net.InetSocketAddress;
 
-/**
- * How a stream connects.
- *
- * @param messageBytes the longest message to be received
- * @param credits receive buffers
- */
-record StreamDialer(int messageBytes, int credits) implements Dialer {
+/** How a stream connects, once. */
+final class StreamDialer implements Dialer {
+    private final int messageBytes;
+    private final int credits;
+    private final boolean shared;
+    // Chosen with the configuration, used with the request made from it; by one thread after the other.
+    private ReceiveBuffers receives;
+
+    /**
+     * Takes the options.
+     *
+     * @param messageBytes the longest message to be received
+     * @param credits receive buffers
+     * @param shared whether from a queue that other connections share
+     */
+    StreamDialer(int messageBytes, int credits, boolean shared) {
+        this.messageBytes = messageBytes;
+        this.credits = credits;
+        this.shared = shared;
+    }
+
     private StreamSizes sizes(Fabric fabric) {
         return StreamSizes.of(messageBytes, credits, fabric.limits());
     }
 
     @Override
     public ConnectionConfig newConfig(Fabric fabric, int timeoutMillis) throws RpmaException {
-        return sizes(fabric).newConfig(timeoutMillis);
+        StreamSizes sizes = sizes(fabric);
+        receives = sizes.newReceives(fabric, shared);
+        try {
+            return sizes.newConfig(receives, timeoutMillis);
+        } catch (RpmaException | RuntimeException e) {
+            dropped();
+            throw e;
+        }
     }
 
     @Override
     public QueuePair connect(Fabric fabric, ConnectionRequest request, InetSocketAddress remote) throws RpmaException {
-        return StreamQueuePair.connect(fabric, sizes(fabric), request, remote);
+        ReceiveBuffers ours = receives;
+        receives = null;
+        return StreamQueuePair.connect(fabric, sizes(fabric), ours, request, remote);
+    }
+
+    @Override
+    public void dropped() {
+        if (receives != null) {
+            receives.leave(0);
+            receives = null;
+        }
     }
 }

@@ -15,11 +15,13 @@ package io.rpma.netty;
 
 /** The options that size a stream, checked when they are set. */
 final class StreamOptions {
-    static final int DEFAULT_MESSAGE_BYTES = 16 << 10;
+    static final int DEFAULT_MESSAGE_BYTES = 64 << 10;
     static final int DEFAULT_CREDITS = 16;
 
     private volatile int messageBytes = DEFAULT_MESSAGE_BYTES;
     private volatile int credits = DEFAULT_CREDITS;
+
+    private volatile boolean shared = true;
 
     int messageBytes() {
         return messageBytes;
@@ -35,6 +37,14 @@ final class StreamOptions {
 
     void credits(int count) {
         credits = check("RPMA_RECEIVE_BUFFERS", count, 1, Immediate.MAX_CREDITS);
+    }
+
+    boolean shared() {
+        return shared;
+    }
+
+    void shared(boolean on) {
+        shared = on;
     }
 
     private static int check(String option, int value, int min, int max) {

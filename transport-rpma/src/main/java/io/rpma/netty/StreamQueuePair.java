@@ -15,6 +15,7 @@ package io.rpma.netty;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.RecvByteBufAllocator;
 import io.rpma.CompletionFlag;
 import io.rpma.CompletionStatus;
@@ -22,12 +23,12 @@ import io.rpma.Connection;
 import io.rpma.ConnectionEvent;
 import io.rpma.ConnectionRequest;
 import io.rpma.LocalMemoryRegion;
-import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ProtocolException;
+import java.nio.channels.ClosedChannelException;
 
 /**
  * One end of a stream over a queue pair: the protocol of {@code docs/protocol.md}. Counts credits and send slots, so that
@@ -38,12 +39,15 @@ import java.net.ProtocolException;
  */
 final class StreamQueuePair extends QueuePair {
     private static final long SEND_CONTEXT = 1L << 62;
+    /** Of a message that holds no receive any more: its buffer is its own. */
+    private static final int NO_SLOT = -1;
 
     private final StreamSizes sizes;
     private final boolean active;
 
-    // Receiving: the buffer behind each slot, and the messages that arrived and are not read yet, in order.
-    private final RpmaByteBuf[] receives;
+    // Receiving: the messages that arrived and are not read yet, in order, and the receive that each of them still holds, if any.
+    private final ReceiveBuffers receives;
+    private final ByteBuf[] arrived;
     private final int[] arrivedSlot;
     private final int[] arrivedBytes;
     private int arrivedHead;
@@ -51,6 +55,7 @@ final class StreamQueuePair extends QueuePair {
     private int headRead;
     private int returnable;
     private int peerHolds;
+    private boolean starved;
 
     // Sending: what is under way, by sequence number.
     private final ByteBuf[] underWay;
@@ -66,14 +71,15 @@ final class StreamQueuePair extends QueuePair {
     private boolean finReceived;
     private boolean hungUp;
 
-    private StreamQueuePair(Fabric fabric, StreamSizes sizes, boolean active, RpmaByteBuf[] receives,
+    private StreamQueuePair(Fabric fabric, StreamSizes sizes, boolean active, ReceiveBuffers receives,
             Connection connection, InetSocketAddress requestedRemote) {
         super(fabric, connection, requestedRemote);
         this.sizes = sizes;
         this.active = active;
         this.receives = receives;
-        arrivedSlot = new int[receives.length];
-        arrivedBytes = new int[receives.length];
+        arrived = new ByteBuf[sizes.receiveQueue()];
+        arrivedSlot = new int[arrived.length];
+        arrivedBytes = new int[arrived.length];
         int slots = Integer.highestOneBit(sizes.sendQueue() * 2 - 1);
         underWay = new ByteBuf[slots];
         underWayMask = slots - 1;
@@ -83,53 +89,45 @@ final class StreamQueuePair extends QueuePair {
     /**
      * Asks for a connection.
      *
+     * @param receives what the request was configured with; given back when the connection ends, or cannot be made
      * @param request made by the blocking part of connecting; used up, whatever happens
      */
-    static StreamQueuePair connect(Fabric fabric, StreamSizes sizes, ConnectionRequest request,
+    static StreamQueuePair connect(Fabric fabric, StreamSizes sizes, ReceiveBuffers receives, ConnectionRequest request,
             InetSocketAddress remote) throws RpmaException {
-        return open(fabric, sizes, request, true, remote);
+        return open(fabric, sizes, receives, request, true, remote);
     }
 
     /**
      * Accepts a connection.
      *
+     * @param receives what the request was configured with; given back when the connection ends, or cannot be made
      * @param request as it came in; used up, whatever happens
      * @param peer its handshake
      */
-    static StreamQueuePair accept(Fabric fabric, StreamSizes sizes, ConnectionRequest request, Handshake peer)
-            throws RpmaException {
-        StreamQueuePair pair = open(fabric, sizes, request, false, request.remoteAddress());
+    static StreamQueuePair accept(Fabric fabric, StreamSizes sizes, ReceiveBuffers receives, ConnectionRequest request,
+            Handshake peer) throws RpmaException {
+        StreamQueuePair pair = open(fabric, sizes, receives, request, false, request.remoteAddress());
         pair.peerIs(peer);
         return pair;
     }
 
-    private static StreamQueuePair open(Fabric fabric, StreamSizes sizes, ConnectionRequest request, boolean active,
-            InetSocketAddress remote) throws RpmaException {
-        RpmaByteBuf[] receives = new RpmaByteBuf[sizes.receiveQueue()];
+    private static StreamQueuePair open(Fabric fabric, StreamSizes sizes, ReceiveBuffers receives, ConnectionRequest request,
+            boolean active, InetSocketAddress remote) throws RpmaException {
+        int posted = 0;
         try {
             // Before the connection exists, so that the peer's first message finds them.
-            for (int slot = 0; slot < receives.length; slot++) {
-                RpmaByteBuf buf = newReceiveBuffer(sizes);
-                receives[slot] = buf;
-                request.receive(buf.slab().region(fabric), buf.block().offset, sizes.messageBytes(), slot);
+            receives.post(request, sizes.receiveQueue());
+            posted = sizes.receiveQueue();
+            Connection connection = request.connect(Handshake.of(sizes).encode());
+            if (receives instanceof OwnReceives own) {
+                own.connected(connection);
             }
-            return new StreamQueuePair(fabric, sizes, active, receives,
-                request.connect(Handshake.of(sizes).encode()), remote);
+            return new StreamQueuePair(fabric, sizes, active, receives, connection, remote);
         } catch (RpmaException | RuntimeException e) {
             request.close();
-            release(receives);
+            receives.leave(posted);
             throw e;
         }
-    }
-
-    private static RpmaByteBuf newReceiveBuffer(StreamSizes sizes) throws RpmaException {
-        RpmaByteBuf buf = RpmaByteBufAllocator.DEFAULT.registered(sizes.messageBytes(), sizes.messageBytes());
-        if (buf == null) {
-            throw new RpmaException(RpmaError.NO_MEMORY, "no registered memory is left for a receive buffer of "
-                + sizes.messageBytes() + " bytes: " + RpmaByteBufAllocator.DEFAULT.registeredBytes()
-                + " bytes are registered; -Dio.rpma.netty.maxRegisteredBytes sets the limit");
-        }
-        return buf;
     }
 
     private void peerIs(Handshake peer) {
@@ -159,7 +157,7 @@ final class StreamQueuePair extends QueuePair {
 
     @Override
     void takeAll() {
-        WorkCompletions rest = new WorkCompletions(receives.length);
+        WorkCompletions rest = new WorkCompletions(arrived.length);
         while (connection != null && broken == null && take(rest) > 0) {
             continue;
         }
@@ -222,6 +220,9 @@ final class StreamQueuePair extends QueuePair {
     /** The one place where a failed work request is turned into a state. */
     private void failed(long context, CompletionStatus status, int queuePair) {
         boolean send = (context & SEND_CONTEXT) != 0;
+        if (!send) {
+            giveBack((int) context);
+        }
         if (broken == null && finReceived && send && underWay[(int) (context ^ SEND_CONTEXT) & underWayMask] == null) {
             // A peer that ends its stream may close before it hears of credits that it needs no more, or of our own end.
             hungUp = true;
@@ -244,48 +245,85 @@ final class StreamQueuePair extends QueuePair {
     }
 
     private void received(int slot, int bytes, boolean hasImmediate, int immediate) {
-        if (broken != null) {
+        if (broken != null || !accepts(bytes, hasImmediate, immediate)) {
+            giveBack(slot);
             return;
         }
-        if (!hasImmediate) {
-            violated("a message of " + bytes + " bytes came without immediate data");
-            return;
-        }
-        int returned = Immediate.credits(immediate);
-        if (credits + returned > peerCredits) {
-            violated("the peer returned " + returned + " credits on top of " + credits + ", but has only " + peerCredits);
-            return;
-        }
-        credits += returned;
-        int kind = Immediate.kind(immediate);
-        if (finReceived && kind != Immediate.CREDIT) {
-            violated("a message of kind " + kind + " came after the end of the stream");
-            return;
-        }
-        switch (kind) {
-            case Immediate.DATA -> {
-                if (--peerHolds < 0) {
-                    violated("the peer sent a message of data without a credit");
-                } else if (bytes < 1 || bytes > sizes.messageBytes()) {
-                    violated("a message of data has " + bytes + " bytes; allowed are 1 to " + sizes.messageBytes());
-                } else {
-                    int tail = (arrivedHead + arrivedCount++) % arrivedSlot.length;
-                    arrivedSlot[tail] = slot;
-                    arrivedBytes[tail] = bytes;
-                }
-            }
-            case Immediate.CREDIT -> post(slot);
+        credits += Immediate.credits(immediate);
+        switch (Immediate.kind(immediate)) {
+            case Immediate.DATA -> arrive(slot, bytes);
             case Immediate.FIN -> {
                 finReceived = true;
-                post(slot);
+                giveBack(slot);
             }
-            default -> violated("a message is of kind " + kind + ", which the protocol does not know");
+            default -> giveBack(slot);
         }
     }
 
+    /** Checks a message against the rules of the protocol. */
+    private boolean accepts(int bytes, boolean hasImmediate, int immediate) {
+        if (!hasImmediate) {
+            return violated("a message of " + bytes + " bytes came without immediate data");
+        }
+        int returned = Immediate.credits(immediate);
+        if (credits + returned > peerCredits) {
+            return violated("the peer returned " + returned + " credits on top of " + credits + ", but has only "
+                + peerCredits);
+        }
+        int kind = Immediate.kind(immediate);
+        if (finReceived && kind != Immediate.CREDIT) {
+            return violated("a message of kind " + kind + " came after the end of the stream");
+        }
+        switch (kind) {
+            case Immediate.DATA:
+                if (--peerHolds < 0) {
+                    return violated("the peer sent a message of data without a credit");
+                }
+                if (bytes < 1 || bytes > sizes.messageBytes()) {
+                    return violated("a message of data has " + bytes + " bytes; allowed are 1 to " + sizes.messageBytes());
+                }
+                return true;
+            case Immediate.CREDIT:
+            case Immediate.FIN:
+                return true;
+            default:
+                return violated("a message is of kind " + kind + ", which the protocol does not know");
+        }
+    }
+
+    /** Puts a message at the end of what is to be read. Where receives are short it lets go of its own at once. */
+    private void arrive(int slot, int bytes) {
+        int tail = (arrivedHead + arrivedCount++) % arrived.length;
+        arrivedBytes[tail] = bytes;
+        if (!receives.isCrowded()) {
+            arrived[tail] = receives.buffer(slot);
+            arrivedSlot[tail] = slot;
+            return;
+        }
+        arrivedSlot[tail] = NO_SLOT;
+        RpmaByteBuf buf = exchange(slot);
+        if (buf != null) {
+            arrived[tail] = buf;
+        } else {
+            // No registered memory is left: the message moves to ordinary memory, and its receive serves the others.
+            arrived[tail] = UnpooledByteBufAllocator.DEFAULT.directBuffer(bytes, bytes)
+                .writeBytes(receives.buffer(slot), 0, bytes);
+            giveBack(slot);
+            starved = true;
+        }
+    }
+
+    /** Whether a message had to move to ordinary memory since this was last asked. */
+    boolean takeStarved() {
+        boolean was = starved;
+        starved = false;
+        return was;
+    }
+
     /** The one place where a peer that breaks the rules is turned into a state: this connection ends, no other is hurt. */
-    private void violated(String what) {
+    private boolean violated(String what) {
         breakWith(new ProtocolException("The peer broke the stream protocol: " + what + "; the connection is closed"));
+        return false;
     }
 
     // ---- receiving ----
@@ -305,56 +343,82 @@ final class StreamQueuePair extends QueuePair {
      * would take in one piece, goes up as it lies, and another buffer takes its place; anything else is copied.
      */
     ByteBuf read(RecvByteBufAllocator.ExtendedHandle handle, ByteBufAllocator allocator) {
-        int slot = arrivedSlot[arrivedHead];
         int bytes = arrivedBytes[arrivedHead];
-        RpmaByteBuf source = receives[slot];
-        ByteBuf result;
-        if (headRead == 0 && bytes >= sizes.messageBytes() >>> 1 && handle.guess() >= bytes) {
-            RpmaByteBuf replacement =
-                RpmaByteBufAllocator.DEFAULT.registered(sizes.messageBytes(), sizes.messageBytes());
-            if (replacement != null) {
-                handle.attemptedBytesRead(Math.max(handle.guess(), bytes));
-                receives[slot] = replacement;
-                source.writerIndex(bytes);
-                consumed(slot);
-                handle.lastBytesRead(bytes);
-                return source;
-            }
+        ByteBuf source = arrived[arrivedHead];
+        if (headRead == 0 && bytes >= sizes.messageBytes() >>> 1 && handle.guess() >= bytes && releaseSlot()) {
+            handle.attemptedBytesRead(Math.max(handle.guess(), bytes));
+            arrived[arrivedHead] = null;
+            source.writerIndex(bytes);
+            consumed();
+            handle.lastBytesRead(bytes);
+            return source;
         }
-        result = handle.allocate(allocator);
+        ByteBuf result = handle.allocate(allocator);
         int n = Math.min(bytes - headRead, result.writableBytes());
         handle.attemptedBytesRead(result.writableBytes());
         result.writeBytes(source, headRead, n);
         headRead += n;
         if (headRead == bytes) {
-            consumed(slot);
+            consumed();
         }
         handle.lastBytesRead(n);
         return result;
     }
 
-    /** Drops the oldest message, unread. */
-    void skip() {
-        consumed(arrivedSlot[arrivedHead]);
+    /** Makes the oldest message's buffer its own. Returns whether that was possible. */
+    private boolean releaseSlot() {
+        int slot = arrivedSlot[arrivedHead];
+        if (slot != NO_SLOT) {
+            if (connection == null || exchange(slot) == null) {
+                return false;
+            }
+            arrivedSlot[arrivedHead] = NO_SLOT;
+        }
+        return true;
     }
 
-    private void consumed(int slot) {
+    /** Drops the oldest message, unread. */
+    void skip() {
+        consumed();
+    }
+
+    private void consumed() {
+        letGo(arrivedHead);
         headRead = 0;
-        arrivedHead = (arrivedHead + 1) % arrivedSlot.length;
+        arrivedHead = (arrivedHead + 1) % arrived.length;
         arrivedCount--;
-        post(slot);
         returnable++;
     }
 
-    private void post(int slot) {
-        if (connection == null || broken != null) {
+    /** Gives back what a message that arrived holds: its receive, or its buffer. */
+    private void letGo(int index) {
+        ByteBuf buf = arrived[index];
+        arrived[index] = null;
+        if (arrivedSlot[index] != NO_SLOT) {
+            giveBack(arrivedSlot[index]);
+        } else if (buf != null) {
+            buf.release();
+        }
+    }
+
+    /** Posts a receive again, unless it is of this connection alone, and that has ended. */
+    private void giveBack(int slot) {
+        if ((connection == null || broken != null) && !receives.isShared()) {
             return;
         }
-        RpmaByteBuf buf = receives[slot];
         try {
-            connection.receive(buf.slab().region(fabric), buf.block().offset, sizes.messageBytes(), slot);
+            receives.repost(slot);
         } catch (RpmaException e) {
             breakWith(e);
+        }
+    }
+
+    private RpmaByteBuf exchange(int slot) {
+        try {
+            return receives.exchange(slot);
+        } catch (RpmaException e) {
+            breakWith(e);
+            return null;
         }
     }
 
@@ -460,11 +524,41 @@ final class StreamQueuePair extends QueuePair {
 
     // ---- the end ----
 
+    /** Shared receives that have completed are in this connection's completion queue: they would be lost with it. */
+    @Override
+    void closing() {
+        if (!receives.isShared()) {
+            return;
+        }
+        try {
+            connection.disconnect();
+        } catch (RpmaException e) {
+            // It was not established, or is disconnected already: then nothing arrives any more either.
+            breakWith(e);
+        }
+        breakWith(new ClosedChannelException());
+        takeAllLeft();
+        if (!finReceived) {
+            receives.endedMidway();
+        }
+    }
+
+    private void takeAllLeft() {
+        WorkCompletions rest = new WorkCompletions(arrived.length);
+        while (take(rest) > 0) {
+            continue;
+        }
+    }
+
     @Override
     void release() {
-        release(receives);
+        while (arrivedCount > 0) {
+            letGo(arrivedHead);
+            arrivedHead = (arrivedHead + 1) % arrived.length;
+            arrivedCount--;
+        }
+        receives.leave(sizes.receiveQueue());
         release(underWay);
-        arrivedCount = 0;
     }
 
     private static void release(ByteBuf[] buffers) {

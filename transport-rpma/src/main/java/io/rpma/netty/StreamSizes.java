@@ -51,13 +51,19 @@ record StreamSizes(int messageBytes, int credits, int sendQueue) {
         return credits + CONTROL_RESERVE;
     }
 
+    /** Returns the receive buffers for one more connection, to be given back by {@link ReceiveBuffers#leave}. */
+    ReceiveBuffers newReceives(Fabric fabric, boolean shared) throws RpmaException {
+        return shared && SharedReceives.isPossible(fabric) ? SharedReceives.join(fabric, messageBytes)
+            : new OwnReceives(fabric, this);
+    }
+
     /** Creates the configuration; to be closed. */
-    ConnectionConfig newConfig(int timeoutMillis) throws RpmaException {
+    ConnectionConfig newConfig(ReceiveBuffers receives, int timeoutMillis) throws RpmaException {
         ConnectionConfig config = Rpma.provider().newConnectionConfig();
         try {
+            receives.configure(config);
             return config.timeoutMillis(timeoutMillis)
                 .sendQueueSize(sendQueue)
-                .receiveQueueSize(receiveQueue())
                 .completionQueueSize(sendQueue + receiveQueue());
         } catch (RpmaException | RuntimeException e) {
             config.close();

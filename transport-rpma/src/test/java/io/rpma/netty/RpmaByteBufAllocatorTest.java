@@ -128,7 +128,8 @@ class RpmaByteBufAllocatorTest {
             queue.put(ALLOCATOR.directBuffer(4096));
         }
         releaser.join();
-        assertTrue(ALLOCATOR.registeredBytes() - before <= 2L * Slabs.SLAB_SIZE);
+        assertTrue(ALLOCATOR.registeredBytes() - before <= 4L * Slabs.SLAB_SIZE,
+            () -> before + " bytes before, " + ALLOCATOR.registeredBytes() + " after");
     }
 
     @Test

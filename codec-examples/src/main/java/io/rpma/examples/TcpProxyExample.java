@@ -1,0 +1,303 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.examples;
+
+import com.sun.net.httpserver.HttpServer;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.ServerChannel;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.util.NetUtil;
+import io.rpma.netty.RpmaByteBufAllocator;
+import io.rpma.netty.RpmaChannel;
+import io.rpma.netty.RpmaEventLoopGroup;
+import io.rpma.netty.RpmaServerChannel;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.util.Random;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.zip.CRC32C;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.TypeConversionException;
+
+/**
+ * A proxy between TCP and RPMA, both on one event loop group, so that unmodified programs can use the fabric: one proxy beside
+ * the client takes its TCP connections over RPMA to another beside the server, which takes them over TCP to the server. What a
+ * side does not read stops the other side's sender; the end of one direction is passed on and leaves the other open; a connection
+ * that breaks breaks its other side.
+ */
+@Command(name = "tcp-proxy", description = "A proxy from TCP to RPMA or back, for programs that know only TCP")
+final class TcpProxyExample implements Callable<Integer> {
+    @Mixin
+    private CommonOptions common;
+
+    @ArgGroup(exclusive = false)
+    private Route route;
+
+    @Option(names = "--requests", paramLabel = "N", defaultValue = "500",
+        description = "without --from and --to: how many of HTTP, first to the server itself, then through two proxies"
+            + " (default: ${DEFAULT-VALUE})")
+    private int requests;
+
+    /** What to pass on, and where to. */
+    static final class Route {
+        @Option(names = "--from", paramLabel = "END", required = true,
+            description = "where to listen: tcp:HOST:PORT or rpma:HOST:PORT, with port 0 at any free one")
+        private End from;
+
+        @Option(names = "--to", paramLabel = "END", required = true, description = "where to connect to, written likewise")
+        private End to;
+    }
+
+    /**
+     * One end of a route.
+     *
+     * @param rpma whether it speaks RPMA, else TCP
+     * @param address where it listens, or is connected to
+     */
+    record End(boolean rpma, InetSocketAddress address) {
+        static End parse(String text) {
+            int host = text.indexOf(':') + 1;
+            int port = text.lastIndexOf(':') + 1;
+            String transport = text.substring(0, Math.max(0, host - 1));
+            if (!transport.equals("tcp") && !transport.equals("rpma") || port <= host
+                    || !text.substring(port).matches("\\d{1,5}") || Integer.parseInt(text.substring(port)) > 65535) {
+                throw new TypeConversionException("'" + text + "' is not tcp:HOST:PORT or rpma:HOST:PORT");
+            }
+            InetSocketAddress address =
+                new InetSocketAddress(text.substring(host, port - 1), Integer.parseInt(text.substring(port)));
+            if (address.isUnresolved()) {
+                throw new TypeConversionException("'" + text + "': the name " + address.getHostString() + " is unknown");
+            }
+            return new End(transport.equals("rpma"), address);
+        }
+
+        /** On this host. */
+        static End tcp(int port) {
+            return new End(false, new InetSocketAddress("127.0.0.1", port));
+        }
+
+        static End rpma(int port) {
+            return new End(true, new InetSocketAddress("127.0.0.1", port));
+        }
+
+        /** The end at which a server channel listens. */
+        static End of(Channel server) {
+            return new End(server instanceof RpmaServerChannel, (InetSocketAddress) server.localAddress());
+        }
+
+        Class<? extends ServerChannel> serverChannel() {
+            return rpma ? RpmaServerChannel.class : EpollServerSocketChannel.class;
+        }
+
+        Class<? extends Channel> channel() {
+            return rpma ? RpmaChannel.class : EpollSocketChannel.class;
+        }
+
+        @Override
+        public String toString() {
+            return (rpma ? "rpma:" : "tcp:") + NetUtil.toSocketAddressString(address);
+        }
+    }
+
+    @Override
+    public Integer call() throws Exception {
+        EventLoopGroup group = new RpmaEventLoopGroup(2);
+        try {
+            if (route == null) {
+                compare(group);
+            } else {
+                Channel proxy = start(group, route.from, route.to);
+                System.out.println(ServerProcess.LISTENING + End.of(proxy));
+                proxy.closeFuture().sync();
+            }
+        } finally {
+            group.shutdownGracefully(0, 2, TimeUnit.SECONDS).syncUninterruptibly();
+        }
+        return 0;
+    }
+
+    /** Java's own HTTP client and server, which know nothing of RPMA, without the proxies and with them. */
+    private void compare(EventLoopGroup group) throws Exception {
+        byte[] body = new byte[64 << 10];
+        new Random(1).nextBytes(body);
+        HttpServer server = HttpServer.create(End.tcp(0).address(), 0);
+        server.createContext("/", exchange -> {
+            try (exchange) {
+                exchange.sendResponseHeaders(200, body.length);
+                exchange.getResponseBody().write(body);
+            }
+        });
+        server.start();
+        try (HttpClient client = HttpClient.newHttpClient()) {
+            Channel back = start(group, End.rpma(0), End.tcp(server.getAddress().getPort()));
+            Channel forth = start(group, End.tcp(0), End.of(back));
+            CommonOptions.print(back);
+            String direct = fetch(client, server.getAddress(), "direct");
+            String proxied = fetch(client, End.of(forth).address(), "through " + End.of(forth) + " and " + End.of(back));
+            if (!direct.equals(proxied)) {
+                throw new IOException("directly " + direct + ", and through the proxies " + proxied);
+            }
+            forth.close().sync();
+            back.close().sync();
+        } finally {
+            server.stop(0);
+        }
+    }
+
+    /** Makes the requests, prints how fast, and returns what came. */
+    private String fetch(HttpClient client, InetSocketAddress server, String how) throws Exception {
+        HttpRequest request = HttpRequest.newBuilder(
+            new URI("http", null, server.getAddress().getHostAddress(), server.getPort(), "/", null, null)).build();
+        CRC32C checksum = new CRC32C();
+        long bytes = 0;
+        long began = System.nanoTime();
+        for (int i = 0; i < requests; i++) {
+            byte[] body = client.send(request, HttpResponse.BodyHandlers.ofByteArray()).body();
+            checksum.update(body);
+            bytes += body.length;
+        }
+        double seconds = (System.nanoTime() - began) / 1e9;
+        String what = String.format("%d requests, %d bytes, checksum=%08x", requests, bytes, checksum.getValue());
+        System.out.printf("%s, %.0f/s, %s%n", what, requests / seconds, how);
+        return what;
+    }
+
+    /** Starts a proxy. */
+    static Channel start(EventLoopGroup group, End from, End to) throws InterruptedException {
+        return new ServerBootstrap()
+            .group(group)
+            .channel(from.serverChannel())
+            // Until the target is there. What TCP receives goes to the device as it lies, from registered memory.
+            .childOption(ChannelOption.AUTO_READ, false)
+            .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
+            .childOption(ChannelOption.ALLOCATOR, RpmaByteBufAllocator.DEFAULT)
+            .childHandler(new ChannelInitializer<SocketChannel>() {
+                @Override
+                protected void initChannel(SocketChannel client) {
+                    connect(client, to);
+                }
+            })
+            .bind(from.address()).sync().channel();
+    }
+
+    private static void connect(SocketChannel client, End to) {
+        ChannelFuture connecting = new Bootstrap()
+            .group(client.eventLoop())
+            .channel(to.channel())
+            .option(ChannelOption.AUTO_READ, false)
+            .option(ChannelOption.ALLOW_HALF_CLOSURE, true)
+            .option(ChannelOption.ALLOCATOR, RpmaByteBufAllocator.DEFAULT)
+            .handler(new Relay(client, client.newSucceededFuture()))
+            .connect(to.address());
+        SocketChannel target = (SocketChannel) connecting.channel();
+        client.pipeline().addLast(new Relay(target, connecting));
+        connecting.addListener(connected -> {
+            if (connected.isSuccess()) {
+                read(client, true);
+                read(target, true);
+            } else if (client.isActive()) {
+                System.err.println("tcp-proxy: the target " + to + " is down, so the connection from " + client.remoteAddress()
+                    + " was closed: " + connected.cause().getMessage());
+                client.close();
+            }
+        });
+    }
+
+    private static void read(SocketChannel side, boolean go) {
+        // Epoll's channels fail if they are asked to read after the end.
+        if (!side.isInputShutdown()) {
+            side.config().setAutoRead(go);
+        }
+    }
+
+    /** Passes on what one side of a connection receives, and how that ends, to the other. */
+    private static final class Relay extends ChannelInboundHandlerAdapter {
+        private final SocketChannel other;
+        private final ChannelFuture ready;
+
+        Relay(SocketChannel other, ChannelFuture ready) {
+            this.other = other;
+            this.ready = ready;
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object bytes) {
+            other.write(bytes, other.voidPromise());
+        }
+
+        @Override
+        public void channelReadComplete(ChannelHandlerContext ctx) {
+            other.flush();
+        }
+
+        /** What this side does not take, the other need not read. */
+        @Override
+        public void channelWritabilityChanged(ChannelHandlerContext ctx) {
+            read(other, ctx.channel().isWritable());
+        }
+
+        /** One direction has ended: so it does for the other side, when everything before has been sent. */
+        @Override
+        public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+            if (event == ChannelInputShutdownEvent.INSTANCE) {
+                ready.addListener(connected -> other.writeAndFlush(Unpooled.EMPTY_BUFFER)
+                    .addListener(sent -> other.shutdownOutput().addListener(shut -> {
+                        closeIfEnded(other);
+                        closeIfEnded((SocketChannel) ctx.channel());
+                    })));
+            }
+        }
+
+        private static void closeIfEnded(SocketChannel side) {
+            if (side.isInputShutdown() && side.isOutputShutdown()) {
+                side.close();
+            }
+        }
+
+        @Override
+        public void channelInactive(ChannelHandlerContext ctx) {
+            other.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
+        }
+
+        /** A connection that breaks breaks its other side. */
+        @Override
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            if (other.isOpen()) {
+                other.config().setSoLinger(0);
+                other.close();
+            }
+            ctx.close();
+        }
+    }
+}

@@ -1,0 +1,141 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The memory of one {@link Half}: a slot of a {@link HalfPool}, used by one connection after another. Counted: the slot is given
+ * back when the last user releases it.
+ *
+ * <p>The other end writes into it for as long as it has the connection open, which may be longer than this end has. So the word
+ * {@link Half#USE} holds the generation of the use and what the other end has done: nothing yet, attached, or released. A slot
+ * is used anew only after the other end has released it, or has been kept from attaching; a description of an earlier use, still
+ * on its way, finds another generation.
+ */
+final class HalfMemory {
+    // The lower bits of the word of use; the generation is above them.
+    private static final int OFFERED = 0;
+    private static final int ATTACHED = 1;
+    private static final int RELEASED = 2;
+    private static final int STATES = 4;
+
+    private final RemoteProcess owner;
+    private final HalfPool pool;
+    private final int slab;
+    private final long offset;
+    private final long address;
+    private final int size;
+    private final AtomicInteger users = new AtomicInteger();
+    private long use;
+
+    /**
+     * Creates a slot in memory that is zero.
+     *
+     * @param owner the view of the process at the other end
+     * @param slab the number of the file, of which this process tells the other
+     * @param offset where in the file it lies
+     */
+    HalfMemory(RemoteProcess owner, HalfPool pool, int slab, long offset, long address, int size) {
+        this.owner = owner;
+        this.pool = pool;
+        this.slab = slab;
+        this.offset = offset;
+        this.address = address;
+        this.size = size;
+    }
+
+    /** Makes the slot ready for a connection. */
+    void begin() {
+        if (use != 0) {
+            Memory.zero(address, size);
+        }
+        use += STATES;
+        users.set(1);
+        Memory.putLongRelease(address + Half.USE, use | OFFERED);
+    }
+
+    /** Returns whether the other end has released the slot, so that it can be used anew. */
+    boolean isReleased() {
+        return Memory.getLongAcquire(address + Half.USE) == (use | RELEASED);
+    }
+
+    /** Returns the view of the process at the other end. */
+    RemoteProcess owner() {
+        return owner;
+    }
+
+    int slab() {
+        return slab;
+    }
+
+    long offset() {
+        return offset;
+    }
+
+    /** Returns what tells this use from the others, for the other end. */
+    long use() {
+        return use;
+    }
+
+    long address() {
+        return address;
+    }
+
+    int size() {
+        return size;
+    }
+
+    /** Counts one more user. Only a user may call it. */
+    HalfMemory retain() {
+        users.incrementAndGet();
+        return this;
+    }
+
+    /** Becomes a user unless the last one has gone. */
+    boolean tryRetain() {
+        int count = users.get();
+        while (count > 0) {
+            if (users.compareAndSet(count, count + 1)) {
+                return true;
+            }
+            count = users.get();
+        }
+        return false;
+    }
+
+    /** Gives up one use. */
+    void release() {
+        if (users.decrementAndGet() == 0) {
+            // An end that has not attached does not any more.
+            Memory.casLong(address + Half.USE, use | OFFERED, use | RELEASED);
+            pool.giveBack(this);
+            owner.release();
+        }
+    }
+
+    /**
+     * Attaches the other end to the memory at this address.
+     *
+     * @param use the use that it has been told of
+     * @return whether the owner still has that connection open
+     */
+    static boolean attach(long address, long use) {
+        return use > 0 && (use & STATES - 1) == 0 && Memory.casLong(address + Half.USE, use | OFFERED, use | ATTACHED);
+    }
+
+    /** Releases what {@link #attach} has attached: nothing is written there any more. */
+    static void detach(long address, long use) {
+        Memory.casLong(address + Half.USE, use | ATTACHED, use | RELEASED);
+    }
+}

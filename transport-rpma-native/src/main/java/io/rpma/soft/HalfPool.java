@@ -1,0 +1,106 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.RpmaException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The halves of this process's ends of the connections to one other process, cut from few files that no third process maps: a
+ * connection costs no file, no mapping and no fresh page. The memory stays until the view of the other process is closed.
+ */
+final class HalfPool {
+    private static final int FIRST_SLOTS = 8;
+    private static final long MAX_SLAB = 1 << 20;
+    /** Slots whose other end is asked after before a new file is made. */
+    private static final int LOOKS = 16;
+
+    private final RemoteProcess owner;
+    private final Map<Integer, Slots> slotsBySize = new HashMap<>();
+    private final List<SharedMemory> slabs = new ArrayList<>();
+
+    /** Slots of one size. */
+    private static final class Slots {
+        private final ArrayDeque<HalfMemory> free = new ArrayDeque<>();
+        /** Given back by this end, but not yet by the other. */
+        private final ArrayDeque<HalfMemory> held = new ArrayDeque<>();
+        private int count;
+    }
+
+    HalfPool(RemoteProcess owner) {
+        this.owner = owner;
+    }
+
+    /** Returns a slot that is ready for a connection. */
+    synchronized HalfMemory take(int size) throws RpmaException {
+        Slots slots = slotsBySize.computeIfAbsent(size, key -> new Slots());
+        for (int i = Math.min(LOOKS, slots.held.size()); i > 0 && slots.free.isEmpty(); i--) {
+            HalfMemory half = slots.held.remove();
+            (half.isReleased() ? slots.free : slots.held).add(half);
+        }
+        if (slots.free.isEmpty()) {
+            addSlab(slots, size);
+        }
+        // The one used last is the one that both caches know.
+        HalfMemory half = slots.free.removeLast();
+        half.begin();
+        return half;
+    }
+
+    /** Makes a file as large as all those before it together, so that they are few. */
+    private void addSlab(Slots slots, int size) throws RpmaException {
+        long bytes = Math.max(size, Math.min(MAX_SLAB, (long) size * Math.max(FIRST_SLOTS, slots.count)));
+        SharedMemory memory = SharedMemory.create("rpma-queue-pairs", bytes);
+        int id = slabs.size();
+        try {
+            owner.announceSlab(id, memory);
+        } catch (RpmaException e) {
+            memory.release();
+            throw e;
+        }
+        memory.closeFile();
+        slabs.add(memory);
+        int count = (int) (memory.size() / size);
+        for (int i = count - 1; i >= 0; i--) {
+            long offset = (long) i * size;
+            slots.free.add(new HalfMemory(owner, this, id, offset, memory.address() + offset, size));
+        }
+        slots.count += count;
+    }
+
+    /** Takes a slot back that this end uses no more. */
+    synchronized void giveBack(HalfMemory half) {
+        Slots slots = slotsBySize.get(half.size());
+        (half.isReleased() ? slots.free : slots.held).add(half);
+    }
+
+    /** Returns the address of a part of a slab, 0 if it does not lie in one. */
+    synchronized long find(int slab, long offset, long size) {
+        if (slab < 0 || slab >= slabs.size()) {
+            return 0;
+        }
+        SharedMemory memory = slabs.get(slab);
+        return offset >= 0 && size <= memory.size() && offset <= memory.size() - size ? memory.address() + offset : 0;
+    }
+
+    /** Unmaps everything. */
+    synchronized void close() {
+        slabs.forEach(SharedMemory::release);
+        slabs.clear();
+        slotsBySize.clear();
+    }
+}

@@ -1,0 +1,83 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.posix.Posix;
+
+/**
+ * A Unix socket pair between two processes, beside the control sockets of their connections: each sends the other, once, the
+ * descriptors of the memory that all connections share. A message that refers to such memory is sent after the link has taken
+ * it, so that whoever misses some finds it by reading on. The end of a link tells that the other process has gone, or needs
+ * nothing any more.
+ *
+ * <p>Made by the process that connects; the other end travels with every connection request until the first of them has been
+ * accepted. Used under the lock of the {@link RemoteProcess} that it belongs to.
+ */
+final class Link {
+    private final int fd;
+    private int otherEnd;
+
+    private Link(int fd, int otherEnd) {
+        this.fd = fd;
+        this.otherEnd = otherEnd;
+    }
+
+    /** Creates both ends. */
+    static Link create() throws RpmaException {
+        int[] ends = new int[2];
+        int result = Sockets.socketPair(ends);
+        if (result < 0) {
+            throw SoftLog.failure(RpmaError.PROVIDER, -result, "socketpair failed: " + Posix.strerror(-result)
+                + "; the limit of open files is " + Posix.softLimit(Posix.RLIMIT_NOFILE) + " (ulimit -n)", null);
+        }
+        return new Link(ends[0], ends[1]);
+    }
+
+    /** Takes over an end that another process has sent. */
+    static Link of(int fd) {
+        return new Link(fd, -1);
+    }
+
+    /** Returns the other end, to be sent, or -1 once it is known to have arrived. */
+    int otherEnd() {
+        return otherEnd;
+    }
+
+    /** The other process has taken its end. */
+    void confirm() {
+        if (otherEnd >= 0) {
+            Posix.close(otherEnd);
+            otherEnd = -1;
+        }
+    }
+
+    int send(ControlMessage message) {
+        return message.send(fd);
+    }
+
+    ControlMessage receive(ControlMessage.Incoming incoming) {
+        return ControlMessage.receive(fd, incoming);
+    }
+
+    /** Returns whether the other end is closed. */
+    boolean hasHungUp() {
+        return otherEnd < 0 && Sockets.hasHungUp(fd);
+    }
+
+    void close() {
+        confirm();
+        Posix.close(fd);
+    }
+}

@@ -1,0 +1,98 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.rpma.Connection;
+import io.rpma.ConnectionConfig;
+import io.rpma.ConnectionRequest;
+import io.rpma.RpmaException;
+
+/** Receive buffers of one connection alone ({@code rpma_recv(3)}). */
+final class OwnReceives extends ReceiveBuffers {
+    private final RpmaByteBuf[] buffers;
+    private Connection connection;
+
+    OwnReceives(Fabric fabric, StreamSizes sizes) {
+        super(fabric, sizes.messageBytes());
+        buffers = new RpmaByteBuf[sizes.receiveQueue()];
+    }
+
+    /** The connection has been made: what is posted from now on is posted there. */
+    void connected(Connection made) {
+        connection = made;
+    }
+
+    @Override
+    void configure(ConnectionConfig config) throws RpmaException {
+        config.receiveQueueSize(buffers.length);
+    }
+
+    @Override
+    void post(ConnectionRequest request, int count) throws RpmaException {
+        for (int slot = 0; slot < count; slot++) {
+            RpmaByteBuf buf = allocate();
+            buffers[slot] = buf;
+            request.receive(buf.slab().region(fabric), buf.block().offset, messageBytes, slot);
+        }
+    }
+
+    @Override
+    void leave(int count) {
+        for (int slot = 0; slot < buffers.length; slot++) {
+            RpmaByteBuf buf = buffers[slot];
+            if (buf != null) {
+                buffers[slot] = null;
+                buf.release();
+            }
+        }
+    }
+
+    @Override
+    RpmaByteBuf buffer(int slot) {
+        return buffers[slot];
+    }
+
+    @Override
+    void repost(int slot) throws RpmaException {
+        RpmaByteBuf buf = buffers[slot];
+        connection.receive(buf.slab().region(fabric), buf.block().offset, messageBytes, slot);
+    }
+
+    @Override
+    RpmaByteBuf exchange(int slot) throws RpmaException {
+        RpmaByteBuf replacement = tryAllocate();
+        if (replacement == null) {
+            return null;
+        }
+        RpmaByteBuf buf = buffers[slot];
+        buffers[slot] = replacement;
+        repost(slot);
+        return buf;
+    }
+
+    @Override
+    boolean isCrowded() {
+        return false;
+    }
+
+    @Override
+    boolean isShared() {
+        return false;
+    }
+
+    @Override
+    void endedMidway() {
+        // The receives end with the connection.
+    }
+}

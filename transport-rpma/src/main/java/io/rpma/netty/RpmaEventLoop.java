@@ -1,0 +1,25 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.SingleThreadIoEventLoop;
+import java.util.concurrent.Executor;
+
+/** An event loop that says by its class whose it is: Netty names that when another transport's channel is registered with it. */
+final class RpmaEventLoop extends SingleThreadIoEventLoop {
+    RpmaEventLoop(RpmaEventLoopGroup parent, Executor executor, IoHandlerFactory factory) {
+        super(parent, executor, factory);
+    }
+}

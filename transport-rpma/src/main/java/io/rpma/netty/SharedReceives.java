@@ -1,0 +1,277 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.util.NettyRuntime;
+import io.netty.util.internal.SystemPropertyUtil;
+import io.rpma.ConnectionConfig;
+import io.rpma.ConnectionRequest;
+import io.rpma.Rpma;
+import io.rpma.RpmaException;
+import io.rpma.SharedReceiveQueue;
+import io.rpma.SharedReceiveQueueConfig;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+/**
+ * Receive buffers that many connections share ({@code rpma_srq_recv(3)}), so that their memory does not grow with the number of
+ * connections. The completions come to each connection's own completion queue: which loop a connection will be on is not known
+ * yet when it is accepted.
+ *
+ * <p>While the connections are few, there are as many receives as all of them together may need: none can run out, and a message
+ * that waits to be read keeps its receive, as with a queue of its own. Beyond that there is a fixed number; then a message hands
+ * its receive back the moment it has been seen (<i>crowded</i>), so that no connection can hold up the others, whatever its
+ * application reads. A burst from many peers at once that uses all receives up before the loops see it waits in the network.
+ *
+ * <p>The data path takes no lock. Slots are added and given up under the lock, when connections come and go.
+ */
+final class SharedReceives extends ReceiveBuffers {
+    /** Up to so many receives each connection has its own share. */
+    private static final int SHARES =
+        Math.max(64, SystemPropertyUtil.getInt("io.rpma.netty.sharedReceiveBuffers", 512));
+    /** Beyond, so many more circulate, which nobody holds. */
+    private static final int CIRCULATING = SHARES;
+    /** Receives in place of those that may have been lost with connections that ended midway. */
+    private static final int SPARES = SHARES / 4;
+    /** With fewer receives than this, for want of memory, no connection is made. */
+    private static final int FEWEST = 128;
+    /** An unused queue with so few receives is kept for the next connection. */
+    private static final int KEPT = 64;
+    /** Queues that connections are spread over, so that many loops do not all post to one. */
+    private static final int SPREAD = Math.clamp(NettyRuntime.availableProcessors() / 4, 1, 8);
+
+    private static final Map<Key, Group> GROUPS = new HashMap<>();
+
+    private record Key(Fabric fabric, int messageBytes) {
+    }
+
+    /** The queues in use of one fabric and size; each connection takes the next. */
+    private static final class Group {
+        private final List<SharedReceives> queues = new ArrayList<>();
+        private int next;
+    }
+
+    private final Group group;
+    private final SharedReceiveQueue queue;
+    private final AtomicReferenceArray<RpmaByteBuf> buffers;
+    // Under the lock of GROUPS.
+    private int users;
+    // Under the lock of this object.
+    private final int[] freeSlots;
+    private int freeCount;
+    private int shares;
+    private int sharesAtMost = SHARES;
+    private int spares;
+    private boolean retired;
+    // Read without a lock: a moment's delay does no harm.
+    private volatile boolean crowded;
+    private volatile int surplus;
+
+    private SharedReceives(Fabric fabric, int messageBytes, Group group) throws RpmaException {
+        super(fabric, messageBytes);
+        this.group = group;
+        int slots = Math.min(SHARES + CIRCULATING + SPARES, fabric.limits().maxSharedReceiveQueueWorkRequests());
+        try (SharedReceiveQueueConfig config = Rpma.provider().newSharedReceiveQueueConfig()) {
+            queue = fabric.peer().newSharedReceiveQueue(config.receiveQueueSize(slots).receiveCompletionQueueSize(0));
+        }
+        buffers = new AtomicReferenceArray<>(slots);
+        freeSlots = new int[slots];
+        for (int slot = slots - 1; slot >= 0; slot--) {
+            freeSlots[freeCount++] = slot;
+        }
+    }
+
+    /** Whether a fabric's device has shared receive queues that are of use. */
+    static boolean isPossible(Fabric fabric) {
+        return fabric.limits().maxSharedReceiveQueueWorkRequests() >= SHARES + CIRCULATING + SPARES;
+    }
+
+    /** Returns the queue for the next connection. It is to be given back by {@link #leave}, exactly once. */
+    static SharedReceives join(Fabric fabric, int messageBytes) throws RpmaException {
+        synchronized (GROUPS) {
+            Group group = GROUPS.computeIfAbsent(new Key(fabric, messageBytes), key -> new Group());
+            SharedReceives chosen;
+            if (group.queues.size() < SPREAD) {
+                chosen = new SharedReceives(fabric, messageBytes, group);
+                group.queues.add(chosen);
+            } else {
+                chosen = group.queues.get(group.next++ % SPREAD);
+            }
+            chosen.users++;
+            return chosen;
+        }
+    }
+
+    @Override
+    void configure(ConnectionConfig config) throws RpmaException {
+        config.sharedReceiveQueue(queue);
+    }
+
+    @Override
+    synchronized void post(ConnectionRequest request, int count) throws RpmaException {
+        shares += count;
+        try {
+            fill();
+        } catch (RpmaException e) {
+            shares -= count;
+            throw e;
+        }
+    }
+
+    private int wanted() {
+        return spares + (shares <= sharesAtMost ? shares : SHARES + CIRCULATING);
+    }
+
+    private void measure() {
+        crowded = shares > sharesAtMost;
+        surplus = buffers.length() - freeCount - wanted();
+    }
+
+    private void fill() throws RpmaException {
+        measure();
+        while (freeCount > 0 && buffers.length() - freeCount < wanted()) {
+            int used = buffers.length() - freeCount;
+            RpmaByteBuf buf = used < FEWEST ? allocate() : tryAllocate();
+            if (buf == null) {
+                // Not enough for everyone's share: then nobody holds any.
+                sharesAtMost = Math.min(sharesAtMost, used / 2);
+                break;
+            }
+            int slot = freeSlots[freeCount - 1];
+            buffers.setRelease(slot, buf);
+            freeCount--;
+            try {
+                repost(slot);
+            } catch (RpmaException e) {
+                giveUp(slot);
+                throw e;
+            }
+        }
+        measure();
+    }
+
+    @Override
+    void leave(int count) {
+        int kept;
+        synchronized (this) {
+            shares -= count;
+            measure();
+            kept = retired ? Integer.MAX_VALUE : buffers.length() - freeCount;
+        }
+        synchronized (GROUPS) {
+            if (--users > 0 || kept <= KEPT) {
+                return;
+            }
+            group.queues.remove(this);
+        }
+        destroy();
+    }
+
+    private void destroy() {
+        try {
+            queue.close();
+        } catch (RpmaException e) {
+            // It is no more used: whatever its end went wrong with, the memory must not be touched by a device any more.
+            AbstractRpmaServerChannel.LOGGER.error("A shared receive queue of {} could not be destroyed; its buffers are lost.",
+                fabric, e);
+            return;
+        }
+        for (int slot = 0; slot < buffers.length(); slot++) {
+            RpmaByteBuf buf = buffers.getAndSet(slot, null);
+            if (buf != null) {
+                buf.release();
+            }
+        }
+    }
+
+    @Override
+    RpmaByteBuf buffer(int slot) {
+        return buffers.getAcquire(slot);
+    }
+
+    @Override
+    void repost(int slot) throws RpmaException {
+        if (surplus > 0 && tryGiveUp(slot)) {
+            return;
+        }
+        RpmaByteBuf buf = buffers.getAcquire(slot);
+        queue.receive(buf.slab().region(fabric), buf.block().offset, messageBytes, slot);
+    }
+
+    @Override
+    RpmaByteBuf exchange(int slot) throws RpmaException {
+        RpmaByteBuf replacement = tryAllocate();
+        if (replacement == null) {
+            return null;
+        }
+        RpmaByteBuf buf = buffers.getAndSet(slot, replacement);
+        repost(slot);
+        return buf;
+    }
+
+    private synchronized boolean tryGiveUp(int slot) {
+        if (surplus <= 0) {
+            return false;
+        }
+        giveUp(slot);
+        return true;
+    }
+
+    private synchronized void giveUp(int slot) {
+        RpmaByteBuf buf = buffers.getAndSet(slot, null);
+        freeSlots[freeCount++] = slot;
+        measure();
+        buf.release();
+    }
+
+    @Override
+    boolean isCrowded() {
+        return crowded;
+    }
+
+    @Override
+    boolean isShared() {
+        return true;
+    }
+
+    /**
+     * A device that takes a receive and then loses the connection may never complete it. Which one is not to be known, so another
+     * is posted in its place; once that has happened too often, the connections to come get another queue.
+     */
+    @Override
+    void endedMidway() {
+        synchronized (this) {
+            if (retired) {
+                return;
+            }
+            if (spares < SPARES) {
+                spares++;
+                try {
+                    fill();
+                } catch (RpmaException e) {
+                    // No memory for the spare: there is one receive less, perhaps. Reported where it matters, at the next post.
+                    spares--;
+                }
+                return;
+            }
+            retired = true;
+        }
+        synchronized (GROUPS) {
+            group.queues.remove(this);
+        }
+    }
+}

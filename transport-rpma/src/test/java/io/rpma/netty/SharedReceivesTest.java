@@ -1,0 +1,262 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.util.NetUtil;
+import io.netty.util.ReferenceCountUtil;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Connections that share a receive queue: nobody holds up the others, and no receive is lost, however connections end. */
+@Timeout(60)
+class SharedReceivesTest {
+    /** So many connections are too many for each to have its share. */
+    private static final int CROWD = 60;
+    /** As many as the peer may send unread. */
+    private static final int MESSAGES = StreamOptions.DEFAULT_CREDITS;
+
+    private static RpmaEventLoopGroup group;
+
+    private final BlockingQueue<Reader> readers = new LinkedBlockingQueue<>();
+
+    @BeforeAll
+    static void start() {
+        group = new RpmaEventLoopGroup(2);
+    }
+
+    @AfterAll
+    static void stop() {
+        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+    }
+
+    /** The server's end of a connection: echoes once it reads. */
+    private static final class Reader extends ChannelInboundHandlerAdapter {
+        final Semaphore starved = new Semaphore(0);
+        volatile Channel channel;
+
+        @Override
+        public void handlerAdded(ChannelHandlerContext ctx) {
+            channel = ctx.channel();
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object msg) {
+            ctx.writeAndFlush(msg, ctx.voidPromise());
+        }
+
+        @Override
+        public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+            if (event == RpmaReceiveStarvation.INSTANCE) {
+                starved.release();
+            }
+        }
+    }
+
+    /** The client's end: collects bytes. */
+    private static final class Collector extends ChannelInboundHandlerAdapter {
+        final BlockingQueue<Byte> bytes = new LinkedBlockingQueue<>();
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object msg) {
+            ByteBuf buf = (ByteBuf) msg;
+            while (buf.isReadable()) {
+                bytes.add(buf.readByte());
+            }
+            ReferenceCountUtil.release(buf);
+        }
+
+        void expect(int from, int count) throws InterruptedException {
+            for (int i = from; i < from + count; i++) {
+                Byte next = bytes.poll(20, TimeUnit.SECONDS);
+                assertNotNull(next, "byte " + i + " did not come");
+                assertEquals((byte) i, next);
+            }
+        }
+    }
+
+    private Channel serve(int bufferBytes, boolean autoRead, boolean shared) throws InterruptedException {
+        return new ServerBootstrap().group(group).channel(RpmaServerChannel.class)
+            .option(RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES, bufferBytes)
+            .option(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE, shared)
+            .option(ChannelOption.SO_BACKLOG, 1024)
+            .childOption(ChannelOption.AUTO_READ, autoRead)
+            .childHandler(new ChannelInitializer<>() {
+                @Override
+                protected void initChannel(Channel ch) {
+                    Reader reader = new Reader();
+                    ch.pipeline().addLast(reader);
+                    readers.add(reader);
+                }
+            }).bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
+    }
+
+    private static Channel connect(Channel server, int bufferBytes, boolean shared, ChannelHandler handler)
+            throws InterruptedException {
+        return new Bootstrap().group(group).channel(RpmaChannel.class)
+            .option(RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES, bufferBytes)
+            .option(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE, shared)
+            .handler(handler).connect(server.localAddress()).sync().channel();
+    }
+
+    /** Each byte is a message of its own. */
+    private static void send(Channel client, int from, int count) throws InterruptedException {
+        for (int i = from; i < from + count; i++) {
+            client.writeAndFlush(Unpooled.wrappedBuffer(new byte[] {(byte) i})).sync();
+        }
+    }
+
+    private Reader next() throws InterruptedException {
+        Reader reader = readers.poll(20, TimeUnit.SECONDS);
+        assertNotNull(reader);
+        return reader;
+    }
+
+    private void finish(Channel server, List<Channel> clients) throws InterruptedException {
+        for (Channel client : clients) {
+            client.close().sync();
+        }
+        server.close().sync();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void whoDoesNotReadHoldsUpNobody(boolean shared) throws Exception {
+        Channel server = serve(512, false, shared);
+        List<Channel> clients = new ArrayList<>();
+        List<Collector> collectors = new ArrayList<>();
+        List<Reader> ends = new ArrayList<>();
+        for (int i = 0; i < CROWD; i++) {
+            Collector collector = new Collector();
+            collectors.add(collector);
+            clients.add(connect(server, 512, shared, collector));
+            ends.add(next());
+        }
+        for (int i = 1; i < CROWD; i++) {
+            send(clients.get(i), 0, MESSAGES);
+        }
+        ends.get(0).channel.config().setAutoRead(true);
+        for (int i = 0; i < 1000; i++) {
+            send(clients.get(0), i, 1);
+            collectors.get(0).expect(i, 1);
+        }
+        for (int i = 1; i < CROWD; i++) {
+            ends.get(i).channel.config().setAutoRead(true);
+            collectors.get(i).expect(0, MESSAGES);
+            send(clients.get(i), MESSAGES, 3 * MESSAGES);
+            collectors.get(i).expect(MESSAGES, 3 * MESSAGES);
+        }
+        finish(server, clients);
+    }
+
+    /** Messages that nobody has read, or even seen, when their connection ends: many more than there are receives. */
+    @Test
+    void connectionsThatEndMidwayLoseNoReceives() throws Exception {
+        Channel server = serve(512, false, true);
+        Collector collector = new Collector();
+        Channel lasting = connect(server, 512, true, collector);
+        Reader end = next();
+        for (int i = 0; i < 200; i++) {
+            Channel client = connect(server, 512, true, new ChannelInboundHandlerAdapter());
+            Reader victim = next();
+            for (int k = 0; k < MESSAGES; k++) {
+                client.writeAndFlush(Unpooled.wrappedBuffer(new byte[] {1}), client.voidPromise());
+            }
+            if (i % 2 == 0) {
+                victim.channel.config().setOption(ChannelOption.SO_LINGER, 0);
+                victim.channel.close().sync();
+            } else {
+                client.config().setOption(ChannelOption.SO_LINGER, 0);
+                client.close().sync();
+            }
+            victim.channel.closeFuture().await(20, TimeUnit.SECONDS);
+            client.closeFuture().await(20, TimeUnit.SECONDS);
+        }
+        end.channel.config().setAutoRead(true);
+        for (int i = 0; i < 2000; i += MESSAGES) {
+            send(lasting, i, MESSAGES);
+            collector.expect(i, MESSAGES);
+        }
+        finish(server, List.of(lasting));
+    }
+
+    /** An application that keeps all registered memory is told, and what arrives all the same is whole. */
+    @Test
+    void whoKeepsAllMemoryIsTold() throws Exception {
+        int bytes = 32 << 10;
+        Channel server = serve(bytes, false, true);
+        List<Channel> clients = new ArrayList<>();
+        List<Collector> collectors = new ArrayList<>();
+        List<Reader> ends = new ArrayList<>();
+        List<ByteBuf> kept = new ArrayList<>();
+        try {
+            for (int i = 0; i < CROWD; i++) {
+                Collector collector = new Collector();
+                collectors.add(collector);
+                clients.add(connect(server, bytes, true, collector));
+                ends.add(next());
+            }
+            for (int size = RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY; size >= bytes; size /= 2) {
+                RpmaByteBuf buf = RpmaByteBufAllocator.DEFAULT.registered(size, size);
+                while (buf != null) {
+                    kept.add(buf);
+                    buf = RpmaByteBufAllocator.DEFAULT.registered(size, size);
+                }
+            }
+            for (int i = 0; i < CROWD; i++) {
+                send(clients.get(i), 0, MESSAGES);
+            }
+            int told = 0;
+            for (int i = 0; i < CROWD; i++) {
+                ends.get(i).channel.eventLoop().submit(() -> { }).sync();
+                told += ends.get(i).starved.drainPermits();
+            }
+            assertTrue(told > 0);
+            // Echoes need memory to be sent from.
+            kept.forEach(ByteBuf::release);
+            kept.clear();
+            for (int i = 0; i < CROWD; i++) {
+                ends.get(i).channel.config().setAutoRead(true);
+                collectors.get(i).expect(0, MESSAGES);
+            }
+        } finally {
+            kept.forEach(ByteBuf::release);
+        }
+        finish(server, clients);
+    }
+}
