@@ -62,6 +62,7 @@ public final class RpmaIoHandler implements IoHandler {
     private final Set<Registration> registrations = new LinkedHashSet<>();
     private final NonBlocking nonBlocking = new NonBlocking();
     private Registration[] hot = new Registration[16];
+    private final RpmaLoopCounters counters = new RpmaLoopCounters();
     private int hotCount;
     private int active;
     private int dispatched;
@@ -97,11 +98,14 @@ public final class RpmaIoHandler implements IoHandler {
     @Override
     public void initialize() {
         epoll.initialize();
+        counters.name(Thread.currentThread().getName());
+        RpmaMetrics.began(counters);
     }
 
     @Override
     public int run(IoHandlerContext context) {
         active = 0;
+        counters.turns++;
         long started = context.shouldReportActiveIoTime() ? System.nanoTime() : 0;
         int handled = pollHot();
         if (started != 0 && handled > 0) {
@@ -116,13 +120,18 @@ public final class RpmaIoHandler implements IoHandler {
             return active;
         }
         long idleSince = System.nanoTime();
-        if (hotCount > 0 && spin.pays() && spinUntilWork(context, idleSince)) {
-            spin.paid();
-            return active;
+        if (hotCount > 0 && spin.pays()) {
+            counters.spins++;
+            if (spinUntilWork(context, idleSince)) {
+                spin.paid();
+                counters.spinsPaid++;
+                return active;
+            }
         }
         if (arm() || !context.canBlock()) {
             return active;
         }
+        counters.blocks++;
         runEpoll(context);
         lastEpollNanos = System.nanoTime();
         if (hotCount > 0) {
@@ -167,6 +176,7 @@ public final class RpmaIoHandler implements IoHandler {
                 cool(registration);
             }
         }
+        counters.polls += total;
         return total;
     }
 
@@ -224,6 +234,7 @@ public final class RpmaIoHandler implements IoHandler {
             registration.hotIndex = hotCount;
             registration.emptyPolls = 0;
             hot[hotCount++] = registration;
+            counters.hotQueues = hotCount;
         }
     }
 
@@ -235,6 +246,7 @@ public final class RpmaIoHandler implements IoHandler {
             last.hotIndex = index;
             hot[hotCount] = null;
             registration.hotIndex = -1;
+            counters.hotQueues = hotCount;
         }
     }
 
@@ -261,6 +273,7 @@ public final class RpmaIoHandler implements IoHandler {
             }
         }
         epoll.destroy();
+        RpmaMetrics.ended(counters);
     }
 
     @Override
@@ -268,6 +281,7 @@ public final class RpmaIoHandler implements IoHandler {
         if (handle instanceof RpmaIoHandle rpma) {
             Registration registration = new Registration(rpma);
             registrations.add(registration);
+            counters.connections = registrations.size();
             rpma.registered();
             return registration;
         }
@@ -401,6 +415,7 @@ public final class RpmaIoHandler implements IoHandler {
         private void cancelOnLoop() {
             close();
             if (registrations.remove(this)) {
+                counters.connections = registrations.size();
                 handle.unregistered();
             }
         }

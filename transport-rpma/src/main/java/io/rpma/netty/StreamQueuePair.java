@@ -71,6 +71,12 @@ final class StreamQueuePair extends QueuePair {
     private boolean finReceived;
     private boolean hungUp;
 
+    private final RpmaChannelCounters counters;
+    private final ConnectedEvent connecting = new ConnectedEvent();
+    // Used again for each stall; null while there was none.
+    private CreditStallEvent stall;
+    private long stalledSince;
+
     private StreamQueuePair(Fabric fabric, StreamSizes sizes, boolean active, ReceiveBuffers receives,
             Connection connection, InetSocketAddress requestedRemote) {
         super(fabric, connection, requestedRemote);
@@ -84,6 +90,12 @@ final class StreamQueuePair extends QueuePair {
         underWay = new ByteBuf[slots];
         underWayMask = slots - 1;
         peerHolds = sizes.credits();
+        counters = RpmaMetrics.opened(sizes.credits());
+        connecting.begin();
+    }
+
+    RpmaChannelCounters counters() {
+        return counters;
     }
 
     /**
@@ -153,6 +165,13 @@ final class StreamQueuePair extends QueuePair {
             }
             peerIs(peer);
         }
+        if (connecting.shouldCommit()) {
+            connecting.local = String.valueOf(localAddress);
+            connecting.remote = String.valueOf(remoteAddress);
+            connecting.fabric = fabric.toString();
+            connecting.active = active;
+            connecting.commit();
+        }
     }
 
     @Override
@@ -185,6 +204,7 @@ final class StreamQueuePair extends QueuePair {
                 listener.readable();
             }
             if (blockedBefore && connection != null && messageLimit() > 0) {
+                stallEnded();
                 listener.writable();
             }
         }
@@ -203,6 +223,7 @@ final class StreamQueuePair extends QueuePair {
             breakWith(e);
             return -1;
         }
+        counters.completions += n;
         for (int i = 0; i < n; i++) {
             long context = batch.context(i);
             int status = batch.statusCode(i);
@@ -219,6 +240,7 @@ final class StreamQueuePair extends QueuePair {
 
     /** The one place where a failed work request is turned into a state. */
     private void failed(long context, CompletionStatus status, int queuePair) {
+        counters.failed(status);
         boolean send = (context & SEND_CONTEXT) != 0;
         if (!send) {
             giveBack((int) context);
@@ -295,6 +317,9 @@ final class StreamQueuePair extends QueuePair {
     private void arrive(int slot, int bytes) {
         int tail = (arrivedHead + arrivedCount++) % arrived.length;
         arrivedBytes[tail] = bytes;
+        counters.messagesReceived++;
+        counters.bytesReceived += bytes;
+        counters.unread(arrivedCount);
         if (!receives.isCrowded()) {
             arrived[tail] = receives.buffer(slot);
             arrivedSlot[tail] = slot;
@@ -350,6 +375,7 @@ final class StreamQueuePair extends QueuePair {
             arrived[arrivedHead] = null;
             source.writerIndex(bytes);
             consumed();
+            counters.receiveCopiesAvoided++;
             handle.lastBytesRead(bytes);
             return source;
         }
@@ -357,6 +383,7 @@ final class StreamQueuePair extends QueuePair {
         int n = Math.min(bytes - headRead, result.writableBytes());
         handle.attemptedBytesRead(result.writableBytes());
         result.writeBytes(source, headRead, n);
+        counters.receiveCopiesMade++;
         headRead += n;
         if (headRead == bytes) {
             consumed();
@@ -448,6 +475,37 @@ final class StreamQueuePair extends QueuePair {
             ? peerMessageBytes : 0;
     }
 
+    /** Something is to be sent, but {@link #messageLimit()} is 0. */
+    void stalled() {
+        if (stalledSince != 0 || !established || broken != null || finSent) {
+            return;
+        }
+        boolean credit = credits == 0;
+        if (credit) {
+            counters.creditWaits++;
+        } else {
+            counters.sendQueueWaits++;
+        }
+        stalledSince = System.nanoTime();
+        if (stall == null) {
+            stall = new CreditStallEvent();
+        }
+        stall.begin();
+        stall.credit = credit;
+    }
+
+    private void stallEnded() {
+        if (stalledSince == 0) {
+            return;
+        }
+        counters.waitNanos += System.nanoTime() - stalledSince;
+        stalledSince = 0;
+        if (stall.shouldCommit()) {
+            stall.remote = String.valueOf(remoteAddress);
+            stall.commit();
+        }
+    }
+
     /**
      * Sends a message of data; {@link #messageLimit()} must allow it.
      *
@@ -471,6 +529,8 @@ final class StreamQueuePair extends QueuePair {
             throw e;
         }
         underWay[(int) posted & underWayMask] = owner;
+        counters.messagesSent++;
+        counters.bytesSent += bytes;
         post(region, offset, bytes, Immediate.DATA, signal);
         if (broken != null) {
             throw broken;
@@ -478,6 +538,7 @@ final class StreamQueuePair extends QueuePair {
     }
 
     private void sendControl(int kind, boolean signal) {
+        counters.controlMessagesSent++;
         post(null, 0, 0, kind, signal);
     }
 
@@ -559,6 +620,16 @@ final class StreamQueuePair extends QueuePair {
         }
         receives.leave(sizes.receiveQueue());
         release(underWay);
+        RpmaMetrics.ended(counters);
+        ClosedEvent event = new ClosedEvent();
+        if (event.shouldCommit()) {
+            event.local = String.valueOf(localAddress);
+            event.remote = String.valueOf(remoteAddress);
+            event.reason = isAbnormal() ? broken.getMessage() : finReceived ? "ended by both" : "closed by this end";
+            event.bytesSent = counters.bytesSent;
+            event.bytesReceived = counters.bytesReceived;
+            event.commit();
+        }
     }
 
     private static void release(ByteBuf[] buffers) {
