@@ -32,6 +32,7 @@ Stages (default: all of them, in this order):
   contract   the rules of librpma's man pages, as both providers must keep them
   native     the other tests of transport-rpma-native
   transport  the tests of transport-rpma
+  c-peers    message channels against a C program over librpma, each in either role (needs gcc and librpma-dev)
   examples   the tests of codec-examples: every example in a process of its own, Netty's codecs, gRPC, real programs by tcp-proxy
   cli        the tests of ./rpma
   frameworks the tests of the adapters of Vert.x and Reactor Netty
@@ -51,14 +52,14 @@ for argument in "$@"; do
             exit 0
             ;;
         --no-build) build=0 ;;
-        echo | contract | native | transport | examples | cli | frameworks | suite | refusals) stages+=("$argument") ;;
+        echo | contract | native | transport | c-peers | examples | cli | frameworks | suite | refusals) stages+=("$argument") ;;
         *)
             echo "verify.sh: no such stage or option: $argument; see $0 --help" >&2
             exit 2
             ;;
     esac
 done
-((${#stages[@]} > 0)) || stages=(echo contract native transport examples cli frameworks suite refusals)
+((${#stages[@]} > 0)) || stages=(echo contract native transport c-peers examples cli frameworks suite refusals)
 
 java=$("$root/build/find-java.sh")/bin/java
 cd "$root"
@@ -68,7 +69,7 @@ if ((build)); then
     echo "verify: building"
     mvn -B -q -DskipTests package
 fi
-for module in transport-rpma-native transport-rpma codec-examples cli frameworks/vertx frameworks/reactor-netty; do
+for module in transport-rpma-native transport-rpma codec-examples testsuite cli frameworks/vertx frameworks/reactor-netty; do
     if [[ ! -f $module/target/test.classpath ]]; then
         echo "verify.sh: $module is not built: leave out --no-build, or run mvn -B -DskipTests package" >&2
         exit 2
@@ -117,6 +118,15 @@ refused() {
     }
 }
 
+c_peers() {
+    if ! command -v gcc > /dev/null || [[ ! -f /usr/include/librpma.h || ! -f /usr/include/infiniband/verbs.h ]]; then
+        echo "c-peers needs gcc, librpma-dev and libibverbs-dev"
+        return 1
+    fi
+    in_java testsuite org.junit.platform.console.ConsoleLauncher execute --select-class=io.rpma.testsuite.CPeersTest \
+        --fail-if-no-tests --details=verbose --details-theme=ascii --disable-banner --disable-ansi-colors
+}
+
 run_stage() {
     case $1 in
         refusals) refused 'no usable RDMA device' --no-device && refused '(ulimit -l)' --memlock 64 ;;
@@ -124,6 +134,7 @@ run_stage() {
         contract) in_java transport-rpma-native io.rpma.contract.ContractMain -v ;;
         native) junit transport-rpma-native --exclude-classname='.*ContractTest' ;;
         transport) junit transport-rpma ;;
+        c-peers) c_peers ;;
         examples) junit codec-examples ;;
         cli) junit cli ;;
         frameworks) junit frameworks/vertx && junit frameworks/reactor-netty ;;

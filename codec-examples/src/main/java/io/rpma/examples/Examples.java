@@ -31,6 +31,8 @@ import picocli.CommandLine.Spec;
         GrpcExample.class,
         FileServerExample.class,
         TcpProxyExample.class,
+        RemoteLogExample.class,
+        MemoryCacheExample.class,
     },
     synopsisSubcommandLabel = "EXAMPLE", customSynopsis = "./run-example.sh EXAMPLE [OPTION...]",
     commandListHeading = "%nExamples:%n",

@@ -14,6 +14,7 @@
 /**
  * Examples to read and to run: {@code ./run-example.sh} lists them. {@code EchoServer} and {@code EchoClient} show the two
  * bootstraps, every other example a pipeline of Netty's own codecs, each in one file. What is RPMA in them are three names: the
- * event loop group and the two channel classes.
+ * event loop group and the two channel classes. {@code RemoteLogExample} and {@code MemoryCacheExample}
+ * show what only RPMA has: one-sided operations on another process's memory.
  */
 package io.rpma.examples;

@@ -730,17 +730,29 @@ final class QueuePair {
     }
 
     private int atomicWrite(RemoteRegion region, long offset, long value) {
-        long address = region.local() + offset;
         if (region.local() == 0) {
-            SoftLog.log(RpmaLog.Level.ERROR, "an atomic write needs memory that the software provider can map: the peer is"
-                + " to take it from RpmaProvider.reserve");
-            return REM_OP_ERR;
+            return atomicWriteToForeign(region, offset, value);
         }
+        long address = region.local() + offset;
         if ((address & 7) != 0) {
             return REM_INV_REQ_ERR;
         }
         Memory.putLongRelease(address, value);
         return SUCCESS;
+    }
+
+    /**
+     * Memory that this process cannot map: the kernel copies the aligned word. Neither process can die in the middle of it; that
+     * a reader sees it whole rests on the kernel's copying an aligned word by one store, as it does on x86-64 and aarch64.
+     */
+    private int atomicWriteToForeign(RemoteRegion region, long offset, long value) {
+        if ((region.address() + offset & 7) != 0) {
+            return REM_INV_REQ_ERR;
+        }
+        Memory.fullFence();
+        long word = Scratch.get().address();
+        Memory.putLong(word, value);
+        return copyTo(region, offset, word, Long.BYTES);
     }
 
     private int persist(RemoteRegion region, long offset, long length) {
@@ -784,6 +796,10 @@ final class QueuePair {
         }
         if (result == -Libc.EFAULT) {
             return REM_ACCESS_ERR;
+        }
+        if (result == -Libc.ESRCH) {
+            // The process has died since its control socket was looked at: nobody answers.
+            return RETRY_EXC_ERR;
         }
         SoftLog.violation("memory of process " + remoteProcess.pid() + " cannot be reached by system call: "
             + Posix.strerror(-result) + "; memory from RpmaProvider.reserve needs none");

@@ -68,8 +68,8 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     private final long[] contexts;
     private final int[] lengths;
     private final AtomicIntegerArray states;
-    // The state word that said who took the slot, where the ring has forgotten it since. It holds for one posting of the slot.
-    private final AtomicLongArray taken;
+    // The state word of the entry in which a slot was taken, once that entry is used anew.
+    private final AtomicLongArray takers;
     // The stack of free slots: links, and a head whose upper half changes with every step.
     private final AtomicIntegerArray links;
     private final AtomicLong free;
@@ -97,7 +97,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         contexts = new long[slots];
         lengths = new int[slots];
         states = new AtomicIntegerArray(slots);
-        taken = new AtomicLongArray(slots);
+        takers = new AtomicLongArray(slots);
         links = new AtomicIntegerArray(slots);
         for (int i = 0; i < slots; i++) {
             links.setPlain(i, i + 1 < slots ? i + 1 : NONE);
@@ -172,19 +172,20 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
                 + " slots are posted or not polled yet; poll completions first, or ask for a larger queue"
                 + " (SharedReceiveQueueConfig.receiveQueueSize)", null);
         }
-        int position = (int) TAIL.getAndAdd(this, 1);
         contexts[slot] = context;
         lengths[slot] = (int) length;
-        // Before the state: whoever sees the slot posted must see where.
+        int position = (int) TAIL.getAndAdd(this, 1);
         positions[slot] = position + 1;
         states.setRelease(slot, POSTED);
         int index = position & capacity - 1;
         long entry = ring + (long) index * ReceiveEntry.SIZE;
         // The receive that lay here before has been taken, since no more are posted than there are positions. If it has not
-        // been completed, the state word is about to forget who took it.
+        // been completed, the state word is about to forget who took it. (If it has been, and its slot is posted elsewhere,
+        // the position tells that what is noted here is old.)
         int previous = slotAt.getAcquire(index);
         if (previous != NONE && previous != slot && states.getAcquire(previous) == POSTED) {
-            remember(previous, Memory.getLongAcquire(entry + ReceiveEntry.STATE));
+            takers.accumulateAndGet(previous, Memory.getLongAcquire(entry + ReceiveEntry.STATE),
+                (known, found) -> (int) (known >>> 32) == positions[previous] ? known : found);
         }
         slotAt.setRelease(index, slot);
         ReceiveEntry.write(entry, Receives.key(region, offset, length), offset, (int) length, slot);
@@ -192,14 +193,6 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         Memory.fullFence();
         if (Memory.getInt(base + SharedReceives.WAITING) != 0) {
             wakeWaiting();
-        }
-    }
-
-    /** Keeps the state word of a slot, unless it is of an earlier posting: what was taken then has been completed. */
-    private void remember(int slot, long state) {
-        if ((int) (state >>> 32) == positions[slot]) {
-            // Of threads that come late with the word of an earlier posting, none replaces the present one's.
-            taken.accumulateAndGet(slot, state, (kept, more) -> (int) (kept >>> 32) == positions[slot] ? kept : more);
         }
     }
 
@@ -249,7 +242,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     }
 
     /** Attaches a queue pair, whose completions come by the ring at this address of its half. */
-    synchronized Attachment attach(QueuePair queuePair, SharedMemory half, long ringAddress, int ringSize)
+    synchronized Attachment attach(QueuePair queuePair, HalfMemory half, long ringAddress, int ringSize)
             throws RpmaException {
         if (closed) {
             throw SoftLog.failure(RpmaError.INVALID, "the shared receive queue is closed");
@@ -283,7 +276,16 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         indexes.clear(attachment.index);
     }
 
-    private synchronized void countDown() {
+    /** Keeps the queue open for a request that has not attached a queue pair yet. */
+    synchronized void hold() throws RpmaException {
+        if (closed) {
+            throw SoftLog.failure(RpmaError.INVALID, "the shared receive queue is closed");
+        }
+        attached++;
+    }
+
+    /** Takes {@link #hold} back. */
+    synchronized void countDown() {
         attached--;
     }
 
@@ -303,13 +305,14 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             // A thread that posts may be about to overwrite the state word: it has noted the taker before it changed the slot.
             int slot = slotAt.getAcquire(index);
             long state = Memory.getLongAcquire(ring + (long) index * ReceiveEntry.SIZE + ReceiveEntry.STATE);
-            if (slot != NONE && (int) state == taker) {
-                remember(slot, state);
+            if (slot != NONE && (int) state == taker && (int) (state >>> 32) == positions[slot]) {
+                takers.set(slot, state);
             }
         }
         for (int slot = 0; slot < slots; slot++) {
-            long state = taken.get(slot);
-            if ((int) state == taker && (int) (state >>> 32) == positions[slot] && states.compareAndSet(slot, POSTED, FREE)) {
+            long taken = takers.get(slot);
+            if ((int) taken == taker && (int) (taken >>> 32) == positions[slot]
+                && states.compareAndSet(slot, POSTED, FREE)) {
                 attachment.orphans.add(new Orphan(contexts[slot], CompletionStatus.WR_FLUSH_ERR.code(), 0, 0, 0));
                 push(slot);
             }
@@ -341,7 +344,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     static final class Attachment {
         private final SoftSharedReceiveQueue queue;
         private final QueuePair queuePair;
-        private final SharedMemory half;
+        private final HalfMemory half;
         private final int number;
         private final int index;
         private final long ring;
@@ -353,7 +356,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         private boolean active;
         private int idlePolls;
 
-        Attachment(SoftSharedReceiveQueue queue, QueuePair queuePair, SharedMemory half, int index, long ring,
+        Attachment(SoftSharedReceiveQueue queue, QueuePair queuePair, HalfMemory half, int index, long ring,
                 int ringCapacity) {
             this.queue = queue;
             this.queuePair = queuePair;

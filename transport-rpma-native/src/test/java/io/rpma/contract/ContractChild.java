@@ -26,6 +26,9 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.OutputStreamWriter;
 import java.io.PrintWriter;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -48,6 +51,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
  * pair's, and then does what it is told line by line on its standard input; it answers every line with one of its own.
  */
 final class ContractChild {
+    private static MemorySegment foreign;
+
     private final Process process;
     private final BufferedReader answers;
     private final PrintWriter commands;
@@ -204,6 +209,14 @@ final class ContractChild {
             }
             case "post send" -> connection.send(region, 4096, 64, ALWAYS, 101);
             case "complete send" -> assertEquals(101, Wait.success(connection.completionQueue()).context());
+            case "foreign" -> {
+                // Memory that the provider has nothing to do with; never freed, as the process ends soon.
+                foreign = Arena.global().allocate(4096, 8);
+                ByteBuffer descriptor = ByteBuffer.allocate(region.descriptorSize());
+                region.peer().register(foreign, Memory.ALL).descriptor(descriptor);
+                region.memory().asByteBuffer().put(descriptor.flip());
+            }
+            case "check foreign" -> assertEquals(0x0102030405060708L, foreign.get(ValueLayout.JAVA_LONG, 64));
             case "disconnect" -> {
                 connection.disconnect();
                 Wait.event(ConnectionEvent.CLOSED, connection);

@@ -85,6 +85,19 @@ class ProcessContractTest extends ContractCase {
         child.command("check");
     }
 
+    /** rpma_atomic_write(3) asks of the memory only that it is registered, whoever allocated it. */
+    @Test
+    void atomicWritesReachMemoryOfAnyOrigin() throws Exception {
+        child.command("foreign");
+        connection.read(region, 0, atChild, 0, region.descriptorSize(), ALWAYS, 1);
+        Wait.success(connection.completionQueue());
+        ByteBuffer descriptor = region.memory().asSlice(0, region.descriptorSize()).asByteBuffer();
+        RemoteMemoryRegion foreign = scope.own(Contract.PROVIDER.openRemoteRegion(descriptor));
+        connection.atomicWrite(foreign, 64, 0x0102030405060708L, ALWAYS, 2);
+        Wait.success(connection.completionQueue());
+        child.command("check foreign");
+    }
+
     /** A stalled message arrives once a receive is posted; its sender sleeps until then on its completion queue's descriptor. */
     @Test
     void stalledSendOfAWaitingProcessArrives() throws Exception {

@@ -16,6 +16,7 @@ package io.rpma.netty;
 import io.netty.channel.AbstractChannel;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelException;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelMetadata;
 import io.netty.channel.ChannelPromise;
@@ -24,14 +25,18 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.IoRegistration;
 import io.netty.util.concurrent.Future;
 import io.rpma.CompletionQueue;
+import io.rpma.PeerConfig;
+import io.rpma.Rpma;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.nio.ByteBuffer;
 import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
+import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.UnresolvedAddressException;
 import java.util.concurrent.TimeUnit;
 
@@ -69,8 +74,61 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
     /** Takes the connection that is being made. */
     abstract void dialled(QueuePair connecting);
 
-    /** {@code SO_LINGER}. */
-    abstract int lingerSeconds();
+    /** Ends an established connection that nobody watches any more; on the loop. */
+    abstract void end(QueuePair closing, EventLoop loop);
+
+    /** Forgets that somebody asked to read. */
+    abstract void readNoMore();
+
+    /**
+     * Takes note of what the peer says of its platform ({@code rpma_conn_apply_remote_peer_cfg(3)}), so that
+     * {@link io.rpma.FlushType#PERSISTENT} becomes possible where it is.
+     *
+     * @param descriptor what {@link RpmaPeerConfig#descriptor} wrote there; not trusted, its position does not move
+     * @return succeeds when the operations that are written from then on follow it
+     */
+    public ChannelFuture applyPeerConfig(ByteBuffer descriptor) {
+        ChannelPromise promise = newPromise();
+        EventLoop loop = eventLoop();
+        if (loop.inEventLoop()) {
+            applyPeerConfig(descriptor, promise);
+        } else {
+            loop.execute(() -> applyPeerConfig(descriptor, promise));
+        }
+        return promise;
+    }
+
+    private void applyPeerConfig(ByteBuffer descriptor, ChannelPromise promise) {
+        QueuePair current = pair();
+        if (!active || current == null || current.isClosed()) {
+            promise.setFailure(open ? new NotYetConnectedException() : new ClosedChannelException());
+            return;
+        }
+        try (PeerConfig config = Rpma.provider().peerConfigFromDescriptor(descriptor)) {
+            current.connection.applyRemotePeerConfig(config);
+        } catch (RpmaException | RuntimeException e) {
+            promise.setFailure(e);
+            return;
+        }
+        promise.setSuccess();
+    }
+
+    /** Auto-read was turned off: what the pipeline asked for because of it is asked for no more. */
+    final void clearReadPending() {
+        if (!isRegistered()) {
+            return;
+        }
+        EventLoop loop = eventLoop();
+        if (loop.inEventLoop()) {
+            readNoMore();
+        } else {
+            loop.execute(() -> {
+                if (!config().isAutoRead()) {
+                    readNoMore();
+                }
+            });
+        }
+    }
 
     @Override
     public ChannelMetadata metadata() {
@@ -187,15 +245,11 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         if (closing == null) {
             return;
         }
-        int linger = lingerSeconds();
-        if (!closing.isEstablished()) {
+        if (closing.isEstablished()) {
+            end(closing, loop);
+        } else {
             // Nothing was promised yet.
             closing.close();
-        } else if (linger == 0) {
-            LingeringClose.abort(closing, loop);
-        } else {
-            LingeringClose.close(closing, loop,
-                linger > 0 ? TimeUnit.SECONDS.toMillis(linger) : LingeringClose.DEFAULT_MILLIS);
         }
     }
 
@@ -405,12 +459,12 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         // ---- the end ----
 
         @Override
-        public final void close() {
+        public void close() {
             close(voidPromise());
         }
 
         @Override
-        public final void destroy() {
+        public void destroy() {
             closeForcibly();
         }
 

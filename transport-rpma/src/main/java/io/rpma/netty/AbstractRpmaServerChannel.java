@@ -22,7 +22,7 @@ import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoRegistration;
 import io.netty.channel.RecvByteBufAllocator;
-import io.netty.channel.socket.ServerSocketChannel;
+import io.netty.channel.ServerChannel;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 import io.rpma.CompletionQueue;
@@ -43,7 +43,7 @@ import java.util.HashSet;
 import java.util.Set;
 
 /** What every server channel of this transport has, whatever its children speak: listening, accepting, a backlog. */
-abstract class AbstractRpmaServerChannel extends AbstractChannel implements ServerSocketChannel {
+abstract class AbstractRpmaServerChannel extends AbstractChannel implements ServerChannel {
     static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(RpmaServerChannel.class);
     private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
     /** Requests that fail one after the other before the loop turns to something else. */
@@ -51,7 +51,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
 
     private final Set<PendingAccept> pending = new HashSet<>();
     private final ArrayDeque<AbstractRpmaChannel> accepted = new ArrayDeque<>();
-    private Fabric fabric;
+    private volatile Fabric fabric;
     private ConnectionConfig connectionConfig;
     private volatile Endpoint endpoint;
     private volatile InetSocketAddress local;
@@ -89,8 +89,13 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         return new ServerUnsafe();
     }
 
-    @Override
-    public abstract RpmaServerChannelConfig config();
+    /** {@code SO_BACKLOG}. */
+    abstract int backlog();
+
+    /** The device, or {@code null} before the channel is bound. */
+    final Fabric fabric() {
+        return fabric;
+    }
 
     @Override
     public ChannelMetadata metadata() {
@@ -294,7 +299,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
          */
         private Throwable acceptAll() {
             int failures = 0;
-            while (isOpen() && pending.size() + accepted.size() < Math.max(1, config().getBacklog())) {
+            while (isOpen() && pending.size() + accepted.size() < Math.max(1, backlog())) {
                 ConnectionRequest request;
                 try {
                     if (connectionConfig == null) {

@@ -13,6 +13,7 @@
 
 package io.rpma.netty;
 
+import io.netty.channel.Channel;
 import io.rpma.Device;
 import io.rpma.DeviceLimits;
 import io.rpma.Peer;
@@ -51,6 +52,19 @@ final class Fabric {
             }
             return fabric;
         }
+    }
+
+    /** The fabric that a channel of this transport is connected over, or bound to. */
+    static Fabric of(Channel channel) {
+        Fabric fabric = switch (channel) {
+            case AbstractRpmaChannel connected -> connected.pair() == null ? null : connected.pair().fabric;
+            case AbstractRpmaServerChannel bound -> bound.fabric();
+            default -> throw new IllegalArgumentException("a channel of this transport is needed, not " + channel);
+        };
+        if (fabric == null) {
+            throw new IllegalArgumentException(channel + " is not connected or bound yet: its device is not known");
+        }
+        return fabric;
     }
 
     int id() {

@@ -34,6 +34,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.NotYetConnectedException;
+import java.util.concurrent.TimeUnit;
 
 /**
  * A {@link SocketChannel} over RPMA: an ordered, reliable stream of bytes with half-close, as over TCP. The peer must be a
@@ -46,13 +47,14 @@ import java.nio.channels.NotYetConnectedException;
  */
 public final class RpmaChannel extends AbstractRpmaChannel implements SocketChannel {
     private static final String EXPECTED_TYPES = " (expected: " + StringUtil.simpleClassName(ByteBuf.class) + ", "
-        + StringUtil.simpleClassName(FileRegion.class) + ')';
+        + StringUtil.simpleClassName(FileRegion.class) + ", " + StringUtil.simpleClassName(RpmaOperation.class) + ')';
 
     /** A shorter buffer is copied into a message, together with what else is flushed. */
     private static final int IN_PLACE_BYTES = 4096;
 
     private final RpmaChannelConfig config = new RpmaChannelConfig(this);
     private final Gatherer gatherer = new Gatherer();
+    private final PostedEntries operations = new PostedEntries();
 
     private volatile StreamQueuePair pair;
     private volatile boolean inputShutdown;
@@ -112,8 +114,14 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
     }
 
     @Override
-    int lingerSeconds() {
-        return config.getSoLinger();
+    void end(QueuePair closing, EventLoop loop) {
+        int linger = config.getSoLinger();
+        if (linger == 0) {
+            LingeringClose.abort(closing, loop);
+        } else {
+            LingeringClose.close(closing, loop,
+                linger > 0 ? TimeUnit.SECONDS.toMillis(linger) : LingeringClose.DEFAULT_MILLIS);
+        }
     }
 
     @Override
@@ -132,29 +140,25 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
         }
     }
 
-    /** Auto-read was turned off: what the pipeline asked for because of it is asked for no more. */
-    void clearReadPending() {
-        if (!isRegistered()) {
-            return;
-        }
-        EventLoop loop = eventLoop();
-        if (loop.inEventLoop()) {
-            handle().readPending = false;
-        } else {
-            loop.execute(() -> {
-                if (!config.isAutoRead()) {
-                    handle().readPending = false;
-                }
-            });
-        }
+    @Override
+    void readNoMore() {
+        handle().readPending = false;
     }
 
     // ---- writing ----
 
     @Override
-    protected Object filterOutboundMessage(Object msg) {
+    protected Object filterOutboundMessage(Object msg) throws Exception {
         if (msg instanceof ByteBuf || msg instanceof FileRegion) {
             return msg;
+        }
+        if (msg instanceof RpmaOperation operation) {
+            if (operation.takesReceive()) {
+                throw new UnsupportedOperationException("a write with immediate data needs an RpmaMessageChannel: on a stream,"
+                    + " the immediate data belongs to the stream protocol");
+            }
+            operation.prepare();
+            return operation;
         }
         throw new UnsupportedOperationException(
             "unsupported message type: " + StringUtil.simpleClassName(msg) + EXPECTED_TYPES);
@@ -174,6 +178,14 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
             Object msg = in.current();
             if (msg == null) {
                 return;
+            }
+            if (msg instanceof RpmaOperation) {
+                operations.write(in, to);
+                if (operations.count() > 0 || !open || in.current() instanceof RpmaOperation) {
+                    // What follows goes on when they have completed, or when there is room for them.
+                    return;
+                }
+                continue;
             }
             int limit = to.messageLimit();
             if (limit == 0) {
@@ -418,6 +430,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
 
         @Override
         public void writable() {
+            operations.settle();
             flush0();
         }
 
@@ -580,6 +593,8 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
         // ---- the end ----
 
         private void closeBroken(StreamQueuePair from) {
+            operations.settle();
+            operations.fail(from.broken());
             pipeline().fireExceptionCaught(new IOException(from.broken().getMessage(), from.broken()));
             close(voidPromise());
         }

@@ -14,6 +14,7 @@
 package io.rpma.netty;
 
 import io.netty.channel.ChannelOption;
+import java.nio.ByteBuffer;
 
 /**
  * The options that only this transport has. All of them take effect on connections made afterwards; on a server channel they
@@ -23,25 +24,59 @@ import io.netty.channel.ChannelOption;
  */
 public final class RpmaChannelOption<T> extends ChannelOption<T> {
     /**
-     * The size of a receive buffer in bytes, and so of the longest message the peer may send; 64 to 4 MiB, default 64 KiB. A
-     * connection's share is {@link #RPMA_RECEIVE_BUFFERS} of them, and four more.
+     * The size of a receive buffer in bytes, and so of the longest message the peer may send. For streams 64 to 4 MiB, default
+     * 64 KiB; a connection's share is {@link #RPMA_RECEIVE_BUFFERS} of them, and four more. For message channels 1 to 4 MiB,
+     * default 16 KiB.
      */
     public static final ChannelOption<Integer> RPMA_RECEIVE_BUFFER_BYTES =
         valueOf(RpmaChannelOption.class, "RPMA_RECEIVE_BUFFER_BYTES");
 
     /**
-     * How many messages of data the peer may send before this end has read any; 1 to 4095, default 16.
+     * How many messages of data the peer may send before this end has read any; 1 to 4095, for message channels as many as the
+     * device offers; default 16.
      */
     public static final ChannelOption<Integer> RPMA_RECEIVE_BUFFERS =
         valueOf(RpmaChannelOption.class, "RPMA_RECEIVE_BUFFERS");
 
     /**
-     * Whether the connection takes its receives from a queue that it shares with others ({@code rpma_srq_new(3)}), so that the
-     * memory for them does not grow with the number of connections; default true. A queue of its own costs its whole memory,
-     * and is never waited for because of other connections.
+     * Streams: whether the connection takes its receives from a queue that it shares with others ({@code rpma_srq_new(3)}), so
+     * that the memory for them does not grow with the number of connections; default true. A queue of its own costs its whole
+     * memory, and is never waited for because of other connections.
      */
     public static final ChannelOption<Boolean> RPMA_SHARED_RECEIVE_QUEUE =
         valueOf(RpmaChannelOption.class, "RPMA_SHARED_RECEIVE_QUEUE");
+
+    /**
+     * Message channels: how many work requests can be under way at once; default 64. What is written beyond waits in the channel.
+     */
+    public static final ChannelOption<Integer> RPMA_SEND_QUEUE_SIZE = valueOf(RpmaChannelOption.class, "RPMA_SEND_QUEUE_SIZE");
+
+    /**
+     * Message channels: the longest message in bytes that the peer can receive, if the application knows it; 0, the default, if
+     * not. A longer one fails its promise at once; unknown, it ends the connection.
+     */
+    public static final ChannelOption<Integer> RPMA_PEER_RECEIVE_BUFFER_BYTES =
+        valueOf(RpmaChannelOption.class, "RPMA_PEER_RECEIVE_BUFFER_BYTES");
+
+    /**
+     * Message channels: the private data that the peer is told with the connection request (at most 56 bytes) or its acceptance
+     * (at most 196); default none. {@link RpmaMessageChannel#peerPrivateData()} is how it is read.
+     */
+    public static final ChannelOption<ByteBuffer> RPMA_PRIVATE_DATA = valueOf(RpmaChannelOption.class, "RPMA_PRIVATE_DATA");
+
+    /**
+     * Message channels: whether receives complete in a queue of their own ({@code rpma_conn_cfg_set_rcq_size(3)}); default
+     * {@code false}. Then sends and receives together may be more than a completion queue of the device holds.
+     */
+    public static final ChannelOption<Boolean> RPMA_RECEIVE_COMPLETION_QUEUE =
+        valueOf(RpmaChannelOption.class, "RPMA_RECEIVE_COMPLETION_QUEUE");
+
+    /**
+     * Message channels: the receive buffers that the connections share ({@code rpma_conn_cfg_set_srq(3)}); default none: each has
+     * its own. Their number counts for each connection's completion queue, since one may take them all.
+     */
+    public static final ChannelOption<RpmaSharedReceiveQueue> RPMA_RECEIVE_QUEUE =
+        valueOf(RpmaChannelOption.class, "RPMA_RECEIVE_QUEUE");
 
     @SuppressWarnings({"deprecation", "unused"})
     private RpmaChannelOption() {

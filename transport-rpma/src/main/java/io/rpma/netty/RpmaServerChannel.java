@@ -27,7 +27,7 @@ import io.rpma.RpmaException;
  * <p>A loopback or wildcard address means this host: with librpma it becomes the address of a usable device, which
  * {@link #localAddress()} tells.
  */
-public final class RpmaServerChannel extends AbstractRpmaServerChannel {
+public final class RpmaServerChannel extends AbstractRpmaServerChannel implements ServerSocketChannel {
     private final RpmaServerChannelConfig config = new RpmaServerChannelConfig(this);
     private StreamSizes sizes;
     // For the next child.
@@ -41,6 +41,11 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel {
     @Override
     public RpmaServerChannelConfig config() {
         return config;
+    }
+
+    @Override
+    int backlog() {
+        return config.getBacklog();
     }
 
     @Override

@@ -28,8 +28,9 @@ import java.util.Set;
  * given back: registration is expensive, and a buffer may be in flight at any time.
  */
 final class Slab {
-    /** Enough for a stream; the slab is never opened to the peer's one-sided operations. */
-    private static final Set<MemoryUsage> USAGES = EnumSet.of(MemoryUsage.SEND, MemoryUsage.RECV, MemoryUsage.WRITE_SRC);
+    /** Enough for messages, and for what this end begins; the slab is never opened to the peer's one-sided operations. */
+    private static final Set<MemoryUsage> USAGES = EnumSet.of(MemoryUsage.SEND, MemoryUsage.RECV, MemoryUsage.WRITE_SRC,
+        MemoryUsage.READ_DST);
 
     private static final LocalMemoryRegion[] NONE = {};
 

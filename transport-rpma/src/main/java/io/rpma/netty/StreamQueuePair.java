@@ -17,12 +17,14 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.RecvByteBufAllocator;
+import io.netty.util.ReferenceCounted;
 import io.rpma.CompletionFlag;
 import io.rpma.CompletionStatus;
 import io.rpma.Connection;
 import io.rpma.ConnectionEvent;
 import io.rpma.ConnectionRequest;
 import io.rpma.LocalMemoryRegion;
+import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import java.io.IOException;
@@ -37,7 +39,7 @@ import java.nio.channels.ClosedChannelException;
  *
  * <p>Used by one event loop at a time.
  */
-final class StreamQueuePair extends QueuePair {
+final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     private static final long SEND_CONTEXT = 1L << 62;
     /** Of a message that holds no receive any more: its buffer is its own. */
     private static final int NO_SLOT = -1;
@@ -58,11 +60,12 @@ final class StreamQueuePair extends QueuePair {
     private boolean starved;
 
     // Sending: what is under way, by sequence number.
-    private final ByteBuf[] underWay;
+    private final ReferenceCounted[] underWay;
     private final int underWayMask;
     private long posted;
     private long retired;
     private int unsignalled;
+    private final Outcomes outcomes;
     private int credits;
     private int peerCredits;
     private int peerMessageBytes;
@@ -87,7 +90,8 @@ final class StreamQueuePair extends QueuePair {
         arrivedSlot = new int[arrived.length];
         arrivedBytes = new int[arrived.length];
         int slots = Integer.highestOneBit(sizes.sendQueue() * 2 - 1);
-        underWay = new ByteBuf[slots];
+        underWay = new ReferenceCounted[slots];
+        outcomes = new Outcomes(sizes.sendQueue());
         underWayMask = slots - 1;
         peerHolds = sizes.credits();
         counters = RpmaMetrics.opened(sizes.credits());
@@ -198,13 +202,17 @@ final class StreamQueuePair extends QueuePair {
         boolean finBefore = finReceived;
         boolean brokenBefore = broken != null;
         boolean blockedBefore = messageLimit() == 0;
+        boolean fullBefore = !canPost();
         int n = take(batch);
         if (n != 0) {
+            boolean ended = outcomes.hasNext();
             if (arrivedCount != arrivedBefore || finReceived != finBefore || broken != null && !brokenBefore) {
                 listener.readable();
             }
-            if (blockedBefore && connection != null && messageLimit() > 0) {
-                stallEnded();
+            if (connection != null && (ended || blockedBefore && messageLimit() > 0 || fullBefore && canPost())) {
+                if (messageLimit() > 0) {
+                    stallEnded();
+                }
                 listener.writable();
             }
         }
@@ -249,6 +257,9 @@ final class StreamQueuePair extends QueuePair {
             // A peer that ends its stream may close before it hears of credits that it needs no more, or of our own end.
             hungUp = true;
         }
+        if (send) {
+            operationFailed(context ^ SEND_CONTEXT, status);
+        }
         breakWith(new IOException("Connection reset: " + status.text() + " (" + (send ? "send" : "receive") + " on queue pair "
             + queuePair + ")"));
     }
@@ -257,12 +268,28 @@ final class StreamQueuePair extends QueuePair {
     private void retire(long sequence) {
         while (retired <= sequence) {
             int index = (int) retired & underWayMask;
-            ByteBuf buf = underWay[index];
+            ReferenceCounted buf = underWay[index];
             if (buf != null) {
                 underWay[index] = null;
+                if (buf instanceof RpmaOperation) {
+                    outcomes.end(null);
+                }
                 buf.release();
             }
             retired++;
+        }
+    }
+
+    private void operationFailed(long sequence, CompletionStatus status) {
+        if (sequence >= retired) {
+            retire(sequence - 1);
+            int index = (int) sequence & underWayMask;
+            if (underWay[index] instanceof RpmaOperation operation) {
+                underWay[index] = null;
+                outcomes.end(broken != null ? broken : new RpmaCompletionException(status, operation.text() + " failed: "
+                    + status.text()));
+                operation.release();
+            }
         }
     }
 
@@ -537,6 +564,40 @@ final class StreamQueuePair extends QueuePair {
         }
     }
 
+    @Override
+    public boolean takes(Object message) {
+        return message instanceof RpmaOperation;
+    }
+
+    @Override
+    public boolean canPost() {
+        return established && broken == null && !finSent && freeSlots() > StreamSizes.CONTROL_RESERVE && !outcomes.isFull();
+    }
+
+    @Override
+    public Outcomes outcomes() {
+        return outcomes;
+    }
+
+    /** Posts a one-sided operation. Each is signalled: what follows on the stream waits for it. */
+    @Override
+    public void post(Object message, boolean last) {
+        RpmaOperation operation = (RpmaOperation) message;
+        try {
+            operation.post(connection, fabric, CompletionFlag.ALWAYS, SEND_CONTEXT | posted);
+        } catch (RpmaException e) {
+            outcomes.refuse(e);
+            if (e.error() != RpmaError.INVALID && e.error() != RpmaError.NOT_SUPPORTED) {
+                breakWith(e);
+            }
+            return;
+        }
+        underWay[(int) posted & underWayMask] = operation.retain();
+        posted++;
+        unsignalled = 0;
+        outcomes.post();
+    }
+
     private void sendControl(int kind, boolean signal) {
         counters.controlMessagesSent++;
         post(null, 0, 0, kind, signal);
@@ -550,7 +611,7 @@ final class StreamQueuePair extends QueuePair {
             unsignalled = signal ? 0 : unsignalled + 1;
         } catch (RpmaException e) {
             int index = (int) posted & underWayMask;
-            ByteBuf buf = underWay[index];
+            ReferenceCounted buf = underWay[index];
             if (buf != null) {
                 underWay[index] = null;
                 buf.release();
@@ -632,9 +693,9 @@ final class StreamQueuePair extends QueuePair {
         }
     }
 
-    private static void release(ByteBuf[] buffers) {
+    private static void release(ReferenceCounted[] buffers) {
         for (int i = 0; i < buffers.length; i++) {
-            ByteBuf buf = buffers[i];
+            ReferenceCounted buf = buffers[i];
             if (buf != null) {
                 buffers[i] = null;
                 buf.release();

@@ -14,5 +14,8 @@
 /**
  * The Netty transport over RPMA: {@link io.rpma.netty.RpmaEventLoopGroup}, {@link io.rpma.netty.RpmaServerChannel} and
  * {@link io.rpma.netty.RpmaChannel} take the place of any other transport's in a bootstrap; pipelines stay as they are.
+ *
+ * <p>{@link io.rpma.netty.RpmaMessageChannel} speaks messages as librpma's programs do. On both kinds of channel an
+ * {@link io.rpma.netty.RpmaOperation} reaches into the peer's memory, which an {@link io.rpma.netty.RpmaRegion} lends.
  */
 package io.rpma.netty;

@@ -60,7 +60,7 @@ final class RawPeer implements AutoCloseable {
         address = provider.reachable(InetAddress.getLoopbackAddress());
         peer = provider.localDevice(address).newPeer();
         range = provider.reserve(2L * SLOTS * SLOT_BYTES);
-        region = peer.register(range.commit(0, 2L * SLOTS * SLOT_BYTES), EnumSet.of(MemoryUsage.SEND, MemoryUsage.RECV));
+        region = peer.register(range.commit(0, 2L * SLOTS * SLOT_BYTES), EnumSet.allOf(MemoryUsage.class));
     }
 
     private ConnectionConfig config() throws RpmaException {
@@ -125,6 +125,13 @@ final class RawPeer implements AutoCloseable {
     /** Sends so many bytes without immediate data. */
     void sendPlain(int bytes) throws RpmaException {
         connection.send(region, (long) SLOTS * SLOT_BYTES, bytes, CompletionFlag.ALWAYS, ++sends << 32);
+    }
+
+    /** The descriptor of this peer's memory. */
+    ByteBuffer descriptor() throws RpmaException {
+        ByteBuffer descriptor = ByteBuffer.allocate(region.descriptorSize());
+        region.descriptor(descriptor);
+        return descriptor.flip();
     }
 
     /** Waits for a message, passing over completed sends; returns its immediate data. */

@@ -1,0 +1,115 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.examples;
+
+import io.netty.channel.EventLoopGroup;
+import io.rpma.Rpma;
+import io.rpma.netty.RpmaEventLoopGroup;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** A key-value cache in the memory of another process: {@code get} is a one-sided read, {@code put} a message. */
+@Command(name = "memory-cache",
+    description = "A key-value table that clients read by one-sided reads")
+final class MemoryCacheExample implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private CommonOptions common;
+
+    @Option(names = "--keys", paramLabel = "N", defaultValue = "1000",
+        description = "how many entries, at most 100000 (default: ${DEFAULT-VALUE})")
+    private int keys;
+
+    @Option(names = "--gets", paramLabel = "N", defaultValue = "20000",
+        description = "how many reads (default: ${DEFAULT-VALUE})")
+    private int gets;
+
+    @Option(names = "--serve", hidden = true, description = "be the server, with so many buckets, until the standard input ends")
+    private Integer serve;
+
+    @Override
+    public Integer call() throws Exception {
+        if (serve != null) {
+            try (CacheServer server = new CacheServer(new InetSocketAddress("127.0.0.1", 0), serve)) {
+                System.out.println(ServerProcess.LISTENING + server.address().getAddress().getHostAddress() + ":"
+                    + server.address().getPort());
+                while (System.in.read() >= 0) {
+                    // The starter writes nothing; what counts is the end.
+                    continue;
+                }
+            }
+            return 0;
+        }
+        if (keys < 1 || keys > 100_000 || gets < 1) {
+            throw new ParameterException(spec.commandLine(), "--keys must be 1 to 100000, --gets at least 1");
+        }
+        // Four times as much room as is needed: hardly a bucket has to forget anything.
+        int buckets = Integer.highestOneBit(Math.max(16, 2 * keys));
+        EventLoopGroup group = new RpmaEventLoopGroup(1);
+        try (ServerProcess server = new ServerProcess(List.of("memory-cache", "--serve", "" + buckets, "--provider",
+                Rpma.provider().name())); CacheClient client = new CacheClient(group, server.address())) {
+            CommonOptions.print(client.channel());
+            run(client);
+        } finally {
+            group.shutdownGracefully(0, 2, TimeUnit.SECONDS).syncUninterruptibly();
+        }
+        return 0;
+    }
+
+    private void run(CacheClient client) throws IOException {
+        long began = System.nanoTime();
+        for (int i = 0; i < keys; i++) {
+            client.put(key(i), value(i, 0));
+        }
+        client.settle();
+        System.out.println(rate("puts", keys, began));
+        began = System.nanoTime();
+        int forgotten = 0;
+        for (int i = 0; i < gets; i++) {
+            byte[] value = client.get(key(i % keys));
+            if (value == null) {
+                forgotten++;
+            } else if (!Arrays.equals(value, value(i % keys, 0))) {
+                throw new IOException("key " + i % keys + " has another's value: " + new String(value, StandardCharsets.UTF_8));
+            }
+        }
+        System.out.println(rate("gets", gets, began) + ", " + forgotten + " of keys that the cache has forgotten");
+    }
+
+    private static String rate(String what, int count, long began) {
+        return String.format(Locale.ROOT, "%s=%d, %.0f per second", what, count, count / ((System.nanoTime() - began) / 1e9));
+    }
+
+    static byte[] key(int number) {
+        return ("key " + number).getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** A value of which every word says the same, so that a torn one would show. */
+    static byte[] value(int key, long version) {
+        return (key + ":" + version + " ").repeat(20 + key % 10).getBytes(StandardCharsets.UTF_8);
+    }
+}

@@ -1,0 +1,213 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.examples;
+
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.EventLoopGroup;
+import io.rpma.Rpma;
+import io.rpma.netty.RpmaEventLoopGroup;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * A log in the memory of another process, appended to by one-sided operations alone: the record is written and flushed, then the
+ * tail is moved by an atomic write. At the end the server is killed, and the file has everything.
+ */
+@Command(name = "remote-log",
+    description = "Clients append to a server's log by one-sided writes")
+final class RemoteLogExample implements Callable<Integer> {
+    private static final int WINDOW = 16;
+    private static final int MAX_RECORD_BYTES = 1 << 20;
+
+    @Spec
+    private CommandSpec spec;
+
+    @Mixin
+    private CommonOptions common;
+
+    @Option(names = "--records", paramLabel = "N", defaultValue = "10000",
+        description = "how many each client appends (default: ${DEFAULT-VALUE})")
+    private int records;
+
+    @Option(names = "--record-bytes", paramLabel = "SIZE", defaultValue = "128",
+        description = "length of a record, at most 1MiB (default: ${DEFAULT-VALUE})")
+    private ByteSize recordBytes;
+
+    @Option(names = "--clients", paramLabel = "N", defaultValue = "2",
+        description = "how many append, each to a lane of its own (default: ${DEFAULT-VALUE})")
+    private int clients;
+
+    @Option(names = "--file", paramLabel = "FILE",
+        description = "the log, kept (default: a temporary one in /dev/shm, where RDMA devices reach it)")
+    private Path file;
+
+    @Option(names = "--pmem", description = "the file lies in persistent memory (a DAX filesystem): flush to persistence")
+    private boolean persistent;
+
+    @Option(names = "--serve", hidden = true, description = "be the server, for so many lanes, until killed")
+    private Integer serve;
+
+    @Option(names = "--lane-bytes", hidden = true, defaultValue = "16MiB", description = "the size of a lane")
+    private ByteSize laneBytes;
+
+    @Option(names = "--append", hidden = true, description = "append to this lane until killed")
+    private Integer append;
+
+    @Override
+    public Integer call() throws Exception {
+        if (serve != null) {
+            return serve();
+        }
+        if (append != null) {
+            new RemoteLogWriter(addressFile(file), append).run();
+            return 1;
+        }
+        if (records < 0 || clients < 1 || recordBytes.bytes() > MAX_RECORD_BYTES) {
+            throw new ParameterException(spec.commandLine(), "--records must be at least 0, --clients 1, --record-bytes at most "
+                + MAX_RECORD_BYTES);
+        }
+        long lane = LogFormat.HEADER_BYTES + (long) records * LogFormat.recordBytes((int) recordBytes.bytes());
+        if (lane > Integer.MAX_VALUE) {
+            throw new ParameterException(spec.commandLine(), "each client's part of the log would have " + lane
+                + " bytes, more than " + Integer.MAX_VALUE + ": fewer or shorter records");
+        }
+        boolean temporary = file == null;
+        Path log = temporary ? temporaryFile() : file;
+        try {
+            return run(log, (int) lane);
+        } finally {
+            Files.deleteIfExists(addressFile(log));
+            if (temporary) {
+                Files.deleteIfExists(log);
+            }
+        }
+    }
+
+    private static Path temporaryFile() throws IOException {
+        Path shared = Path.of("/dev/shm");
+        return Files.isWritable(shared) ? Files.createTempFile(shared, "remote-log", null)
+            : Files.createTempFile("remote-log", null);
+    }
+
+    /** Where a server says at which address it listens. */
+    static Path addressFile(Path log) {
+        return log.resolveSibling(log.getFileName() + ".address");
+    }
+
+    // ---- the server ----
+
+    private int serve() throws IOException {
+        EventLoopGroup group = new RpmaEventLoopGroup(1);
+        try (RemoteLogServer server = new RemoteLogServer(group, new InetSocketAddress("127.0.0.1", 0), file, serve,
+                (int) laneBytes.bytes(), persistent)) {
+            String address = server.address().getAddress().getHostAddress() + ":" + server.address().getPort();
+            // Whole or not at all: somebody may be reading it.
+            Path written = Files.writeString(addressFile(file).resolveSibling(file.getFileName() + ".new"), address);
+            Files.move(written, addressFile(file), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            System.out.println(ServerProcess.LISTENING + address);
+            while (System.in.read() >= 0) {
+                // The starter writes nothing; what counts is the end.
+                continue;
+            }
+        } finally {
+            group.shutdownGracefully(0, 2, TimeUnit.SECONDS).syncUninterruptibly();
+        }
+        return 0;
+    }
+
+    // ---- both ----
+
+    private int run(Path log, int lane) throws IOException {
+        List<String> arguments = new ArrayList<>(List.of("remote-log", "--serve", "" + clients, "--lane-bytes", "" + lane,
+            "--file", log.toString(), "--provider", Rpma.provider().name()));
+        if (persistent) {
+            arguments.add("--pmem");
+        }
+        long[] before = new long[clients];
+        EventLoopGroup group = new RpmaEventLoopGroup(1);
+        try (ServerProcess server = new ServerProcess(arguments)) {
+            long nanos = 0;
+            for (int i = 0; i < clients; i++) {
+                try (RemoteLogClient client = new RemoteLogClient(group, server.address(), i)) {
+                    if (i == 0) {
+                        CommonOptions.print(client.channel());
+                    }
+                    before[i] = client.count();
+                    nanos += append(client, i);
+                } catch (IOException e) {
+                    throw server.explain(e);
+                }
+            }
+            System.out.println(String.format(Locale.ROOT, "appended=%d records of %s, %.0f per second", (long) records * clients,
+                recordBytes, records * clients / Math.max(1e-9, nanos / 1e9)));
+            // The server is not asked to end now, it is killed.
+        } finally {
+            group.shutdownGracefully(0, 2, TimeUnit.SECONDS).syncUninterruptibly();
+        }
+        for (int i = 0; i < clients; i++) {
+            long found = check(log, i, lane);
+            if (found != before[i] + records) {
+                throw new IOException("lane " + i + " has " + found + " records, not " + (before[i] + records));
+            }
+        }
+        System.out.println("log=whole and in order after the server was killed");
+        return 0;
+    }
+
+    private long append(RemoteLogClient client, int lane) throws IOException {
+        byte[] payload = new byte[(int) recordBytes.bytes()];
+        ArrayDeque<ChannelFuture> underWay = new ArrayDeque<>();
+        long began = System.nanoTime();
+        for (int i = 0; i < records || !underWay.isEmpty(); i++) {
+            if (i < records) {
+                Arrays.fill(payload, (byte) (lane + i));
+                underWay.add(client.append(payload.clone()));
+            }
+            if (underWay.size() >= WINDOW || i >= records) {
+                ChannelFuture oldest = underWay.remove().awaitUninterruptibly();
+                if (!oldest.isSuccess()) {
+                    throw new IOException(oldest.cause().getMessage(), oldest.cause());
+                }
+            }
+        }
+        return System.nanoTime() - began;
+    }
+
+    private static long check(Path log, int lane, int laneBytes) throws IOException {
+        try (FileChannel channel = FileChannel.open(log, StandardOpenOption.READ)) {
+            ByteBuffer bytes = channel.map(FileChannel.MapMode.READ_ONLY, (long) lane * laneBytes, laneBytes);
+            LogFormat.Reader reader = new LogFormat.Reader();
+            reader.read(bytes, (number, payload) -> { });
+            return reader.count();
+        }
+    }
+}

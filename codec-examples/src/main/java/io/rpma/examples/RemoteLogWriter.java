@@ -1,0 +1,114 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.examples;
+
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.EventLoopGroup;
+import io.rpma.netty.RpmaEventLoopGroup;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * Appends to a lane without end, through every death of its server and its own, and says on the standard output what has been
+ * acknowledged: what the kill test starts, and kills.
+ */
+final class RemoteLogWriter {
+    private static final int WINDOW = 4;
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+    private final Path address;
+    private final int lane;
+    private long acknowledged;
+
+    /**
+     * Creates a writer.
+     *
+     * @param address a file in which the server, whenever it has started, says where it listens
+     */
+    RemoteLogWriter(Path address, int lane) {
+        this.address = address;
+        this.lane = lane;
+    }
+
+    /** The payload of a record: who knows its number knows what it has to be. */
+    static byte[] payload(int lane, long number) {
+        long random = number * 0x9e3779b97f4a7c15L + lane;
+        byte[] payload = new byte[(int) (random >>> 58)];
+        for (int i = 0; i < payload.length; i++) {
+            payload[i] = (byte) (random >>> i % 8 * 8);
+        }
+        return payload;
+    }
+
+    /** Never returns, unless a record is lost. */
+    void run() throws IOException {
+        EventLoopGroup group = new RpmaEventLoopGroup(1);
+        while (true) {
+            InetSocketAddress server = server();
+            if (server != null) {
+                try (RemoteLogClient client = new RemoteLogClient(group, server, lane)) {
+                    if (client.count() < acknowledged) {
+                        throw new AssertionError(acknowledged + " records were acknowledged, but only " + client.count()
+                            + " are there");
+                    }
+                    say(client.count());
+                    append(client);
+                } catch (IOException e) {
+                    // The server is gone, or has not noticed yet that the client before is: once more.
+                    LockSupport.parkNanos(RETRY_NANOS);
+                }
+            } else {
+                LockSupport.parkNanos(RETRY_NANOS);
+            }
+        }
+    }
+
+    private void append(RemoteLogClient client) throws IOException {
+        ArrayDeque<ChannelFuture> underWay = new ArrayDeque<>();
+        while (true) {
+            for (int i = 0; i < WINDOW; i++) {
+                underWay.add(client.append(payload(lane, client.count())));
+            }
+            for (ChannelFuture appended = underWay.poll(); appended != null; appended = underWay.poll()) {
+                if (!appended.awaitUninterruptibly().isSuccess()) {
+                    throw new IOException(appended.cause());
+                }
+                say(acknowledged + 1);
+            }
+            // The log is to last for some hundred deaths.
+            LockSupport.parkNanos(PAUSE_NANOS);
+        }
+    }
+
+    private void say(long count) {
+        acknowledged = count;
+        System.out.println("acknowledged=" + count);
+    }
+
+    private InetSocketAddress server() throws IOException {
+        try {
+            String text = Files.readString(address);
+            int colon = text.lastIndexOf(':');
+            return new InetSocketAddress(text.substring(0, colon), Integer.parseInt(text.substring(colon + 1)));
+        } catch (NoSuchFileException e) {
+            return null;
+        }
+    }
+}

@@ -1,0 +1,291 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.examples;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.EventLoopGroup;
+import io.rpma.Rpma;
+import io.rpma.netty.RpmaEventLoopGroup;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The log: its format, its lanes, and what is left of it when processes are killed. */
+class RemoteLogTest {
+    private static final int LANES = 2;
+    private static final int LANE_BYTES = 48 << 20;
+    /** How often one of the processes is killed, and the seed of when and which: {@code -Dio.rpma.examples.kills=200}. */
+    private static final int KILLS = Integer.getInteger("io.rpma.examples.kills", 20);
+    private static final long SEED = Long.getLong("io.rpma.examples.seed", System.nanoTime());
+
+    private Path log;
+
+    @BeforeEach
+    void create() throws IOException {
+        log = Files.createTempFile(Path.of("/dev/shm"), "remote-log-test", null);
+    }
+
+    @AfterEach
+    void delete() throws IOException {
+        Files.deleteIfExists(RemoteLogExample.addressFile(log));
+        Files.delete(log);
+    }
+
+    // ---- the format ----
+
+    private static void append(ByteBuffer lane, long number, String payload) {
+        int tail = (int) Math.max(LogFormat.HEADER_BYTES, lane.getLong(0));
+        ByteBuf record = LogFormat.record(UnpooledByteBufAllocator.DEFAULT, number, payload.getBytes());
+        record.readBytes(lane.slice(tail, record.readableBytes()));
+        lane.putLong(0, tail + LogFormat.recordBytes(payload.length()));
+        record.release();
+    }
+
+    private static List<String> read(ByteBuffer lane) throws IOException {
+        List<String> payloads = new ArrayList<>();
+        new LogFormat.Reader().read(lane, (number, payload) -> {
+            byte[] bytes = new byte[payload.remaining()];
+            payload.get(bytes);
+            payloads.add(new String(bytes));
+        });
+        return payloads;
+    }
+
+    @Test
+    void recordsAreReadUpToTheTail() throws IOException {
+        ByteBuffer lane = ByteBuffer.allocate(1024).order(ByteOrder.nativeOrder());
+        assertEquals(List.of(), read(lane));
+        append(lane, 0, "one");
+        append(lane, 1, "");
+        append(lane, 2, "three is longer");
+        long tail = lane.getLong(0);
+        append(lane, 3, "torn");
+        lane.putLong(0, tail);
+        assertEquals(List.of("one", "", "three is longer"), read(lane));
+    }
+
+    @Test
+    void aTornRecordIsSeen() throws IOException {
+        for (int at : new int[] {LogFormat.HEADER_BYTES, LogFormat.HEADER_BYTES + 4, LogFormat.HEADER_BYTES + 8,
+            LogFormat.HEADER_BYTES + 17}) {
+            ByteBuffer lane = ByteBuffer.allocate(1024).order(ByteOrder.nativeOrder());
+            append(lane, 0, "some record");
+            lane.put(at, (byte) (lane.get(at) + 1));
+            assertThrows(IOException.class, () -> read(lane), () -> "byte " + at);
+        }
+        ByteBuffer lane = ByteBuffer.allocate(1024).order(ByteOrder.nativeOrder());
+        append(lane, 1, "the first is missing");
+        assertThrows(IOException.class, () -> read(lane));
+        lane.putLong(0, 4096);
+        assertThrows(IOException.class, () -> read(lane));
+        lane.putLong(0, LogFormat.HEADER_BYTES + 8);
+        assertThrows(IOException.class, () -> read(lane));
+    }
+
+    // ---- one process ----
+
+    @Test
+    @Timeout(60)
+    void aLaneHasOneWriterAndAnEnd() throws Exception {
+        EventLoopGroup group = new RpmaEventLoopGroup(1);
+        try (RemoteLogServer server = new RemoteLogServer(group, new InetSocketAddress("127.0.0.1", 0), log, 2, 256, false)) {
+            RemoteLogClient client = new RemoteLogClient(group, server.address(), 1);
+            client.append(new byte[100]).sync();
+            IOException taken = assertThrows(IOException.class, () -> new RemoteLogClient(group, server.address(), 1));
+            assertTrue(taken.getMessage().contains("another client"), taken.getMessage());
+            assertThrows(IOException.class, () -> new RemoteLogClient(group, server.address(), 2));
+            assertThrows(IOException.class, () -> new RemoteLogClient(group, server.address(), -1));
+            client.append(new byte[30]).sync();
+            Throwable full = client.append(new byte[30]).await().cause();
+            assertTrue(full.getMessage().contains("full"), full.toString());
+            client.close();
+            RemoteLogClient next = null;
+            while (next == null) {
+                try {
+                    next = new RemoteLogClient(group, server.address(), 1);
+                } catch (IOException e) {
+                    // The server has not seen yet that the one before is gone.
+                    assertTrue(e.getMessage().contains("another client"), e.getMessage());
+                }
+            }
+            assertEquals(2, next.count());
+            next.close();
+        } finally {
+            group.shutdownGracefully(0, 2, TimeUnit.SECONDS).sync();
+        }
+    }
+
+    @Test
+    @Timeout(60)
+    void theExampleFindsEverythingAfterTheKill() throws Exception {
+        ExampleRun run = ExampleRun.toEnd("remote-log", "--records", "500", "--record-bytes", "1000").ended(0);
+        run.has("provider=.*");
+        run.has("appended=1000 records.*");
+        run.has("log=whole and in order.*");
+        ExampleRun.toEnd("remote-log", "--record-bytes", "2MiB").ended(2);
+    }
+
+    // ---- many deaths ----
+
+    /** A process of the example that can be killed, and what it has said. */
+    private final class Victim {
+        private final String[] arguments;
+        private final BlockingQueue<String> said = new LinkedBlockingQueue<>();
+        private Process process;
+        private Thread listening;
+
+        Victim(String... arguments) throws IOException {
+            this.arguments = arguments;
+            start();
+        }
+
+        void start() throws IOException {
+            process = new ProcessBuilder(ExampleJvm.command(List.of(arguments))).redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+            Process started = process;
+            listening = Thread.ofPlatform().daemon().start(() -> started.inputReader().lines().forEach(said::add));
+        }
+
+        /** Ends the process as kill -9 does, and waits for everything that it said before. */
+        void kill() throws InterruptedException {
+            process.destroyForcibly().waitFor();
+            listening.join();
+        }
+    }
+
+    /** What a lane is known to have. */
+    private final class Lane {
+        private final int number;
+        private final LogFormat.Reader reader = new LogFormat.Reader();
+        private final ByteBuffer memory;
+        private final Victim writer;
+        private long acknowledged;
+
+        Lane(int number, FileChannel file) throws IOException {
+            this.number = number;
+            memory = file.map(FileChannel.MapMode.READ_ONLY, (long) number * LANE_BYTES, LANE_BYTES);
+            writer = new Victim("remote-log", "--append", "" + number, "--file", log.toString(), "--provider",
+                Rpma.provider().name());
+        }
+
+        /** Takes what has been said so far. */
+        void listen() {
+            for (String line = writer.said.poll(); line != null; line = writer.said.poll()) {
+                hear(line);
+            }
+        }
+
+        private void hear(String line) {
+            acknowledged = Math.max(acknowledged, Long.parseLong(line.substring("acknowledged=".length())));
+        }
+
+        /** Waits until one more record has been acknowledged. */
+        void progress() throws InterruptedException {
+            for (long before = acknowledged; acknowledged <= before;) {
+                String line = writer.said.poll(60, TimeUnit.SECONDS);
+                assertNotNull(line, () -> "lane " + number + " stands still at " + acknowledged);
+                hear(line);
+            }
+        }
+
+        /** Every acknowledged record is there, whole, in order. */
+        void check() throws IOException {
+            // First what was said, then what is there: more may come meanwhile.
+            listen();
+            long least = acknowledged;
+            read(reader);
+            assertTrue(reader.count() >= least, () -> reader.count() + " of " + least + " records, seed " + SEED);
+        }
+
+        void read(LogFormat.Reader by) throws IOException {
+            by.read(memory, (record, payload) -> {
+                byte[] bytes = new byte[payload.remaining()];
+                payload.get(bytes);
+                assertArrayEquals(RemoteLogWriter.payload(number, record), bytes, () -> "record " + record);
+            });
+        }
+    }
+
+    @Test
+    @Timeout(1800)
+    void everyAcknowledgedRecordOutlivesEveryDeath() throws Exception {
+        Random random = new Random(SEED);
+        List<Victim> all = new ArrayList<>();
+        try (FileChannel file = FileChannel.open(log, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            file.write(ByteBuffer.allocate(1), (long) LANES * LANE_BYTES - 1);
+            Victim server = new Victim("remote-log", "--serve", "" + LANES, "--lane-bytes", "" + LANE_BYTES, "--file",
+                log.toString(), "--provider", Rpma.provider().name());
+            all.add(server);
+            List<Lane> lanes = new ArrayList<>();
+            for (int i = 0; i < LANES; i++) {
+                lanes.add(new Lane(i, file));
+                all.add(lanes.get(i).writer);
+            }
+            for (int kill = 0; kill < KILLS; kill++) {
+                for (Lane lane : lanes) {
+                    lane.progress();
+                }
+                // Any moment will do; this is how one is chosen.
+                LockSupport.parkNanos(random.nextInt(20_000_000));
+                Victim victim = all.get(random.nextInt(all.size()));
+                victim.kill();
+                for (Lane lane : lanes) {
+                    lane.check();
+                }
+                victim.start();
+            }
+            for (Lane lane : lanes) {
+                lane.progress();
+            }
+            for (Victim victim : all) {
+                victim.kill();
+            }
+            long records = 0;
+            for (Lane lane : lanes) {
+                lane.listen();
+                LogFormat.Reader whole = new LogFormat.Reader();
+                lane.read(whole);
+                assertTrue(whole.count() >= lane.acknowledged);
+                records += whole.count();
+            }
+            System.out.println(KILLS + " kills, seed " + SEED + ": " + records + " records, all whole and in order");
+        } finally {
+            for (Victim victim : all) {
+                victim.process.destroyForcibly();
+            }
+        }
+    }
+}

@@ -1,0 +1,501 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import io.rpma.CompletionFlag;
+import io.rpma.CompletionOpcode;
+import io.rpma.CompletionStatus;
+import io.rpma.Connection;
+import io.rpma.ConnectionRequest;
+import io.rpma.LocalMemoryRegion;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.WorkCompletions;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+
+/**
+ * One end of a connection that carries messages and one-sided operations as librpma does: no framing, no credits, no handshake.
+ * A message that arrived keeps its receive until it is read, which is what stops the peer. Knows nothing of channels and
+ * pipelines.
+ */
+final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
+    private static final long SEND_CONTEXT = 1L << 62;
+    /** Nobody's work request, which only brings the completion of those before it. */
+    private static final long FILLER_CONTEXT = 1L << 61;
+    private static final int PLAIN = 0;
+    private static final int WITH_IMMEDIATE = 1;
+    private static final int WRITTEN = 2;
+
+    private final MessageSizes sizes;
+    private final boolean active;
+    private ByteBuffer peerData;
+
+    // Receiving: the buffer behind each slot, here or shared with other connections, and the messages that arrived and are not
+    // read yet, in order.
+    private final RpmaSharedReceiveQueue shared;
+    private final RpmaByteBuf[] receives;
+    private final int[] arrivedSlot;
+    private final int[] arrivedBytes;
+    private final int[] arrivedImmediate;
+    private final byte[] arrivedKind;
+    private int arrivedHead;
+    private int arrivedCount;
+
+    // Sending. The work requests are numbered; their memory belongs to whoever had them posted.
+    private final Outcomes outcomes;
+    private long posted;
+    private long retired;
+    private int unsignalled;
+    private int fillers;
+
+    private MessageQueuePair(Fabric fabric, MessageSizes sizes, boolean active, ByteBuffer peerData, RpmaByteBuf[] receives,
+            Connection connection, InetSocketAddress remote) throws RpmaException {
+        super(fabric, connection, remote);
+        if (sizes.receiveCompletionQueue()) {
+            queue = new TwoQueues(connection);
+        }
+        this.sizes = sizes;
+        this.active = active;
+        this.peerData = peerData;
+        this.receives = receives;
+        arrivedSlot = new int[sizes.receives()];
+        arrivedBytes = new int[sizes.receives()];
+        arrivedImmediate = new int[sizes.receives()];
+        arrivedKind = new byte[sizes.receives()];
+        outcomes = new Outcomes(sizes.sendQueue());
+        shared = sizes.shared();
+    }
+
+    /**
+     * Asks for a connection.
+     *
+     * @param request made by the blocking part of connecting; used up, whatever happens
+     * @param privateData what the peer is told, possibly nothing
+     */
+    static MessageQueuePair connect(Fabric fabric, MessageSizes sizes, ConnectionRequest request, ByteBuffer privateData,
+            InetSocketAddress remote) throws RpmaException {
+        return open(fabric, sizes, request, privateData, true, ByteBuffer.allocate(0), remote);
+    }
+
+    /**
+     * Accepts a connection.
+     *
+     * @param request as it came in; used up, whatever happens
+     * @param privateData what the peer is told, possibly nothing
+     */
+    static MessageQueuePair accept(Fabric fabric, MessageSizes sizes, ConnectionRequest request, ByteBuffer privateData)
+            throws RpmaException {
+        ByteBuffer peerData;
+        try {
+            peerData = request.privateData();
+        } catch (RpmaException e) {
+            request.close();
+            throw e;
+        }
+        return open(fabric, sizes, request, privateData, false, peerData, request.remoteAddress());
+    }
+
+    private static MessageQueuePair open(Fabric fabric, MessageSizes sizes, ConnectionRequest request, ByteBuffer privateData,
+            boolean active, ByteBuffer peerData, InetSocketAddress remote) throws RpmaException {
+        RpmaSharedReceiveQueue shared = sizes.shared();
+        RpmaByteBuf[] receives = new RpmaByteBuf[shared != null ? 0 : sizes.receives()];
+        if (shared != null) {
+            shared.retain();
+        }
+        Connection connection = null;
+        try {
+            // Before the connection exists, so that the peer's first message finds them.
+            for (int slot = 0; slot < receives.length; slot++) {
+                RpmaByteBuf buf = RegisteredCopy.empty(sizes.receiveBytes());
+                receives[slot] = buf;
+                request.receive(buf.slab().region(fabric), buf.block().offset, sizes.receiveBytes(), slot);
+            }
+            connection = request.connect(privateData.hasRemaining() ? privateData : null);
+            return new MessageQueuePair(fabric, sizes, active, peerData, receives, connection, remote);
+        } catch (RpmaException | RuntimeException e) {
+            if (connection != null) {
+                connection.close();
+            }
+            request.close();
+            release(receives);
+            if (shared != null) {
+                shared.release();
+            }
+            throw e;
+        }
+    }
+
+    /** What the peer connected or accepted with, padded with zeros. */
+    ByteBuffer peerData() {
+        return peerData.asReadOnlyBuffer();
+    }
+
+    // ---- events ----
+
+    @Override
+    void greeted() throws IOException {
+        if (active) {
+            peerData = connection.privateData();
+        }
+    }
+
+    @Override
+    void takeAll() {
+        WorkCompletions rest = new WorkCompletions(sizes.receives() + sizes.sendQueue());
+        while (connection != null && broken == null && take(rest) > 0) {
+            continue;
+        }
+    }
+
+    @Override
+    String closedReason() {
+        return "the peer has closed the connection, or died";
+    }
+
+    // ---- completions ----
+
+    @Override
+    int poll(WorkCompletions batch) {
+        if (connection == null) {
+            return 0;
+        }
+        int arrivedBefore = arrivedCount;
+        boolean brokenBefore = broken != null;
+        int n = take(batch);
+        if (n != 0) {
+            if (outcomes.hasNext()) {
+                listener.writable();
+            }
+            if (arrivedCount != arrivedBefore || broken != null && !brokenBefore) {
+                listener.readable();
+            }
+        }
+        return Math.abs(n);
+    }
+
+    /** Takes one batch; -1 if the queue itself failed. */
+    private int take(WorkCompletions batch) {
+        int n;
+        try {
+            n = queue.poll(batch);
+        } catch (RpmaException e) {
+            if (broken != null) {
+                return 0;
+            }
+            breakWith(e);
+            return -1;
+        }
+        for (int i = 0; i < n; i++) {
+            long context = batch.context(i);
+            int status = batch.statusCode(i);
+            if (status != 0) {
+                failed(context, CompletionStatus.of(status));
+            } else if ((context & SEND_CONTEXT) != 0) {
+                retire(context ^ SEND_CONTEXT);
+            } else if ((context & FILLER_CONTEXT) != 0) {
+                fillers--;
+                retire(context ^ FILLER_CONTEXT);
+            } else {
+                received((int) context, batch, i);
+            }
+        }
+        return n;
+    }
+
+    /** The one place where a failed work request is turned into a state. */
+    private void failed(long context, CompletionStatus status) {
+        if ((context & FILLER_CONTEXT) != 0) {
+            breakWith(new RpmaCompletionException(status, "Connection reset: " + status.text()));
+            return;
+        }
+        if ((context & SEND_CONTEXT) == 0) {
+            if (shared != null) {
+                repost((int) context);
+            }
+            breakWith(new RpmaCompletionException(status, "Connection reset: a receive failed: " + status.text()
+                + (status == CompletionStatus.LOC_LEN_ERR || status == CompletionStatus.LOC_QP_OP_ERR
+                    ? "; was the peer's message longer than the " + sizes.receiveBytes() + " bytes of a receive buffer"
+                        + " (RPMA_RECEIVE_BUFFER_BYTES)?" : "")));
+            return;
+        }
+        long sequence = context ^ SEND_CONTEXT;
+        retire(sequence - 1);
+        if (retired == sequence) {
+            RpmaCompletionException cause = new RpmaCompletionException(status, "Connection reset: " + status.text());
+            retired++;
+            outcomes.end(broken != null ? broken : cause);
+            breakWith(cause);
+        }
+    }
+
+    /** A completed send completes everything that was posted before it. */
+    private void retire(long sequence) {
+        while (retired <= sequence) {
+            retired++;
+            outcomes.end(null);
+        }
+    }
+
+    private void received(int slot, WorkCompletions batch, int index) {
+        if (broken != null) {
+            if (shared != null) {
+                repost(slot);
+            }
+            return;
+        }
+        int tail = (arrivedHead + arrivedCount++) % arrivedSlot.length;
+        arrivedSlot[tail] = slot;
+        arrivedBytes[tail] = batch.byteLength(index);
+        boolean immediate = batch.hasImmediate(index);
+        arrivedImmediate[tail] = immediate ? batch.immediate(index) : 0;
+        arrivedKind[tail] = (byte) (!immediate ? PLAIN
+            : batch.opcode(index) == CompletionOpcode.RECV_RDMA_WITH_IMM ? WRITTEN : WITH_IMMEDIATE);
+    }
+
+    // ---- receiving ----
+
+    /** Whether a message can be read. */
+    boolean hasArrived() {
+        return arrivedCount > 0;
+    }
+
+    /**
+     * Reads the oldest message; there must be one. A message that fills at least half of its buffer goes up as it lies, and
+     * another buffer takes its place; a shorter one is copied.
+     */
+    Object read(ByteBufAllocator allocator) {
+        int head = arrivedHead;
+        int slot = arrivedSlot[head];
+        int bytes = arrivedBytes[head];
+        arrivedHead = (head + 1) % arrivedSlot.length;
+        arrivedCount--;
+        Object message;
+        if (arrivedKind[head] == WRITTEN) {
+            message = new RpmaWritten(arrivedImmediate[head], bytes);
+        } else {
+            ByteBuf content = content(slot, bytes, allocator);
+            message = arrivedKind[head] == PLAIN ? content : new RpmaMessage(content, arrivedImmediate[head]);
+        }
+        post(slot);
+        return message;
+    }
+
+    private ByteBuf content(int slot, int bytes, ByteBufAllocator allocator) {
+        if (bytes == 0) {
+            return Unpooled.EMPTY_BUFFER;
+        }
+        RpmaByteBuf source = shared != null ? shared.buffer(slot) : receives[slot];
+        if (bytes >= sizes.receiveBytes() + 1 >>> 1) {
+            RpmaByteBuf replacement = RpmaByteBufAllocator.DEFAULT.registered(sizes.receiveBytes(), sizes.receiveBytes());
+            if (replacement != null) {
+                if (shared != null) {
+                    shared.replace(slot, replacement);
+                } else {
+                    receives[slot] = replacement;
+                }
+                return source.writerIndex(bytes);
+            }
+        }
+        return allocator.ioBuffer(bytes).writeBytes(source, 0, bytes);
+    }
+
+    private void post(int slot) {
+        if (shared != null) {
+            repost(slot);
+            return;
+        }
+        if (connection == null || broken != null) {
+            return;
+        }
+        RpmaByteBuf buf = receives[slot];
+        try {
+            connection.receive(buf.slab().region(fabric), buf.block().offset, sizes.receiveBytes(), slot);
+        } catch (RpmaException e) {
+            breakWith(e);
+        }
+    }
+
+    /** Gives a buffer back to those who share them; it is theirs, whatever became of this connection. */
+    private void repost(int slot) {
+        try {
+            shared.post(slot);
+        } catch (RpmaException e) {
+            breakWith(e);
+        }
+    }
+
+    // ---- sending ----
+
+    private int freeSlots() {
+        return sizes.sendQueue() - (int) (posted - retired) - fillers;
+    }
+
+    @Override
+    public boolean takes(Object message) {
+        return true;
+    }
+
+    @Override
+    public boolean canPost() {
+        return established && broken == null && freeSlots() > 0 && !outcomes.isFull();
+    }
+
+    @Override
+    public Outcomes outcomes() {
+        return outcomes;
+    }
+
+    @Override
+    public void post(Object message, boolean last) {
+        // Whoever is about to wait must be told when the way is free again.
+        boolean signal = last || freeSlots() == 1 || unsignalled + 1 >= sizes.sendQueue() >>> 2;
+        CompletionFlag flag = signal ? CompletionFlag.ALWAYS : CompletionFlag.ON_ERROR;
+        long context = SEND_CONTEXT | posted;
+        try {
+            switch (message) {
+                case ByteBuf buf -> send(buf, flag, context);
+                case RpmaMessage withImmediate -> sendWithImmediate(withImmediate, flag, context);
+                default -> ((RpmaOperation) message).post(connection, fabric, flag, context);
+            }
+        } catch (RpmaException e) {
+            outcomes.refuse(e);
+            if (e.error() != RpmaError.INVALID && e.error() != RpmaError.NOT_SUPPORTED) {
+                breakWith(e);
+            } else if (signal && unsignalled > 0) {
+                signalBefore();
+            }
+            return;
+        }
+        posted++;
+        unsignalled = signal ? 0 : unsignalled + 1;
+        outcomes.post();
+    }
+
+    /** A refused work request would have brought the completion of those before it. */
+    private void signalBefore() {
+        try {
+            connection.write(null, 0, null, 0, 0, CompletionFlag.ALWAYS, FILLER_CONTEXT | posted - 1);
+            fillers++;
+            unsignalled = 0;
+        } catch (RpmaException e) {
+            breakWith(e);
+        }
+    }
+
+    private void send(ByteBuf buf, CompletionFlag flag, long context) throws RpmaException {
+        int bytes = checked(buf.readableBytes());
+        if (bytes == 0) {
+            connection.send(null, 0, 0, flag, context);
+            return;
+        }
+        Slab slab = RpmaByteBufAllocator.slab(buf.memoryAddress());
+        LocalMemoryRegion region = slab.region(fabric);
+        connection.send(region, buf.memoryAddress() + buf.readerIndex() - slab.address(), bytes, flag, context);
+    }
+
+    private void sendWithImmediate(RpmaMessage message, CompletionFlag flag, long context) throws RpmaException {
+        ByteBuf buf = message.content();
+        int bytes = checked(buf.readableBytes());
+        if (bytes == 0) {
+            connection.sendWithImmediate(null, 0, 0, flag, message.immediate(), context);
+            return;
+        }
+        Slab slab = RpmaByteBufAllocator.slab(buf.memoryAddress());
+        connection.sendWithImmediate(slab.region(fabric), buf.memoryAddress() + buf.readerIndex() - slab.address(), bytes, flag,
+            message.immediate(), context);
+    }
+
+    private int checked(int bytes) throws RpmaException {
+        if (bytes > sizes.peerReceiveBytes()) {
+            throw new RpmaException(RpmaError.INVALID, "a message of " + bytes + " bytes is longer than the "
+                + sizes.peerReceiveBytes() + " that the peer can take (RPMA_PEER_RECEIVE_BUFFER_BYTES, or the device's limit):"
+                + " split it");
+        }
+        return bytes;
+    }
+
+    @Override
+    void finish() {
+        // There is no word for it: the peer sees the disconnect.
+    }
+
+    @Override
+    boolean isFinished() {
+        return true;
+    }
+
+    @Override
+    boolean isSettled() {
+        return posted - retired == unsignalled;
+    }
+
+    @Override
+    boolean isDelivered() {
+        return posted == retired;
+    }
+
+    // ---- the end ----
+
+    @Override
+    void closing() {
+        if (shared == null) {
+            return;
+        }
+        // Disconnected, the queue pair takes no more of the buffers that others share; those that it took go back.
+        breakWith(new ClosedChannelException());
+        try {
+            connection.disconnect();
+        } catch (RpmaException e) {
+            breakWith(e);
+        }
+        WorkCompletions rest = new WorkCompletions(64);
+        while (take(rest) > 0) {
+            continue;
+        }
+        for (; arrivedCount > 0; arrivedCount--) {
+            repost(arrivedSlot[arrivedHead]);
+            arrivedHead = (arrivedHead + 1) % arrivedSlot.length;
+        }
+    }
+
+    @Override
+    void release() {
+        release(receives);
+        arrivedCount = 0;
+        if (shared != null) {
+            shared.release();
+        }
+    }
+
+    private static void release(ByteBuf[] buffers) {
+        for (int i = 0; i < buffers.length; i++) {
+            ByteBuf buf = buffers[i];
+            if (buf != null) {
+                buffers[i] = null;
+                buf.release();
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "messages " + localAddress + " - " + remoteAddress + " on " + fabric;
+    }
+}

@@ -1,0 +1,50 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.rpma.ConnectionConfig;
+import io.rpma.Rpma;
+import io.rpma.RpmaException;
+
+/**
+ * Which queues a message channel has, and how large they are.
+ *
+ * @param receiveBytes the longest message that this end receives
+ * @param receives the slots of the receive queue, each with a buffer
+ * @param sendQueue the slots of the send queue
+ * @param shared where the receives come from, or {@code null} for a receive queue of its own
+ * @param receiveCompletionQueue whether receives have a completion queue of their own
+ * @param peerReceiveBytes the longest message that the peer receives, as far as it is known
+ */
+record MessageSizes(int receiveBytes, int receives, int sendQueue, RpmaSharedReceiveQueue shared,
+        boolean receiveCompletionQueue, long peerReceiveBytes) {
+    /** Creates the configuration; to be closed. */
+    ConnectionConfig newConfig(Fabric fabric, int timeoutMillis) throws RpmaException {
+        ConnectionConfig config = Rpma.provider().newConnectionConfig();
+        try {
+            config.timeoutMillis(timeoutMillis)
+                .sendQueueSize(sendQueue)
+                .completionQueueSize(receiveCompletionQueue ? sendQueue : sendQueue + receives);
+            if (receiveCompletionQueue) {
+                // A shared descriptor, which is one to watch in place of two.
+                config.receiveCompletionQueueSize(receives).sharedCompletionChannel(true);
+            }
+            // One connection may take all that a shared receive queue has.
+            return shared != null ? config.sharedReceiveQueue(shared.on(fabric)) : config.receiveQueueSize(receives);
+        } catch (RpmaException | RuntimeException e) {
+            config.close();
+            throw e;
+        }
+    }
+}

@@ -1,0 +1,53 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.CompositeByteBuf;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+
+/** Registered memory that stands for a buffer which the device cannot reach. */
+final class RegisteredCopy {
+    private RegisteredCopy() {
+    }
+
+    /** Whether a buffer lies in registered memory, in one piece. */
+    static boolean isRegistered(ByteBuf buffer) {
+        return buffer.hasMemoryAddress() && !(buffer instanceof CompositeByteBuf)
+            && RpmaByteBufAllocator.slab(buffer.memoryAddress()) != null;
+    }
+
+    /** Copies the readable bytes of a buffer, which stays as it is. */
+    static RpmaByteBuf of(ByteBuf buffer) throws RpmaException {
+        RpmaByteBuf copy = empty(buffer.readableBytes());
+        copy.writeBytes(buffer, buffer.readerIndex(), buffer.readableBytes());
+        return copy;
+    }
+
+    /** Takes registered memory. */
+    static RpmaByteBuf empty(int bytes) throws RpmaException {
+        if (bytes > RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY) {
+            throw new RpmaException(RpmaError.INVALID, bytes + " bytes of a buffer are more than the "
+                + RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY + " that registered buffers hold: split them, or use a region");
+        }
+        RpmaByteBuf memory = RpmaByteBufAllocator.DEFAULT.registered(bytes, bytes);
+        if (memory == null) {
+            throw new RpmaException(RpmaError.NO_MEMORY, "no registered memory is left for " + bytes + " bytes: "
+                + RpmaByteBufAllocator.DEFAULT.registeredBytes()
+                + " bytes are registered; -Dio.rpma.netty.maxRegisteredBytes sets the limit");
+        }
+        return memory;
+    }
+}

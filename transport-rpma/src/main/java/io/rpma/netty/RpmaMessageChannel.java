@@ -1,0 +1,387 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelConfig;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.ChannelPipeline;
+import io.netty.channel.EventLoop;
+import io.netty.channel.RecvByteBufAllocator;
+import io.netty.util.UncheckedBooleanSupplier;
+import io.netty.util.concurrent.Future;
+import io.netty.util.internal.StringUtil;
+import io.rpma.ConnectionEvent;
+import io.rpma.RpmaException;
+import io.rpma.WorkCompletions;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A channel of messages over RPMA, as librpma's C programs speak them: one {@link ByteBuf} written is one {@code rpma_send(3)},
+ * one message received is one {@code channelRead}. There is no framing, no handshake and no flow control of this transport: any
+ * program that uses librpma can be the peer.
+ *
+ * <p>Written can be: a {@link ByteBuf}; an {@link RpmaMessage}, which carries immediate data; an {@link RpmaOperation}, which
+ * reaches into the peer's memory. Read are: a {@link ByteBuf}, an {@link RpmaMessage}, an {@link RpmaWritten}.
+ *
+ * <p><b>A promise succeeds when the work request has completed</b>: the peer's device has acknowledged the message. Until then
+ * the bytes of a buffer must not be changed. A promise that fails with an {@link RpmaCompletionException} names the status; the
+ * connection ends with it. {@link #close()} waits for what is under way, at most as long as {@code SO_LINGER} says.
+ *
+ * <p><b>A message needs a receive that the peer has posted</b>, or it waits, on real devices in steps of 655 ms. A channel posts
+ * {@link RpmaChannelOption#RPMA_RECEIVE_BUFFERS} of them, and posts each again when its message has been read: an application
+ * that does not read (auto-read off) stops the peer. Two programs that must never wait agree on how many messages may be under
+ * way.
+ */
+public final class RpmaMessageChannel extends AbstractRpmaChannel {
+    private static final long LINGER_NANOS_AT_SHUTDOWN = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final String EXPECTED_TYPES = " (expected: " + StringUtil.simpleClassName(ByteBuf.class) + ", "
+        + StringUtil.simpleClassName(RpmaMessage.class) + ", " + StringUtil.simpleClassName(RpmaOperation.class) + ')';
+
+    private final RpmaMessageChannelConfig config = new RpmaMessageChannelConfig(this);
+    private final PostedEntries entries = new PostedEntries();
+    private volatile MessageQueuePair pair;
+
+    /** Creates a channel that can be connected. */
+    public RpmaMessageChannel() {
+        super(null);
+    }
+
+    /** Creates the child of a server channel. */
+    RpmaMessageChannel(Channel parent, MessageQueuePair pair) {
+        super(parent);
+        this.pair = pair;
+        adopted(pair);
+    }
+
+    private MessageUnsafe handle() {
+        return (MessageUnsafe) unsafe();
+    }
+
+    @Override
+    protected AbstractUnsafe newUnsafe() {
+        return new MessageUnsafe();
+    }
+
+    @Override
+    public RpmaMessageChannelConfig config() {
+        return config;
+    }
+
+    @Override
+    public RpmaMessageServerChannel parent() {
+        return (RpmaMessageServerChannel) super.parent();
+    }
+
+    /**
+     * Returns the private data that the peer connected or accepted with ({@code rpma_conn_get_private_data(3)}); there from
+     * {@code channelActive} on. Devices pad it with zeros, so that its length says nothing. It is not to be trusted.
+     *
+     * @return a read-only buffer; empty before the connection is established
+     */
+    public ByteBuffer peerPrivateData() {
+        MessageQueuePair current = pair;
+        return current != null ? current.peerData() : ByteBuffer.allocate(0).asReadOnlyBuffer();
+    }
+
+    @Override
+    QueuePair pair() {
+        return pair;
+    }
+
+    @Override
+    Dialer dialer() {
+        return new MessageDialer(config.messages().snapshot());
+    }
+
+    @Override
+    void dialled(QueuePair connecting) {
+        pair = (MessageQueuePair) connecting;
+    }
+
+    @Override
+    void end(QueuePair closing, EventLoop loop) {
+        // What was under way has been waited for. The memory of what is left goes back now.
+        closing.close();
+    }
+
+    @Override
+    protected void doBeginRead() {
+        MessageUnsafe unsafe = handle();
+        unsafe.readPending = true;
+        if (pair != null && unsafe.hasInput()) {
+            unsafe.scheduleRead();
+        }
+    }
+
+    @Override
+    void readNoMore() {
+        handle().readPending = false;
+    }
+
+    // ---- writing ----
+
+    @Override
+    protected Object filterOutboundMessage(Object msg) throws Exception {
+        switch (msg) {
+            case ByteBuf buf -> {
+                return registered(buf);
+            }
+            case RpmaMessage message -> {
+                ByteBuf content = message.content();
+                ByteBuf registered = registered(content);
+                return registered == content ? message : message.replace(registered);
+            }
+            case RpmaOperation operation -> {
+                operation.prepare();
+                return operation;
+            }
+            default -> throw new UnsupportedOperationException(
+                "unsupported message type: " + StringUtil.simpleClassName(msg) + EXPECTED_TYPES);
+        }
+    }
+
+    /** Returns the buffer if the device reaches it, or a copy in its place. */
+    private static ByteBuf registered(ByteBuf buf) throws RpmaException {
+        if (!buf.isReadable() || RegisteredCopy.isRegistered(buf)) {
+            return buf;
+        }
+        ByteBuf copy = RegisteredCopy.of(buf);
+        buf.release();
+        return copy;
+    }
+
+    @Override
+    protected void doWrite(ChannelOutboundBuffer in) throws Exception {
+        MessageQueuePair to = pair;
+        IOException broken = to.broken();
+        if (broken != null) {
+            throw new IOException(broken.getMessage(), broken);
+        }
+        entries.write(in, to);
+        // A listener may have closed the channel, and nothing else be under way.
+        handle().endOfLingering();
+    }
+
+    /** The channel as its event loop sees it. */
+    private final class MessageUnsafe extends ConnectionUnsafe implements UncheckedBooleanSupplier {
+        private boolean readPending;
+        private boolean reading;
+        private boolean readScheduled;
+        private boolean endSeen;
+        private boolean endTold;
+        private final Runnable readTask = this::readScheduled;
+        private Runnable closing;
+        private Future<?> lingering;
+
+        // ---- events of the queue pair ----
+
+        @Override
+        public void writable() {
+            entries.settle();
+            if (closing == null) {
+                flush0();
+            }
+            endOfLingering();
+        }
+
+        @Override
+        public void readable() {
+            MessageQueuePair current = pair;
+            if (connectFailed()) {
+                return;
+            }
+            if (closing != null) {
+                endOfLingering();
+                return;
+            }
+            if (!isOpen() || endTold) {
+                return;
+            }
+            if (current.broken() != null && !endSeen) {
+                // Seen even if nobody asks for messages: an application that does not read must learn that the peer is gone.
+                endSeen = true;
+                read();
+            } else if (wantsRead()) {
+                read();
+            }
+        }
+
+        // ---- reading ----
+
+        private boolean wantsRead() {
+            return readPending || config.isAutoRead() || endSeen;
+        }
+
+        @Override
+        boolean hasInput() {
+            return !endTold && (pair.hasArrived() || pair.broken() != null);
+        }
+
+        @Override
+        public boolean get() {
+            return pair.hasArrived();
+        }
+
+        private void scheduleRead() {
+            if (!readScheduled && !reading) {
+                readScheduled = true;
+                eventLoop().execute(readTask);
+            }
+        }
+
+        private void readScheduled() {
+            readScheduled = false;
+            if (isOpen() && closing == null && wantsRead() && hasInput()) {
+                read();
+            }
+        }
+
+        private void read() {
+            if (reading) {
+                return;
+            }
+            MessageQueuePair from = pair;
+            ChannelConfig channelConfig = config();
+            ChannelPipeline pipeline = pipeline();
+            RecvByteBufAllocator.ExtendedHandle handle = (RecvByteBufAllocator.ExtendedHandle) recvBufAllocHandle();
+            handle.reset(channelConfig);
+            reading = true;
+            try {
+                boolean drained = false;
+                do {
+                    if (!from.hasArrived()) {
+                        drained = from.broken() != null;
+                        handle.lastBytesRead(drained ? -1 : 0);
+                        break;
+                    }
+                    Object message = from.read(channelConfig.getAllocator());
+                    // One message is one read, however long: an empty one is no end.
+                    handle.attemptedBytesRead(1);
+                    handle.lastBytesRead(1);
+                    handle.incMessagesRead(1);
+                    readPending = false;
+                    pipeline.fireChannelRead(message);
+                } while (isOpen() && closing == null && handle.continueReading(this));
+                handle.readComplete();
+                pipeline.fireChannelReadComplete();
+                if (drained && isOpen() && closing == null) {
+                    ended(from);
+                }
+            } catch (Throwable t) {
+                handle.readComplete();
+                pipeline.fireChannelReadComplete();
+                pipeline.fireExceptionCaught(t);
+            } finally {
+                reading = false;
+                if (isOpen() && closing == null && wantsRead() && hasInput()) {
+                    scheduleRead();
+                }
+            }
+        }
+
+        /** Everything has been read: the channel ends as the connection did. */
+        private void ended(MessageQueuePair from) {
+            endTold = true;
+            readPending = false;
+            IOException broken = from.broken();
+            entries.settle();
+            if (!isOpen()) {
+                return;
+            }
+            if (from.terminal() != ConnectionEvent.CLOSED || broken instanceof RpmaCompletionException) {
+                pipeline().fireExceptionCaught(new IOException(broken.getMessage(), broken));
+            }
+            entries.fail(broken);
+            ClosedChannelException closed = new ClosedChannelException();
+            closed.initCause(broken);
+            close(voidPromise(), broken, closed);
+        }
+
+        // ---- closing ----
+
+        @Override
+        protected Executor prepareToClose() {
+            MessageQueuePair current = pair;
+            if (entries.count() == 0 || current == null || current.broken() != null || config.soLinger() == 0) {
+                return null;
+            }
+            if (eventLoop().isShuttingDown()) {
+                lingerNow(current);
+                return null;
+            }
+            return this::linger;
+        }
+
+        /** Closes when what is under way has been delivered. */
+        private void linger(Runnable task) {
+            closing = task;
+            long millis = config.soLinger() > 0 ? TimeUnit.SECONDS.toMillis(config.soLinger())
+                : LingeringClose.DEFAULT_MILLIS;
+            lingering = eventLoop().schedule(this::lingered, millis, TimeUnit.MILLISECONDS);
+        }
+
+        private void endOfLingering() {
+            if (closing != null && (entries.count() == 0 || pair.broken() != null)) {
+                lingered();
+            }
+        }
+
+        private void lingered() {
+            Runnable task = closing;
+            if (task != null) {
+                closing = null;
+                lingering.cancel(false);
+                task.run();
+            }
+        }
+
+        /** The last chance, bounded: the loop's thread has nothing else to do. */
+        private void lingerNow(MessageQueuePair current) {
+            WorkCompletions batch = new WorkCompletions(16);
+            long deadline = System.nanoTime() + LINGER_NANOS_AT_SHUTDOWN;
+            while (entries.count() > 0 && current.broken() == null && System.nanoTime() < deadline) {
+                if (current.poll(batch) == 0) {
+                    current.drainEvents();
+                    Thread.onSpinWait();
+                }
+            }
+        }
+
+        @Override
+        public void close() {
+            if (closing != null) {
+                lingerNow(pair);
+                lingered();
+            } else {
+                super.close();
+            }
+        }
+
+        @Override
+        public void destroy() {
+            if (entries.count() > 0) {
+                lingerNow(pair);
+                entries.fail(new ClosedChannelException());
+                lingered();
+            }
+            super.destroy();
+        }
+    }
+}

@@ -1,0 +1,75 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.channel.ChannelOption;
+import io.netty.channel.DefaultChannelConfig;
+import io.rpma.ConnectionRequest;
+import java.util.Map;
+
+/**
+ * The configuration of an {@link RpmaMessageChannel}: the {@link RpmaChannelOption}s that concern messages; the allocator, which
+ * by default is {@link RpmaByteBufAllocator#DEFAULT}, so that buffers are sent from where they lie; and {@code SO_LINGER}, which
+ * bounds the delivery of what is under way when the channel is closed (in seconds; negative, the default, means 5; 0 waits for
+ * nothing). Thread-safe.
+ */
+public final class RpmaMessageChannelConfig extends DefaultChannelConfig {
+    private final MessageOptions messages = new MessageOptions(ConnectionRequest.MAX_CONNECT_PRIVATE_DATA);
+    private final RpmaMessageChannel owner;
+    private volatile int soLinger = -1;
+
+    RpmaMessageChannelConfig(RpmaMessageChannel channel) {
+        super(channel);
+        owner = channel;
+        setAllocator(RpmaByteBufAllocator.DEFAULT);
+    }
+
+    MessageOptions messages() {
+        return messages;
+    }
+
+    int soLinger() {
+        return soLinger;
+    }
+
+    @Override
+    protected void autoReadCleared() {
+        owner.clearReadPending();
+    }
+
+    @Override
+    public Map<ChannelOption<?>, Object> getOptions() {
+        return getOptions(getOptions(super.getOptions(), ChannelOption.SO_LINGER), MessageOptions.OPTIONS);
+    }
+
+    @Override
+    @SuppressWarnings("unchecked")
+    public <T> T getOption(ChannelOption<T> option) {
+        if (option == ChannelOption.SO_LINGER) {
+            return (T) (Integer) soLinger;
+        }
+        Object value = messages.get(option);
+        return value != null ? (T) value : super.getOption(option);
+    }
+
+    @Override
+    public <T> boolean setOption(ChannelOption<T> option, T value) {
+        validate(option, value);
+        if (option == ChannelOption.SO_LINGER) {
+            soLinger = (Integer) value;
+            return true;
+        }
+        return messages.set(option, value) || super.setOption(option, value);
+    }
+}

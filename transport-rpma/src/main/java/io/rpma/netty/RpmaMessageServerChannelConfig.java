@@ -1,0 +1,77 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.channel.ChannelOption;
+import io.netty.channel.DefaultChannelConfig;
+import io.netty.util.NetUtil;
+import io.rpma.ConnectionRequest;
+import java.util.Map;
+
+/**
+ * The configuration of an {@link RpmaMessageServerChannel}: the {@link RpmaChannelOption}s, with which its children are accepted,
+ * and {@code SO_BACKLOG}, how many accepted connections wait for {@code read()}. Thread-safe.
+ */
+public final class RpmaMessageServerChannelConfig extends DefaultChannelConfig {
+    private final MessageOptions messages = new MessageOptions(ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA);
+    private final RpmaMessageServerChannel owner;
+    private volatile int backlog = NetUtil.SOMAXCONN;
+
+    RpmaMessageServerChannelConfig(RpmaMessageServerChannel channel) {
+        super(channel);
+        owner = channel;
+    }
+
+    MessageOptions messages() {
+        return messages;
+    }
+
+    int backlog() {
+        return backlog;
+    }
+
+    @Override
+    protected void autoReadCleared() {
+        owner.clearReadPending();
+    }
+
+    @Override
+    public Map<ChannelOption<?>, Object> getOptions() {
+        return getOptions(getOptions(super.getOptions(), ChannelOption.SO_BACKLOG), MessageOptions.OPTIONS);
+    }
+
+    @Override
+    @SuppressWarnings("unchecked")
+    public <T> T getOption(ChannelOption<T> option) {
+        if (option == ChannelOption.SO_BACKLOG) {
+            return (T) (Integer) backlog;
+        }
+        Object value = messages.get(option);
+        return value != null ? (T) value : super.getOption(option);
+    }
+
+    @Override
+    public <T> boolean setOption(ChannelOption<T> option, T value) {
+        validate(option, value);
+        if (option == ChannelOption.SO_BACKLOG) {
+            int connections = (Integer) value;
+            if (connections < 0) {
+                throw new IllegalArgumentException("SO_BACKLOG is " + connections + "; it must not be negative");
+            }
+            backlog = connections;
+            return true;
+        }
+        return messages.set(option, value) || super.setOption(option, value);
+    }
+}

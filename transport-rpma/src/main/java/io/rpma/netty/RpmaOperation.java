@@ -1,0 +1,341 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.util.AbstractReferenceCounted;
+import io.netty.util.ReferenceCounted;
+import io.rpma.CompletionFlag;
+import io.rpma.Connection;
+import io.rpma.FlushType;
+import io.rpma.LocalMemoryRegion;
+import io.rpma.MemoryUsage;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import java.util.Objects;
+
+/**
+ * A one-sided operation: it reaches into the peer's memory, without the peer's processor. Written to a connected channel of this
+ * transport as any message is, it is executed in the order of the pipeline, and its promise succeeds when it has completed.
+ * Operations written one after the other are under way together; on an {@link RpmaChannel}, bytes written after an operation wait
+ * for its completion.
+ *
+ * <p>What is wrong with an operation by itself (bounds on either side, alignment, usages) fails its promise, with the reason and
+ * before it is posted: the channel goes on. What the peer's device refuses fails its promise with an
+ * {@link RpmaCompletionException} and ends the connection. An operation is used once; it holds references to its regions, which
+ * cannot be freed before it has completed.
+ */
+public final class RpmaOperation extends AbstractReferenceCounted {
+    private enum Kind {
+        READ("read", MemoryUsage.READ_SRC, MemoryUsage.READ_DST),
+        WRITE("write", MemoryUsage.WRITE_DST, MemoryUsage.WRITE_SRC),
+        WRITE_WITH_IMMEDIATE("write with immediate data", MemoryUsage.WRITE_DST, MemoryUsage.WRITE_SRC),
+        ATOMIC_WRITE("atomic write", MemoryUsage.WRITE_DST, null),
+        FLUSH_PERSISTENT("flush to persistence", MemoryUsage.FLUSH_PERSISTENT, null),
+        FLUSH_VISIBILITY("flush to visibility", MemoryUsage.FLUSH_VISIBILITY, null);
+
+        final String text;
+        final MemoryUsage there;
+        final MemoryUsage here;
+
+        Kind(String text, MemoryUsage there, MemoryUsage here) {
+            this.text = text;
+            this.there = there;
+            this.here = here;
+        }
+    }
+
+    private final Kind kind;
+    private final RpmaRemoteRegion remote;
+    private final long remoteOffset;
+    private final long length;
+    private final RpmaRegion region;
+    private final long offset;
+    /** The user's buffer, where the operation has one. */
+    private final ByteBuf buffer;
+    private final long value;
+    /** The registered memory that stands for the buffer: the buffer itself, or a copy. */
+    private ByteBuf memory;
+    private int position;
+    private boolean prepared;
+
+    private RpmaOperation(Kind kind, RpmaRemoteRegion remote, long remoteOffset, long length, RpmaRegion region, long offset,
+            ByteBuf buffer, long value) {
+        this.kind = kind;
+        this.remoteOffset = remoteOffset;
+        this.length = length;
+        this.offset = offset;
+        this.value = value;
+        this.remote = Objects.requireNonNull(remote, "the remote region").retain();
+        this.region = region == null ? null : region.retain();
+        this.buffer = buffer;
+    }
+
+    /**
+     * Reads from the peer's memory into a region ({@code rpma_read(3)}).
+     *
+     * @param source registered there for {@link MemoryUsage#READ_SRC}
+     * @param sourceOffset in bytes
+     * @param length in bytes
+     * @param target registered for {@link MemoryUsage#READ_DST}
+     * @param targetOffset in bytes
+     */
+    public static RpmaOperation read(RpmaRemoteRegion source, long sourceOffset, long length, RpmaRegion target,
+            long targetOffset) {
+        Objects.requireNonNull(target, "target");
+        return new RpmaOperation(Kind.READ, source, sourceOffset, length, target, targetOffset, null, 0);
+    }
+
+    /**
+     * Reads from the peer's memory into a buffer ({@code rpma_read(3)}): to its writer index, which moves when the promise
+     * succeeds.
+     *
+     * @param source registered there for {@link MemoryUsage#READ_SRC}
+     * @param sourceOffset in bytes
+     * @param length in bytes; the buffer must have as many writable ones. At most 4 MiB
+     * @param target any buffer, not to be touched before the promise is done; one of {@link RpmaByteBufAllocator} is read into
+     *     directly, any other by a copy. The operation holds a reference of its own
+     */
+    public static RpmaOperation read(RpmaRemoteRegion source, long sourceOffset, int length, ByteBuf target) {
+        return new RpmaOperation(Kind.READ, source, sourceOffset, length, null, 0, target.retain(), 0);
+    }
+
+    /**
+     * Writes from a region to the peer's memory ({@code rpma_write(3)}).
+     *
+     * @param source registered for {@link MemoryUsage#WRITE_SRC}; its bytes are not to be changed before the promise is done
+     * @param sourceOffset in bytes
+     * @param length in bytes
+     * @param target registered there for {@link MemoryUsage#WRITE_DST}
+     * @param targetOffset in bytes
+     */
+    public static RpmaOperation write(RpmaRegion source, long sourceOffset, long length, RpmaRemoteRegion target,
+            long targetOffset) {
+        Objects.requireNonNull(source, "source");
+        return new RpmaOperation(Kind.WRITE, target, targetOffset, length, source, sourceOffset, null, 0);
+    }
+
+    /**
+     * Writes a buffer's readable bytes to the peer's memory ({@code rpma_write(3)}).
+     *
+     * @param source any buffer of at most 4 MiB; one of {@link RpmaByteBufAllocator} is written from where it lies, any other by
+     *     a copy. The operation takes the reference over, as every write of a buffer does
+     * @param target registered there for {@link MemoryUsage#WRITE_DST}
+     * @param targetOffset in bytes
+     */
+    public static RpmaOperation write(ByteBuf source, RpmaRemoteRegion target, long targetOffset) {
+        return new RpmaOperation(Kind.WRITE, target, targetOffset, source.readableBytes(), null, 0, source, 0);
+    }
+
+    /**
+     * Writes from a region to the peer's memory, and tells the peer ({@code rpma_write_with_imm(3)}): it reads an
+     * {@link RpmaWritten}. Only on message channels.
+     *
+     * @param immediate 32 bits that the peer is told, in host order
+     */
+    public static RpmaOperation writeWithImmediate(RpmaRegion source, long sourceOffset, long length, RpmaRemoteRegion target,
+            long targetOffset, int immediate) {
+        Objects.requireNonNull(source, "source");
+        return new RpmaOperation(Kind.WRITE_WITH_IMMEDIATE, target, targetOffset, length, source, sourceOffset, null, immediate);
+    }
+
+    /**
+     * Writes a buffer's readable bytes to the peer's memory, and tells the peer ({@code rpma_write_with_imm(3)}): it reads an
+     * {@link RpmaWritten}. Only on message channels.
+     *
+     * @param immediate 32 bits that the peer is told, in host order
+     */
+    public static RpmaOperation writeWithImmediate(ByteBuf source, RpmaRemoteRegion target, long targetOffset, int immediate) {
+        return new RpmaOperation(Kind.WRITE_WITH_IMMEDIATE, target, targetOffset, source.readableBytes(), null, 0, source,
+            immediate);
+    }
+
+    /**
+     * Writes eight bytes at once ({@code rpma_atomic_write(3)}): a reader there sees all or none of them, and only after
+     * everything that was written before.
+     *
+     * @param target registered there for {@link MemoryUsage#WRITE_DST}
+     * @param targetOffset a multiple of 8
+     * @param value the eight bytes, in the byte order of this machine
+     */
+    public static RpmaOperation atomicWrite(RpmaRemoteRegion target, long targetOffset, long value) {
+        return new RpmaOperation(Kind.ATOMIC_WRITE, target, targetOffset, Connection.ATOMIC_WRITE_ALIGNMENT, null, 0, null,
+            value);
+    }
+
+    /**
+     * Makes what was written before visible or persistent ({@code rpma_flush(3)}); the promise succeeds when it is.
+     *
+     * @param target registered there for {@link MemoryUsage#FLUSH_VISIBILITY} or {@link MemoryUsage#FLUSH_PERSISTENT}
+     * @param targetOffset in bytes
+     * @param length in bytes
+     * @param type how deep; {@link FlushType#PERSISTENT} needs the peer's configuration too: {@link RpmaPeerConfig}
+     */
+    public static RpmaOperation flush(RpmaRemoteRegion target, long targetOffset, long length, FlushType type) {
+        return new RpmaOperation(type == FlushType.PERSISTENT ? Kind.FLUSH_PERSISTENT : Kind.FLUSH_VISIBILITY, target,
+            targetOffset, length, null, 0, null, 0);
+    }
+
+    boolean takesReceive() {
+        return kind == Kind.WRITE_WITH_IMMEDIATE;
+    }
+
+    /** Checks the operation, and gets its memory ready; on the loop, when it is written. */
+    void prepare() throws RpmaException {
+        if (prepared) {
+            throw new IllegalStateException("an operation can be written once");
+        }
+        prepared = true;
+        check("there", remoteOffset, length, remote.size());
+        if (!remote.allows(kind.there)) {
+            throw refused("the region there was registered for " + remote.usages() + ", not for " + kind.there);
+        }
+        if (kind == Kind.ATOMIC_WRITE && remoteOffset % Connection.ATOMIC_WRITE_ALIGNMENT != 0) {
+            throw refused("its offset " + remoteOffset + " is no multiple of " + Connection.ATOMIC_WRITE_ALIGNMENT);
+        }
+        if (region != null) {
+            check("here", offset, length, region.size());
+            if (!region.usages().contains(kind.here)) {
+                throw refused("the region here was registered for " + region.usages() + ", not for " + kind.here);
+            }
+        } else if (buffer != null) {
+            prepareBuffer();
+        }
+    }
+
+    private void prepareBuffer() throws RpmaException {
+        boolean read = kind == Kind.READ;
+        if (read && length > buffer.writableBytes()) {
+            throw refused("the buffer has room for " + buffer.writableBytes() + " bytes, not for " + length);
+        }
+        position = read ? buffer.writerIndex() : buffer.readerIndex();
+        if (length == 0) {
+            return;
+        }
+        if (RegisteredCopy.isRegistered(buffer)) {
+            memory = buffer;
+        } else if (read) {
+            memory = RegisteredCopy.empty((int) length);
+        } else {
+            memory = RegisteredCopy.of(buffer);
+            position = memory.readerIndex();
+        }
+    }
+
+    private void check(String where, long from, long bytes, long size) throws RpmaException {
+        if (from < 0 || bytes < 0 || bytes > size || from > size - bytes) {
+            throw refused(bytes + " bytes at offset " + from + " reach outside of the region " + where + ", which has " + size);
+        }
+    }
+
+    private RpmaException refused(String why) {
+        return new RpmaException(RpmaError.INVALID, kind.text + " refused: " + why);
+    }
+
+    /** Posts the operation. */
+    void post(Connection connection, Fabric fabric, CompletionFlag flag, long context) throws RpmaException {
+        if (length > fabric.limits().maxMessageSize()) {
+            throw refused(length + " bytes are more than the " + fabric.limits().maxMessageSize() + " that " + fabric
+                + " moves at once; split it");
+        }
+        LocalMemoryRegion local = null;
+        long at = offset;
+        if (region != null) {
+            local = region.on(fabric);
+        } else if (memory != null) {
+            Slab slab = RpmaByteBufAllocator.slab(memory.memoryAddress());
+            local = slab.region(fabric);
+            at = memory.memoryAddress() + (memory == buffer || kind != Kind.READ ? position : 0) - slab.address();
+        }
+        switch (kind) {
+            case READ -> connection.read(local, at, there(local), thereOffset(local), length, flag, context);
+            case WRITE -> connection.write(there(local), thereOffset(local), local, at, length, flag, context);
+            case WRITE_WITH_IMMEDIATE -> connection.writeWithImmediate(there(local), thereOffset(local), local, at, length, flag,
+                (int) value, context);
+            case ATOMIC_WRITE -> connection.atomicWrite(remote.region(), remoteOffset, value, flag, context);
+            case FLUSH_PERSISTENT -> connection.flush(remote.region(), remoteOffset, length, FlushType.PERSISTENT, flag, context);
+            case FLUSH_VISIBILITY -> connection.flush(remote.region(), remoteOffset, length, FlushType.VISIBILITY, flag, context);
+        }
+    }
+
+    /** An empty buffer has no memory: librpma wants neither region then. */
+    private io.rpma.RemoteMemoryRegion there(LocalMemoryRegion local) {
+        return local == null ? null : remote.region();
+    }
+
+    private long thereOffset(LocalMemoryRegion local) {
+        return local == null ? 0 : remoteOffset;
+    }
+
+    /** The operation has completed; before its promise is told. */
+    void succeeded() {
+        if (kind == Kind.READ && buffer != null) {
+            if (memory != null && memory != buffer) {
+                buffer.setBytes(position, memory, 0, (int) length);
+            }
+            buffer.writerIndex(position + (int) length);
+        }
+    }
+
+    String text() {
+        return kind.text;
+    }
+
+    @Override
+    protected void deallocate() {
+        remote.release();
+        release(region);
+        release(buffer);
+        if (memory != buffer) {
+            release(memory);
+        }
+    }
+
+    private static void release(ReferenceCounted held) {
+        if (held != null) {
+            held.release();
+        }
+    }
+
+    @Override
+    public RpmaOperation retain() {
+        super.retain();
+        return this;
+    }
+
+    @Override
+    public RpmaOperation retain(int increment) {
+        super.retain(increment);
+        return this;
+    }
+
+    @Override
+    public RpmaOperation touch() {
+        super.touch();
+        return this;
+    }
+
+    @Override
+    public RpmaOperation touch(Object hint) {
+        if (buffer != null) {
+            buffer.touch(hint);
+        }
+        return this;
+    }
+
+    @Override
+    public String toString() {
+        return kind.text + " of " + length + " bytes at offset " + remoteOffset + " of a " + remote;
+    }
+}

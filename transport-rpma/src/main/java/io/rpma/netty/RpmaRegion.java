@@ -1,0 +1,252 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.channel.Channel;
+import io.netty.util.AbstractReferenceCounted;
+import io.netty.util.IllegalReferenceCountException;
+import io.rpma.AddressRange;
+import io.rpma.LocalMemoryRegion;
+import io.rpma.MemoryUsage;
+import io.rpma.Rpma;
+import io.rpma.RpmaException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.Set;
+
+/**
+ * Memory of this process that one-sided operations reach: those of its own channels, or those of peers that hold its descriptor
+ * ({@code rpma_mr_reg(3)}). It is registered with each device at the first use there, which pins its pages and may take
+ * milliseconds: {@link #descriptor} is the call that does it at a moment of your choice.
+ *
+ * <p>Reference-counted. An operation holds a reference from its creation until it has completed, so that the memory cannot be
+ * freed under it. The last {@link #release()} deregisters: what peers still try with the descriptor fails with
+ * {@link io.rpma.CompletionStatus#REM_ACCESS_ERR}, and ends their connections. Thread-safe.
+ */
+public final class RpmaRegion extends AbstractReferenceCounted {
+    /** The size of a descriptor in bytes ({@code rpma_mr_get_descriptor_size(3)}). */
+    public static final int DESCRIPTOR_BYTES = 21;
+
+    private static final LocalMemoryRegion[] NONE = {};
+
+    private final MemorySegment memory;
+    private final Set<MemoryUsage> usages;
+    private final AutoCloseable owner;
+    // By fabric; replaced, never changed, so that posting reads it without a lock.
+    private volatile LocalMemoryRegion[] registered = NONE;
+
+    private RpmaRegion(MemorySegment memory, Set<MemoryUsage> usages, AutoCloseable owner) {
+        this.memory = memory;
+        this.usages = usages;
+        this.owner = owner;
+    }
+
+    /**
+     * Makes a region of memory that the caller keeps alive until the region has been freed.
+     *
+     * @param memory off-heap memory; on the software provider, peers in other processes reach that of {@link #allocate} faster
+     * @param usages what the region is for, at least one
+     * @throws IllegalArgumentException if the memory is on the heap or empty, or there is no usage
+     */
+    public static RpmaRegion of(MemorySegment memory, MemoryUsage... usages) {
+        if (!memory.isNative()) {
+            throw new IllegalArgumentException("memory on the heap cannot be registered: " + memory);
+        }
+        if (memory.byteSize() == 0) {
+            throw new IllegalArgumentException("a region has at least 1 byte");
+        }
+        return new RpmaRegion(memory, checked(usages), null);
+    }
+
+    /**
+     * Makes a region of its own memory, zeroed; freed with the region.
+     *
+     * @param bytes its size, at least 1
+     * @param usages what the region is for, at least one
+     * @throws RpmaException if there is no memory
+     */
+    public static RpmaRegion allocate(long bytes, MemoryUsage... usages) throws RpmaException {
+        if (bytes < 1) {
+            throw new IllegalArgumentException("a region of " + bytes + " bytes; it has at least 1 byte");
+        }
+        Set<MemoryUsage> set = checked(usages);
+        AddressRange range = Rpma.provider().reserve(bytes);
+        try {
+            return new RpmaRegion(range.commit(0, range.size()).asSlice(0, bytes), set, range);
+        } catch (RpmaException | RuntimeException e) {
+            range.close();
+            throw e;
+        }
+    }
+
+    /**
+     * Makes a region of a part of a file, mapped for reading and writing ({@link FileChannel#map}).
+     *
+     * <ul>
+     * <li>A file of a DAX filesystem on persistent memory may be registered for {@link MemoryUsage#FLUSH_PERSISTENT}: a store is
+     *     the write to the medium. Whether a peer's flush then reaches it is up to the platform, which {@link RpmaPeerConfig}
+     *     tells the peer. For any other file this usage is refused.
+     * <li>Any other file is mapped from the page cache: what a peer writes survives the death of this process, and is lost with
+     *     the machine's power unless this process calls {@link MemorySegment#force()}.
+     * <li>RDMA devices pin the pages for good. Linux allows that for tmpfs and hugetlbfs, and since 6.5 for no other filesystem
+     *     that has a page cache: there the registration fails. The software provider takes any file.
+     * </ul>
+     *
+     * @param file open for reading and writing; it may be closed afterwards
+     * @param position of the first byte; the file grows if it ends earlier
+     * @param bytes the size of the region, at least 1
+     * @param usages what the region is for, at least one
+     * @throws IOException if the file cannot be mapped
+     */
+    public static RpmaRegion map(FileChannel file, long position, long bytes, MemoryUsage... usages) throws IOException {
+        Set<MemoryUsage> set = checked(usages);
+        Arena arena = Arena.ofShared();
+        try {
+            MemorySegment memory = PersistentMemory.map(file, position, bytes, set.contains(MemoryUsage.FLUSH_PERSISTENT), arena);
+            return new RpmaRegion(memory, set, arena);
+        } catch (IOException | RuntimeException e) {
+            arena.close();
+            throw e;
+        }
+    }
+
+    private static Set<MemoryUsage> checked(MemoryUsage... usages) {
+        if (usages.length == 0) {
+            throw new IllegalArgumentException("a region has at least one usage: what may be done with it?");
+        }
+        return EnumSet.copyOf(Arrays.asList(usages));
+    }
+
+    /** Returns the memory; not to be used after the region has been freed. */
+    public MemorySegment memory() {
+        return memory;
+    }
+
+    /** Returns the size in bytes. */
+    public long size() {
+        return memory.byteSize();
+    }
+
+    /** Returns what the region is for. */
+    public Set<MemoryUsage> usages() {
+        return EnumSet.copyOf(usages);
+    }
+
+    /**
+     * Writes the 21 bytes by which the peer of a channel opens the region ({@code rpma_mr_get_descriptor(3)},
+     * {@link RpmaRemoteRegion#open}). Whoever has them, and a connection to the same device of this process, can do what the
+     * usages allow.
+     *
+     * @param channel a connected channel, or a bound server channel, of this transport
+     * @return the descriptor
+     * @throws RpmaException if the memory cannot be registered; the message says why
+     * @throws IllegalArgumentException if the channel is of another transport, or not connected or bound yet
+     */
+    public ByteBuffer descriptor(Channel channel) throws RpmaException {
+        LocalMemoryRegion region = on(Fabric.of(channel));
+        ByteBuffer descriptor = ByteBuffer.allocate(region.descriptorSize());
+        region.descriptor(descriptor);
+        return descriptor.flip();
+    }
+
+    /** The region on a fabric; registered at its first use. */
+    LocalMemoryRegion on(Fabric fabric) throws RpmaException {
+        LocalMemoryRegion[] current = registered;
+        int id = fabric.id();
+        LocalMemoryRegion region = id < current.length ? current[id] : null;
+        return region != null ? region : register(fabric);
+    }
+
+    private synchronized LocalMemoryRegion register(Fabric fabric) throws RpmaException {
+        if (refCnt() == 0) {
+            throw new IllegalReferenceCountException(0);
+        }
+        LocalMemoryRegion[] current = registered;
+        int id = fabric.id();
+        if (id < current.length && current[id] != null) {
+            return current[id];
+        }
+        LocalMemoryRegion region = fabric.peer().register(memory, usages);
+        LocalMemoryRegion[] grown = Arrays.copyOf(current, Math.max(current.length, id + 1));
+        grown[id] = region;
+        registered = grown;
+        return region;
+    }
+
+    @Override
+    protected void deallocate() {
+        LocalMemoryRegion[] closing;
+        synchronized (this) {
+            closing = registered;
+            registered = NONE;
+        }
+        Exception failure = null;
+        for (LocalMemoryRegion region : closing) {
+            failure = close(region, failure);
+        }
+        failure = close(owner, failure);
+        if (failure != null) {
+            throw new UncheckedIOException("a region of " + size() + " bytes could not be freed",
+                failure instanceof IOException e ? e : new IOException(failure));
+        }
+    }
+
+    private static Exception close(AutoCloseable closing, Exception before) {
+        if (closing != null) {
+            try {
+                closing.close();
+            } catch (Exception e) {
+                if (before != null) {
+                    e.addSuppressed(before);
+                }
+                return e;
+            }
+        }
+        return before;
+    }
+
+    @Override
+    public RpmaRegion retain() {
+        super.retain();
+        return this;
+    }
+
+    @Override
+    public RpmaRegion retain(int increment) {
+        super.retain(increment);
+        return this;
+    }
+
+    @Override
+    public RpmaRegion touch() {
+        super.touch();
+        return this;
+    }
+
+    @Override
+    public RpmaRegion touch(Object hint) {
+        return this;
+    }
+
+    @Override
+    public String toString() {
+        return "region of " + size() + " bytes for " + usages;
+    }
+}

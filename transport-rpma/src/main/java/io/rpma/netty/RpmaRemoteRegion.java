@@ -1,0 +1,169 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.util.AbstractReferenceCounted;
+import io.rpma.MemoryUsage;
+import io.rpma.RemoteMemoryRegion;
+import io.rpma.Rpma;
+import io.rpma.RpmaException;
+import java.io.UncheckedIOException;
+import java.net.ProtocolException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Set;
+
+/**
+ * Memory of a peer, as its descriptor tells ({@code rpma_mr_remote_from_descriptor(3)}). To be used on channels that are
+ * connected to that peer; on another's, operations fail with {@link io.rpma.CompletionStatus#REM_ACCESS_ERR}, and end the
+ * connection.
+ *
+ * <p>Reference-counted; operations hold references until they have completed. Thread-safe.
+ */
+public final class RpmaRemoteRegion extends AbstractReferenceCounted {
+    // The layout of librpma 1.x, little-endian.
+    private static final int ADDRESS = 0;
+    private static final int SIZE = 8;
+    private static final int USAGES = 20;
+    /** Linux gives a process no higher addresses unless it asks for them. */
+    private static final long END_OF_ADDRESSES = 1L << 48;
+    private static final int REMOTE = MemoryUsage.bits(Set.of(MemoryUsage.READ_SRC, MemoryUsage.WRITE_DST,
+        MemoryUsage.FLUSH_VISIBILITY, MemoryUsage.FLUSH_PERSISTENT));
+
+    private final RemoteMemoryRegion region;
+    private final long size;
+    private final int usages;
+
+    private RpmaRemoteRegion(RemoteMemoryRegion region, long size, int usages) {
+        this.region = region;
+        this.size = size;
+        this.usages = usages;
+    }
+
+    /**
+     * Opens a region.
+     *
+     * @param descriptor its next {@link RpmaRegion#DESCRIPTOR_BYTES} bytes are read; they are not trusted
+     * @return the region, to be released
+     * @throws ProtocolException if they are no descriptor; the message says why
+     */
+    public static RpmaRemoteRegion open(ByteBuffer descriptor) throws ProtocolException {
+        if (descriptor.remaining() < RpmaRegion.DESCRIPTOR_BYTES) {
+            throw new ProtocolException("a region's descriptor is cut short: it has " + RpmaRegion.DESCRIPTOR_BYTES
+                + " bytes, not " + descriptor.remaining());
+        }
+        ByteBuffer bytes =
+            descriptor.slice(descriptor.position(), RpmaRegion.DESCRIPTOR_BYTES).order(ByteOrder.LITTLE_ENDIAN);
+        long address = bytes.getLong(ADDRESS);
+        long size = bytes.getLong(SIZE);
+        int usages = bytes.get(USAGES) & 0xff;
+        if (size <= 0) {
+            throw new ProtocolException("this is no descriptor of a region, or one of another version: its size would be "
+                + Long.toUnsignedString(size) + " bytes");
+        }
+        if (address < 0 || address >= END_OF_ADDRESSES || size > END_OF_ADDRESSES - address) {
+            throw new ProtocolException("this is no descriptor of a region, or one of another version: " + size
+                + " bytes at 0x" + Long.toHexString(address) + " would lie outside of every address space");
+        }
+        if (usages == 0) {
+            throw new ProtocolException("this is no descriptor of a region, or one of another version: it names no usage");
+        }
+        if ((usages & REMOTE) == 0) {
+            throw new ProtocolException("the region was registered for " + MemoryUsage.of(usages)
+                + " only, none of which is for the peer");
+        }
+        RemoteMemoryRegion opened;
+        try {
+            opened = Rpma.provider().openRemoteRegion(bytes);
+        } catch (RpmaException e) {
+            ProtocolException refused = new ProtocolException("this is no descriptor of a region: " + e.getMessage());
+            refused.initCause(e);
+            throw refused;
+        }
+        descriptor.position(descriptor.position() + RpmaRegion.DESCRIPTOR_BYTES);
+        return new RpmaRemoteRegion(opened, size, usages);
+    }
+
+    /**
+     * Opens a region.
+     *
+     * @param descriptor its next {@link RpmaRegion#DESCRIPTOR_BYTES} bytes are read; they are not trusted
+     * @return the region, to be released
+     * @throws ProtocolException if they are no descriptor; the message says why
+     */
+    public static RpmaRemoteRegion open(ByteBuf descriptor) throws ProtocolException {
+        int bytes = Math.min(descriptor.readableBytes(), RpmaRegion.DESCRIPTOR_BYTES);
+        ByteBuffer copy = ByteBuffer.allocate(bytes);
+        descriptor.getBytes(descriptor.readerIndex(), copy);
+        RpmaRemoteRegion region = open(copy.flip());
+        descriptor.skipBytes(bytes);
+        return region;
+    }
+
+    /** Returns the size in bytes. */
+    public long size() {
+        return size;
+    }
+
+    /** Returns what the peer registered it for. */
+    public Set<MemoryUsage> usages() {
+        return MemoryUsage.of(usages);
+    }
+
+    boolean allows(MemoryUsage usage) {
+        return (usages & usage.bit()) != 0;
+    }
+
+    RemoteMemoryRegion region() {
+        return region;
+    }
+
+    @Override
+    protected void deallocate() {
+        try {
+            region.close();
+        } catch (RpmaException e) {
+            throw new UncheckedIOException("a remote region could not be forgotten", e);
+        }
+    }
+
+    @Override
+    public RpmaRemoteRegion retain() {
+        super.retain();
+        return this;
+    }
+
+    @Override
+    public RpmaRemoteRegion retain(int increment) {
+        super.retain(increment);
+        return this;
+    }
+
+    @Override
+    public RpmaRemoteRegion touch() {
+        super.touch();
+        return this;
+    }
+
+    @Override
+    public RpmaRemoteRegion touch(Object hint) {
+        return this;
+    }
+
+    @Override
+    public String toString() {
+        return "remote region of " + size + " bytes for " + usages();
+    }
+}

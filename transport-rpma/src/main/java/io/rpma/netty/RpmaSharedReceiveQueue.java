@@ -1,0 +1,160 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.util.AbstractReferenceCounted;
+import io.rpma.Rpma;
+import io.rpma.RpmaException;
+import io.rpma.SharedReceiveQueue;
+import io.rpma.SharedReceiveQueueConfig;
+import java.io.UncheckedIOException;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+/**
+ * Receive buffers that many message channels share ({@code rpma_srq_new(3)}): thousands of connections that are mostly silent
+ * need no buffers of their own. Set as {@link RpmaChannelOption#RPMA_RECEIVE_QUEUE} it takes the place of
+ * {@link RpmaChannelOption#RPMA_RECEIVE_BUFFERS} and {@link RpmaChannelOption#RPMA_RECEIVE_BUFFER_BYTES}. Messages complete in
+ * the completion queue of the connection that they came by, so that the channels may live on any event loops.
+ *
+ * <p>The buffers go to whoever sends first: one channel whose application does not read (auto-read off) can hold all of them, and
+ * then nobody's peer can send. It belongs to the device of the first channel that uses it. Reference-counted: whoever made it
+ * releases it once; it is freed when the channels that use it are closed too. Thread-safe.
+ */
+public final class RpmaSharedReceiveQueue extends AbstractReferenceCounted {
+    private final int receiveBytes;
+    private final AtomicReferenceArray<RpmaByteBuf> buffers;
+    private Fabric fabric;
+    private volatile SharedReceiveQueue queue;
+
+    /**
+     * Makes a queue; it takes its memory when the first channel uses it.
+     *
+     * @param receives how many messages all the peers together can send before any has been read, at least 1
+     * @param receiveBytes the longest message that can be received, 1 byte to 4 MiB
+     */
+    public RpmaSharedReceiveQueue(int receives, int receiveBytes) {
+        if (receives < 1) {
+            throw new IllegalArgumentException("a shared receive queue of " + receives + " buffers; it has at least 1");
+        }
+        if (receiveBytes < 1 || receiveBytes > Slabs.SLAB_SIZE) {
+            throw new IllegalArgumentException("receive buffers of " + receiveBytes + " bytes; allowed are 1 to "
+                + Slabs.SLAB_SIZE);
+        }
+        this.receiveBytes = receiveBytes;
+        buffers = new AtomicReferenceArray<>(receives);
+    }
+
+    int receives() {
+        return buffers.length();
+    }
+
+    int receiveBytes() {
+        return receiveBytes;
+    }
+
+    /** The queue on the fabric, with all its buffers posted. */
+    synchronized SharedReceiveQueue on(Fabric of) throws RpmaException {
+        if (queue != null) {
+            if (fabric != of) {
+                throw new IllegalArgumentException("the shared receive queue belongs to " + fabric + ", the connection to " + of
+                    + ": make one for each device");
+            }
+            return queue;
+        }
+        int most = of.limits().maxSharedReceiveQueueWorkRequests();
+        if (receives() > most) {
+            throw new IllegalArgumentException("a shared receive queue of " + receives() + " buffers; " + of + " offers " + most);
+        }
+        retain();
+        fabric = of;
+        try (SharedReceiveQueueConfig config = Rpma.provider().newSharedReceiveQueueConfig()) {
+            // Without a completion queue of its own.
+            queue = of.peer().newSharedReceiveQueue(config.receiveQueueSize(receives()).receiveCompletionQueueSize(0));
+            for (int slot = 0; slot < receives(); slot++) {
+                buffers.set(slot, RegisteredCopy.empty(receiveBytes));
+                post(slot);
+            }
+            return queue;
+        } catch (RpmaException | RuntimeException e) {
+            free();
+            throw e;
+        } finally {
+            release();
+        }
+    }
+
+    RpmaByteBuf buffer(int slot) {
+        return buffers.get(slot);
+    }
+
+    void replace(int slot, RpmaByteBuf by) {
+        buffers.set(slot, by);
+    }
+
+    void post(int slot) throws RpmaException {
+        RpmaByteBuf buf = buffers.get(slot);
+        queue.receive(buf.slab().region(fabric), buf.block().offset, receiveBytes, slot);
+    }
+
+    @Override
+    protected void deallocate() {
+        try {
+            free();
+        } catch (RpmaException e) {
+            throw new UncheckedIOException("a shared receive queue could not be freed", e);
+        }
+    }
+
+    private synchronized void free() throws RpmaException {
+        SharedReceiveQueue closing = queue;
+        queue = null;
+        if (closing != null) {
+            closing.close();
+        }
+        for (int slot = 0; slot < buffers.length(); slot++) {
+            RpmaByteBuf buf = buffers.getAndSet(slot, null);
+            if (buf != null) {
+                buf.release();
+            }
+        }
+    }
+
+    @Override
+    public RpmaSharedReceiveQueue retain() {
+        super.retain();
+        return this;
+    }
+
+    @Override
+    public RpmaSharedReceiveQueue retain(int increment) {
+        super.retain(increment);
+        return this;
+    }
+
+    @Override
+    public RpmaSharedReceiveQueue touch() {
+        super.touch();
+        return this;
+    }
+
+    @Override
+    public RpmaSharedReceiveQueue touch(Object hint) {
+        return this;
+    }
+
+    @Override
+    public String toString() {
+        return "shared receive queue of " + receives() + " buffers of " + receiveBytes + " bytes";
+    }
+}

@@ -1,0 +1,57 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.rpma.CompletionQueue;
+import io.rpma.Connection;
+import io.rpma.RpmaException;
+import io.rpma.WorkCompletions;
+
+/**
+ * The completion queues of a connection whose receives have one of their own, as one queue: both share a descriptor
+ * ({@code rpma_conn_cfg_set_compl_channel(3)}).
+ */
+final class TwoQueues implements CompletionQueue {
+    private final Connection connection;
+    private final CompletionQueue sends;
+    private final CompletionQueue receives;
+    private final int fd;
+
+    TwoQueues(Connection connection) throws RpmaException {
+        this.connection = connection;
+        sends = connection.completionQueue();
+        receives = connection.receiveCompletionQueue();
+        fd = connection.completionFd();
+    }
+
+    @Override
+    public int fd() {
+        return fd;
+    }
+
+    @Override
+    public boolean consumeEvent() throws RpmaException {
+        boolean any = false;
+        while (connection.consumeCompletionEvent() != null) {
+            any = true;
+        }
+        return any;
+    }
+
+    @Override
+    public int poll(WorkCompletions completions) throws RpmaException {
+        int n = sends.poll(completions);
+        return n != 0 ? n : receives.poll(completions);
+    }
+}

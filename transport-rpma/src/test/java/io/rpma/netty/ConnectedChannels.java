@@ -1,0 +1,133 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ServerChannel;
+import io.netty.util.NetUtil;
+import io.netty.util.ReferenceCountUtil;
+import java.net.InetSocketAddress;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+
+/** A client's channel and the server's channel of the same connection, on one loop; what each reads and hears is kept. */
+final class ConnectedChannels implements AutoCloseable {
+    /** What travels over the connection. */
+    enum Kind {
+        STREAM(RpmaServerChannel.class, RpmaChannel.class),
+        MESSAGES(RpmaMessageServerChannel.class, RpmaMessageChannel.class);
+
+        final Class<? extends ServerChannel> server;
+        final Class<? extends Channel> client;
+
+        Kind(Class<? extends ServerChannel> server, Class<? extends Channel> client) {
+            this.server = server;
+            this.client = client;
+        }
+    }
+
+    /** One end. */
+    static final class End extends ChannelInboundHandlerAdapter {
+        private final BlockingQueue<Object> read = new LinkedBlockingQueue<>();
+        private final BlockingQueue<Throwable> failures = new LinkedBlockingQueue<>();
+        private final BlockingQueue<Channel> active = new LinkedBlockingQueue<>();
+
+        @Override
+        public void channelActive(ChannelHandlerContext ctx) {
+            active.add(ctx.channel());
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object msg) {
+            read.add(msg);
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            failures.add(cause);
+        }
+
+        /** The next thing that was read. */
+        Object next() throws InterruptedException {
+            Object next = read.poll(20, TimeUnit.SECONDS);
+            assertNotNull(next, () -> "nothing was read; failures: " + failures);
+            return next;
+        }
+
+        /** The next channel that became active. */
+        Channel accepted() throws InterruptedException {
+            Channel next = active.poll(20, TimeUnit.SECONDS);
+            assertNotNull(next, "nobody connected");
+            return next;
+        }
+
+        @Override
+        public boolean isSharable() {
+            return true;
+        }
+
+        boolean hasRead() {
+            return !read.isEmpty();
+        }
+
+        Throwable failure() throws InterruptedException {
+            return failures.poll(20, TimeUnit.SECONDS);
+        }
+    }
+
+    final Channel listener;
+    final Channel client;
+    final Channel server;
+    final End atClient = new End();
+    final End atServer = new End();
+
+    ConnectedChannels(RpmaEventLoopGroup group, Kind kind) throws InterruptedException {
+        this(group, kind, server -> { }, client -> { });
+    }
+
+    ConnectedChannels(RpmaEventLoopGroup group, Kind kind, Consumer<ServerBootstrap> ofServer, Consumer<Bootstrap> ofClient)
+            throws InterruptedException {
+        ServerBootstrap serving = new ServerBootstrap().group(group).channel(kind.server)
+            .childHandler(new ChannelInitializer<Channel>() {
+                @Override
+                protected void initChannel(Channel ch) {
+                    ch.pipeline().addLast(atServer);
+                }
+            });
+        ofServer.accept(serving);
+        listener = serving.bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
+        Bootstrap connecting = new Bootstrap().group(group).channel(kind.client).handler(atClient);
+        ofClient.accept(connecting);
+        client = connecting.connect(listener.localAddress()).sync().channel();
+        server = atServer.accepted();
+    }
+
+    @Override
+    public void close() {
+        client.close().syncUninterruptibly();
+        server.close().syncUninterruptibly();
+        listener.close().syncUninterruptibly();
+        atClient.read.forEach(ReferenceCountUtil::release);
+        atServer.read.forEach(ReferenceCountUtil::release);
+    }
+}

@@ -1,0 +1,622 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.CompositeByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelOption;
+import io.rpma.CompletionStatus;
+import io.rpma.FlushType;
+import io.rpma.MemoryUsage;
+import io.rpma.RpmaException;
+import io.rpma.netty.ConnectedChannels.Kind;
+import java.lang.foreign.ValueLayout;
+import java.net.ProtocolException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.channels.ClosedChannelException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+
+/** One-sided operations on channels of both kinds: what succeeds, and what each kind of mistake does. */
+@Timeout(60)
+class OneSidedTest {
+    private static final int SIZE = 64 << 10;
+    private static final MemoryUsage[] ALL = MemoryUsage.values();
+
+    private RpmaEventLoopGroup group;
+    private ConnectedChannels channels;
+    /** The server's memory, and what the client knows of it. */
+    private RpmaRegion there;
+    private RpmaRemoteRegion remote;
+    /** The client's own memory. */
+    private RpmaRegion here;
+
+    @BeforeEach
+    void start() throws Exception {
+        group = new RpmaEventLoopGroup(1);
+        there = RpmaRegion.allocate(SIZE, ALL);
+        here = RpmaRegion.allocate(SIZE, ALL);
+    }
+
+    @AfterEach
+    void stop() {
+        if (channels != null) {
+            channels.close();
+        }
+        if (remote != null) {
+            remote.release();
+        }
+        there.release();
+        here.release();
+        assertEquals(0, there.refCnt(), "an operation keeps its region");
+        assertEquals(0, here.refCnt(), "an operation keeps its region");
+        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+    }
+
+    private Channel connect(Kind kind) throws Exception {
+        channels = new ConnectedChannels(group, kind);
+        remote = RpmaRemoteRegion.open(there.descriptor(channels.server));
+        return channels.client;
+    }
+
+    private static void fill(RpmaRegion region, int offset, int bytes, int seed) {
+        for (int i = 0; i < bytes; i++) {
+            region.memory().set(ValueLayout.JAVA_BYTE, offset + i, (byte) (seed + 7 * i));
+        }
+    }
+
+    private static void assertFilled(RpmaRegion region, int offset, int bytes, int seed) {
+        for (int i = 0; i < bytes; i++) {
+            assertEquals((byte) (seed + 7 * i), region.memory().get(ValueLayout.JAVA_BYTE, offset + i), "byte " + i);
+        }
+    }
+
+    private static ByteBuf filled(ByteBuf buf, int bytes, int seed) {
+        for (int i = 0; i < bytes; i++) {
+            buf.writeByte(seed + 7 * i);
+        }
+        return buf;
+    }
+
+    private static void assertFilled(ByteBuf buf, int bytes, int seed) {
+        assertEquals(bytes, buf.readableBytes());
+        for (int i = 0; i < bytes; i++) {
+            assertEquals((byte) (seed + 7 * i), buf.getByte(buf.readerIndex() + i), "byte " + i);
+        }
+    }
+
+    private static void succeeds(Channel channel, RpmaOperation operation) throws InterruptedException {
+        channel.writeAndFlush(operation).sync();
+        assertEquals(0, operation.refCnt());
+    }
+
+    private static Throwable fails(ChannelFuture future) throws InterruptedException {
+        assertTrue(future.await(20, TimeUnit.SECONDS));
+        assertFalse(future.isSuccess());
+        return future.cause();
+    }
+
+    /** The channel goes on: an operation and, both ways, a message arrive. */
+    private void goesOn() throws Exception {
+        fill(here, 0, 64, 99);
+        succeeds(channels.client, RpmaOperation.write(here, 0, 64, remote, 0));
+        assertFilled(there, 0, 64, 99);
+        for (ConnectedChannels.End end : List.of(channels.atServer, channels.atClient)) {
+            Channel from = end == channels.atServer ? channels.client : channels.server;
+            from.writeAndFlush(Unpooled.copyInt(42)).sync();
+            ByteBuf read = (ByteBuf) end.next();
+            assertEquals(42, read.readInt());
+            read.release();
+        }
+    }
+
+    // ---- success ----
+
+    static Stream<Arguments> buffers() {
+        Stream.Builder<Arguments> all = Stream.builder();
+        for (Kind kind : Kind.values()) {
+            all.add(arguments(kind, "heap", (Function<Integer, ByteBuf>) Unpooled::buffer));
+            all.add(arguments(kind, "direct", (Function<Integer, ByteBuf>) Unpooled::directBuffer));
+            all.add(arguments(kind, "registered", (Function<Integer, ByteBuf>) RpmaByteBufAllocator.DEFAULT::directBuffer));
+        }
+        return all.build();
+    }
+
+    @ParameterizedTest(name = "{0} {1}")
+    @MethodSource("buffers")
+    void aBufferIsWritten(Kind kind, String name, Function<Integer, ByteBuf> buffer) throws Exception {
+        Channel client = connect(kind);
+        ByteBuf source = filled(buffer.apply(5003), 5003, 3).skipBytes(3);
+        ByteBuf kept = source.retain();
+        succeeds(client, RpmaOperation.write(source, remote, 1001));
+        assertFilled(there, 1001, 5000, 3 + 7 * 3);
+        assertEquals(1, kept.refCnt());
+        kept.release();
+        goesOn();
+    }
+
+    @ParameterizedTest(name = "{0} {1}")
+    @MethodSource("buffers")
+    void aBufferIsReadInto(Kind kind, String name, Function<Integer, ByteBuf> buffer) throws Exception {
+        Channel client = connect(kind);
+        fill(there, 777, 5000, 4);
+        ByteBuf target = buffer.apply(6000).writeInt(1);
+        succeeds(client, RpmaOperation.read(remote, 777, 5000, target));
+        assertEquals(1, target.refCnt());
+        assertEquals(1, target.readInt());
+        assertFilled(target, 5000, 4);
+        target.release();
+        goesOn();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aCompositeBufferIsWritten(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        CompositeByteBuf source = Unpooled.compositeBuffer();
+        source.addComponent(true, filled(RpmaByteBufAllocator.DEFAULT.buffer(100), 100, 0));
+        source.addComponent(true, filled(Unpooled.buffer(100), 100, 7 * 100));
+        succeeds(client, RpmaOperation.write(source, remote, 0));
+        assertFilled(there, 0, 200, 0);
+        assertEquals(0, source.refCnt());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void regionsAreWrittenAndRead(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        fill(here, 0, SIZE, 1);
+        succeeds(client, RpmaOperation.write(here, 0, SIZE, remote, 0));
+        assertFilled(there, 0, SIZE, 1);
+        fill(there, 5, 1000, 9);
+        succeeds(client, RpmaOperation.read(remote, 5, 1000, here, 3));
+        assertFilled(here, 3, 1000, 9);
+        // The last byte, and no byte.
+        succeeds(client, RpmaOperation.write(here, SIZE - 1, 1, remote, SIZE - 1));
+        succeeds(client, RpmaOperation.read(remote, SIZE - 1, 1, here, SIZE - 1));
+        succeeds(client, RpmaOperation.write(here, SIZE, 0, remote, SIZE));
+        succeeds(client, RpmaOperation.read(remote, SIZE, 0, here, SIZE));
+        succeeds(client, RpmaOperation.write(Unpooled.EMPTY_BUFFER, remote, 0));
+        goesOn();
+    }
+
+    /** In the order of the pipeline, in one flush, each with its own promise. */
+    @ParameterizedTest
+    @EnumSource
+    void operationsAreExecutedInOrder(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        List<Integer> order = new ArrayList<>();
+        ByteBuf back = RpmaByteBufAllocator.DEFAULT.buffer(16);
+        List<RpmaOperation> operations = List.of(
+            RpmaOperation.write(filled(Unpooled.buffer(), 8, 1), remote, 64),
+            RpmaOperation.flush(remote, 64, 8, FlushType.VISIBILITY),
+            RpmaOperation.atomicWrite(remote, 72, 0x0102030405060708L),
+            RpmaOperation.read(remote, 64, 16, back));
+        List<ChannelFuture> futures = new ArrayList<>();
+        for (int i = 0; i < operations.size(); i++) {
+            int number = i;
+            futures.add(client.write(operations.get(i)).addListener(done -> order.add(number)));
+        }
+        client.flush();
+        for (ChannelFuture future : futures) {
+            future.sync();
+        }
+        // Listeners run on the loop, in the order of completion.
+        client.eventLoop().submit(() -> assertEquals(List.of(0, 1, 2, 3), order)).sync();
+        assertEquals(0x0102030405060708L, there.memory().get(ValueLayout.JAVA_LONG, 72));
+        assertEquals(0x0102030405060708L, ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN ? back.getLong(8) : back.getLongLE(8));
+        back.writerIndex(8);
+        assertFilled(back, 8, 1);
+        back.release();
+    }
+
+    /** More than the send queue holds, messages in between. */
+    @ParameterizedTest
+    @EnumSource
+    void moreThanTheSendQueueHolds(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        int count = 1000;
+        List<ChannelFuture> futures = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            futures.add(client.write(RpmaOperation.atomicWrite(remote, 8L * i, i)));
+            if (i % 100 == 99) {
+                futures.add(client.write(Unpooled.copyInt(i)));
+            }
+        }
+        client.flush();
+        for (ChannelFuture future : futures) {
+            future.sync();
+        }
+        for (int i = 0; i < count; i++) {
+            assertEquals(i, there.memory().get(ValueLayout.JAVA_LONG, 8L * i));
+        }
+        for (int bytes = 0; bytes < 4 * count / 100;) {
+            ByteBuf read = (ByteBuf) channels.atServer.next();
+            bytes += read.readableBytes();
+            read.release();
+        }
+    }
+
+    /** What is written after an operation arrives after it has been executed. */
+    @ParameterizedTest
+    @EnumSource
+    void aMessageFollowsTheWriteItSpeaksOf(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        for (int i = 1; i <= 100; i++) {
+            client.write(RpmaOperation.atomicWrite(remote, 0, i));
+            client.writeAndFlush(Unpooled.copyInt(i));
+            ByteBuf told = (ByteBuf) channels.atServer.next();
+            assertEquals(i, told.readInt());
+            told.release();
+            assertTrue(there.memory().get(ValueLayout.JAVA_LONG, 0) >= i);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void theServerReachesTheClient(Kind kind) throws Exception {
+        connect(kind);
+        RpmaRemoteRegion atClient = RpmaRemoteRegion.open(here.descriptor(channels.client));
+        succeeds(channels.server, RpmaOperation.atomicWrite(atClient, 8, 5));
+        assertEquals(5, here.memory().get(ValueLayout.JAVA_LONG, 8));
+        atClient.release();
+    }
+
+    @Test
+    void aWriteWithImmediateDataTellsThePeer() throws Exception {
+        Channel client = connect(Kind.MESSAGES);
+        succeeds(client, RpmaOperation.writeWithImmediate(filled(Unpooled.buffer(), 100, 5), remote, 50, 0xcafe));
+        assertEquals(new RpmaWritten(0xcafe, 100), channels.atServer.next());
+        assertFilled(there, 50, 100, 5);
+        fill(here, 0, 10, 6);
+        succeeds(client, RpmaOperation.writeWithImmediate(here, 0, 10, remote, 0, -1));
+        assertEquals(new RpmaWritten(-1, 10), channels.atServer.next());
+        succeeds(client, RpmaOperation.writeWithImmediate(Unpooled.EMPTY_BUFFER, remote, 0, 7));
+        assertEquals(new RpmaWritten(7, 0), channels.atServer.next());
+        goesOn();
+    }
+
+    @Test
+    void aStreamHasNoWriteWithImmediateData() throws Exception {
+        Channel client = connect(Kind.STREAM);
+        Throwable cause =
+            fails(client.writeAndFlush(RpmaOperation.writeWithImmediate(Unpooled.copyInt(1), remote, 0, 1)));
+        assertInstanceOf(UnsupportedOperationException.class, cause);
+        assertTrue(cause.getMessage().contains("RpmaMessageChannel"), cause.getMessage());
+        goesOn();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aFlushToPersistenceNeedsThePeersConfiguration(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        Throwable cause = fails(client.writeAndFlush(RpmaOperation.flush(remote, 0, 8, FlushType.PERSISTENT)));
+        assertInstanceOf(RpmaException.class, cause);
+        AbstractRpmaChannel channel = (AbstractRpmaChannel) client;
+        channel.applyPeerConfig(RpmaPeerConfig.descriptor(false)).sync();
+        fails(client.writeAndFlush(RpmaOperation.flush(remote, 0, 8, FlushType.PERSISTENT)));
+        channel.applyPeerConfig(RpmaPeerConfig.descriptor(true)).sync();
+        succeeds(client, RpmaOperation.flush(remote, 0, 8, FlushType.PERSISTENT));
+        assertInstanceOf(RpmaException.class, fails(channel.applyPeerConfig(ByteBuffer.allocate(0))));
+        goesOn();
+    }
+
+    // ---- mistakes that this end sees ----
+
+    /** What is wrong with an operation, and a word of the reason. */
+    private record Mistake(String word, Function<OneSidedTest, RpmaOperation> operation) {
+        @Override
+        public String toString() {
+            return word;
+        }
+    }
+
+    private static Arguments mistake(Kind kind, String name, String word, Function<OneSidedTest, RpmaOperation> operation) {
+        return arguments(kind, name, new Mistake(word, operation));
+    }
+
+    static Stream<Arguments> mistakes() {
+        return Stream.of(Kind.values()).flatMap(kind -> Stream.of(
+            mistake(kind, "write beyond there", "region there", t -> RpmaOperation.write(t.here, 0, 9, t.remote, SIZE - 8)),
+            mistake(kind, "write beyond here", "region here", t -> RpmaOperation.write(t.here, SIZE - 8, 9, t.remote, 0)),
+            mistake(kind, "write at a negative offset there", "offset -1",
+                t -> RpmaOperation.write(t.here, 0, 8, t.remote, -1)),
+            mistake(kind, "write at a negative offset here", "offset -1",
+                t -> RpmaOperation.write(t.here, -1, 8, t.remote, 0)),
+            mistake(kind, "write of a negative length", "-8 bytes", t -> RpmaOperation.write(t.here, 0, -8, t.remote, 0)),
+            mistake(kind, "write whose end overflows", "region there",
+                t -> RpmaOperation.write(t.here, 0, 8, t.remote, Long.MAX_VALUE - 3)),
+            mistake(kind, "write of too many bytes", "region there",
+                t -> RpmaOperation.write(t.here, 0, Long.MAX_VALUE, t.remote, 8)),
+            mistake(kind, "write of a buffer beyond there", "region there",
+                t -> RpmaOperation.write(Unpooled.copyLong(1), t.remote, SIZE - 7)),
+            mistake(kind, "write of a buffer too long", "region there",
+                t -> RpmaOperation.write(Unpooled.buffer(5 << 20).writerIndex(5 << 20), t.remote, 0)),
+            mistake(kind, "read beyond there", "region there", t -> RpmaOperation.read(t.remote, SIZE - 8, 9, t.here, 0)),
+            mistake(kind, "read beyond here", "region here", t -> RpmaOperation.read(t.remote, 0, 9, t.here, SIZE - 8)),
+            mistake(kind, "read at a negative offset", "offset -8", t -> RpmaOperation.read(t.remote, -8, 8, t.here, 0)),
+            mistake(kind, "read of a negative length", "-1 bytes",
+                t -> RpmaOperation.read(t.remote, 0, -1, Unpooled.EMPTY_BUFFER)),
+            mistake(kind, "read that overflows", "region there",
+                t -> RpmaOperation.read(t.remote, Long.MAX_VALUE, Long.MAX_VALUE, t.here, 0)),
+            mistake(kind, "read into a buffer without room", "room for 0 bytes",
+                t -> RpmaOperation.read(t.remote, 0, 4, Unpooled.EMPTY_BUFFER)),
+            mistake(kind, "atomic write off its alignment", "no multiple of 8", t -> RpmaOperation.atomicWrite(t.remote, 4, 1)),
+            mistake(kind, "atomic write beyond there", "region there", t -> RpmaOperation.atomicWrite(t.remote, SIZE, 1)),
+            mistake(kind, "atomic write at a negative offset", "offset -8",
+                t -> RpmaOperation.atomicWrite(t.remote, -8, 1)),
+            mistake(kind, "flush beyond there", "region there",
+                t -> RpmaOperation.flush(t.remote, 8, SIZE, FlushType.VISIBILITY)),
+            mistake(kind, "flush of a negative length", "-1 bytes",
+                t -> RpmaOperation.flush(t.remote, 8, -1, FlushType.VISIBILITY)),
+            mistake(kind, "flush that overflows", "region there",
+                t -> RpmaOperation.flush(t.remote, Long.MAX_VALUE, 1, FlushType.VISIBILITY))));
+    }
+
+    /** It fails its own promise with the reason; what was written before and after it succeeds. */
+    @ParameterizedTest(name = "{0}: {1}")
+    @MethodSource("mistakes")
+    void aMistakeFailsItsOwnPromise(Kind kind, String name, Mistake mistake) throws Exception {
+        Channel client = connect(kind);
+        RpmaOperation bad = mistake.operation.apply(this);
+        ChannelFuture before = client.write(RpmaOperation.atomicWrite(remote, 0, 1));
+        ChannelFuture failing = client.write(bad);
+        ChannelFuture after = client.write(RpmaOperation.atomicWrite(remote, 8, 2));
+        client.flush();
+        Throwable cause = fails(failing);
+        assertInstanceOf(RpmaException.class, cause);
+        assertTrue(cause.getMessage().contains(mistake.word), cause.getMessage());
+        assertEquals(0, bad.refCnt());
+        before.sync();
+        after.sync();
+        assertEquals(2, there.memory().get(ValueLayout.JAVA_LONG, 8));
+        goesOn();
+    }
+
+    static Stream<Arguments> usages() {
+        return Stream.of(Kind.values()).flatMap(kind -> Stream.of(
+            mistake(kind, "read", "READ_SRC", t -> RpmaOperation.read(t.remote, 0, 8, t.here, 0)),
+            mistake(kind, "write", "WRITE_DST", t -> RpmaOperation.write(t.here, 0, 8, t.remote, 0)),
+            mistake(kind, "write of a buffer", "WRITE_DST", t -> RpmaOperation.write(Unpooled.copyInt(1), t.remote, 0)),
+            mistake(kind, "atomic write", "WRITE_DST", t -> RpmaOperation.atomicWrite(t.remote, 0, 1)),
+            mistake(kind, "flush to visibility", "FLUSH_VISIBILITY",
+                t -> RpmaOperation.flush(t.remote, 0, 8, FlushType.VISIBILITY)),
+            mistake(kind, "flush to persistence", "FLUSH_PERSISTENT",
+                t -> RpmaOperation.flush(t.remote, 0, 8, FlushType.PERSISTENT))));
+    }
+
+    /** A region that was registered for everything else. */
+    @ParameterizedTest(name = "{0}: {1}")
+    @MethodSource("usages")
+    void aRegionIsUsedForWhatItWasRegisteredFor(Kind kind, String name, Mistake mistake) throws Exception {
+        Channel client = connect(kind);
+        RpmaRemoteRegion good = remote;
+        RpmaRegion other = RpmaRegion.allocate(SIZE, Stream.of(ALL).filter(usage -> usage != MemoryUsage.valueOf(mistake.word))
+            .toArray(MemoryUsage[]::new));
+        remote = RpmaRemoteRegion.open(other.descriptor(channels.server));
+        Throwable cause = fails(client.writeAndFlush(mistake.operation.apply(this)));
+        assertInstanceOf(RpmaException.class, cause);
+        assertTrue(cause.getMessage().contains("not for " + mistake.word), cause.getMessage());
+        remote.release();
+        remote = good;
+        other.release();
+        assertEquals(0, other.refCnt());
+        goesOn();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aLocalRegionIsUsedForWhatItWasRegisteredFor(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        RpmaRegion source = RpmaRegion.allocate(64, MemoryUsage.WRITE_SRC);
+        RpmaRegion target = RpmaRegion.allocate(64, MemoryUsage.READ_DST);
+        assertTrue(fails(client.writeAndFlush(RpmaOperation.read(remote, 0, 8, source, 0))).getMessage()
+            .contains("not for READ_DST"));
+        assertTrue(fails(client.writeAndFlush(RpmaOperation.write(target, 0, 8, remote, 0))).getMessage()
+            .contains("not for WRITE_SRC"));
+        source.release();
+        target.release();
+        goesOn();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void anOperationIsUsedOnce(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        RpmaOperation operation = RpmaOperation.atomicWrite(remote, 0, 1).retain();
+        client.writeAndFlush(operation).sync();
+        assertInstanceOf(IllegalStateException.class, fails(client.writeAndFlush(operation)));
+        assertEquals(0, operation.refCnt());
+        goesOn();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void anOperationOnAClosedChannelFails(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        client.close().sync();
+        RpmaOperation operation = RpmaOperation.write(here, 0, 8, remote, 0);
+        assertInstanceOf(ClosedChannelException.class, fails(client.writeAndFlush(operation)));
+        assertEquals(0, operation.refCnt());
+    }
+
+    // ---- mistakes that the peer's device sees ----
+
+    /** Bytes of a descriptor are changed, so that this end believes too much. */
+    private RpmaRemoteRegion forged(RpmaRegion region, int index, int value) throws Exception {
+        ByteBuffer descriptor = region.descriptor(channels.server);
+        descriptor.put(index, (byte) value);
+        return RpmaRemoteRegion.open(descriptor);
+    }
+
+    private void theConnectionEnds(RpmaOperation operation) throws Exception {
+        ChannelFuture before = channels.client.write(RpmaOperation.atomicWrite(remote, 0, 1));
+        ChannelFuture failing = channels.client.write(operation);
+        ChannelFuture after = channels.client.write(RpmaOperation.atomicWrite(remote, 0, 2));
+        channels.client.flush();
+        before.sync();
+        RpmaCompletionException cause = assertInstanceOf(RpmaCompletionException.class, fails(failing));
+        assertEquals(CompletionStatus.REM_ACCESS_ERR, cause.status());
+        fails(after);
+        assertTrue(channels.client.closeFuture().await(20, TimeUnit.SECONDS));
+        assertTrue(channels.server.closeFuture().await(20, TimeUnit.SECONDS));
+        assertEquals(0, operation.refCnt());
+        assertEquals(1, there.memory().get(ValueLayout.JAVA_LONG, 0));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aDescriptorThatPromisesTooMuch(Kind kind) throws Exception {
+        connect(kind);
+        RpmaRegion readOnly = RpmaRegion.allocate(SIZE, MemoryUsage.READ_SRC);
+        RpmaRemoteRegion forged = forged(readOnly, 20, 0xff);
+        theConnectionEnds(RpmaOperation.write(here, 0, 8, forged, 0));
+        forged.release();
+        readOnly.release();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aDescriptorThatSaysTheRegionIsLonger(Kind kind) throws Exception {
+        connect(kind);
+        RpmaRemoteRegion forged = forged(there, 8 + 3, 1);
+        theConnectionEnds(RpmaOperation.read(forged, SIZE - 4, 8, here, 0));
+        forged.release();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aRegionThatWasFreed(Kind kind) throws Exception {
+        connect(kind);
+        RpmaRegion gone = RpmaRegion.allocate(SIZE, ALL);
+        RpmaRemoteRegion known = RpmaRemoteRegion.open(gone.descriptor(channels.server));
+        succeeds(channels.client, RpmaOperation.write(here, 0, 8, known, 0));
+        gone.release();
+        theConnectionEnds(RpmaOperation.write(here, 0, 8, known, 0));
+        known.release();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aRegionOfAnotherPeer(Kind kind) throws Exception {
+        connect(kind);
+        try (RawPeer other = new RawPeer()) {
+            RpmaRemoteRegion foreign = RpmaRemoteRegion.open(other.descriptor());
+            theConnectionEnds(RpmaOperation.write(here, 0, 8, foreign, 0));
+            foreign.release();
+        }
+    }
+
+    // ---- descriptors ----
+
+    @Test
+    void aBadDescriptorIsRefused() throws Exception {
+        connect(Kind.MESSAGES);
+        ByteBuffer good = there.descriptor(channels.server);
+        assertEquals(RpmaRegion.DESCRIPTOR_BYTES, good.remaining());
+        for (int bytes = 0; bytes < RpmaRegion.DESCRIPTOR_BYTES; bytes++) {
+            assertRefused(good.slice(0, bytes), "cut short");
+        }
+        assertRefused(ByteBuffer.allocate(RpmaRegion.DESCRIPTOR_BYTES), "another version");
+        assertRefused(ByteBuffer.wrap("GET / HTTP/1.1\r\nHost: x".getBytes(StandardCharsets.US_ASCII)), "another version");
+        // A version that puts something before the address.
+        ByteBuffer shifted = ByteBuffer.allocate(RpmaRegion.DESCRIPTOR_BYTES).put((byte) 2).put(good.slice(0, 20)).flip();
+        assertRefused(shifted, "no descriptor");
+        ByteBuffer useless = ByteBuffer.allocate(21).put(good.duplicate()).flip().put(20, (byte) MemoryUsage.SEND.bit());
+        assertRefused(useless, "none of which is for the peer");
+        ByteBuffer huge = ByteBuffer.allocate(21).put(good.duplicate()).flip().put(15, (byte) 0x7f);
+        assertRefused(huge, "outside of every address space");
+        // Whatever follows the descriptor is the application's.
+        ByteBuf more = Unpooled.buffer().writeBytes(good.duplicate()).writeInt(7);
+        RpmaRemoteRegion.open(more).release();
+        assertEquals(7, more.readInt());
+    }
+
+    private static void assertRefused(ByteBuffer descriptor, String word) {
+        ProtocolException refused = assertThrows(ProtocolException.class, () -> RpmaRemoteRegion.open(descriptor));
+        assertTrue(refused.getMessage().contains(word), refused.getMessage());
+        assertThrows(ProtocolException.class, () -> RpmaRemoteRegion.open(Unpooled.wrappedBuffer(descriptor)));
+    }
+
+    @Test
+    void aDescriptorNeedsAConnectedOrBoundChannel() throws Exception {
+        assertThrows(IllegalArgumentException.class, () -> there.descriptor(new RpmaMessageChannel()));
+        assertThrows(IllegalArgumentException.class, () -> there.descriptor(new RpmaServerChannel()));
+        connect(Kind.MESSAGES);
+        assertEquals(there.descriptor(channels.listener), there.descriptor(channels.server));
+    }
+
+    // ---- lifetimes ----
+
+    /** An operation that cannot complete yet keeps its region, whatever its owner does. */
+    @Test
+    void aRegionUnderAnOperationIsNotFreed() throws Exception {
+        channels = new ConnectedChannels(group, Kind.MESSAGES, server -> server
+            .option(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, 1).childOption(ChannelOption.AUTO_READ, false), client -> { });
+        remote = RpmaRemoteRegion.open(there.descriptor(channels.server));
+        RpmaRegion source = RpmaRegion.allocate(64, MemoryUsage.WRITE_SRC);
+        fill(source, 0, 64, 3);
+        succeeds(channels.client, RpmaOperation.writeWithImmediate(source, 0, 64, remote, 0, 1));
+        ChannelFuture stalled = channels.client.writeAndFlush(RpmaOperation.writeWithImmediate(source, 0, 64, remote, 64, 2));
+        channels.client.eventLoop().submit(() -> { }).sync();
+        source.release();
+        assertEquals(1, source.refCnt());
+        assertFalse(stalled.isDone());
+        channels.server.config().setAutoRead(true);
+        assertEquals(new RpmaWritten(1, 64), channels.atServer.next());
+        stalled.sync();
+        assertEquals(new RpmaWritten(2, 64), channels.atServer.next());
+        assertFilled(there, 64, 64, 3);
+        assertEquals(0, source.refCnt());
+        assertThrows(IllegalArgumentException.class, () -> RpmaRegion.allocate(0, ALL));
+        assertThrows(IllegalArgumentException.class, () -> RpmaRegion.allocate(8));
+    }
+
+    /** What cannot complete any more fails when the channel is closed, and lets go of its region. */
+    @Test
+    void closingFailsWhatIsUnderWay() throws Exception {
+        channels = new ConnectedChannels(group, Kind.MESSAGES, server -> server
+            .option(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, 1).childOption(ChannelOption.AUTO_READ, false),
+            client -> client.option(ChannelOption.SO_LINGER, 0));
+        remote = RpmaRemoteRegion.open(there.descriptor(channels.server));
+        succeeds(channels.client, RpmaOperation.writeWithImmediate(here, 0, 64, remote, 0, 1));
+        ChannelFuture stalled = channels.client.writeAndFlush(RpmaOperation.writeWithImmediate(here, 0, 64, remote, 64, 2));
+        channels.client.close().sync();
+        assertInstanceOf(ClosedChannelException.class, fails(stalled));
+        assertEquals(1, here.refCnt());
+    }
+}

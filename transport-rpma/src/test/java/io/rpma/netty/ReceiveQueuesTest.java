@@ -1,0 +1,228 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import io.netty.util.NetUtil;
+import io.rpma.MemoryUsage;
+import io.rpma.netty.ConnectedChannels.Kind;
+import java.lang.foreign.ValueLayout;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Receives that come from a shared queue, and receives that complete in a queue of their own. */
+@Timeout(60)
+class ReceiveQueuesTest {
+    private static final int RECEIVES = 8;
+
+    private RpmaEventLoopGroup group;
+    private RpmaSharedReceiveQueue shared;
+    private final BlockingQueue<Channel> accepted = new LinkedBlockingQueue<>();
+
+    @BeforeEach
+    void start() {
+        group = new RpmaEventLoopGroup(2);
+        shared = new RpmaSharedReceiveQueue(RECEIVES, 1024);
+    }
+
+    @AfterEach
+    void stop() {
+        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+        if (shared.refCnt() > 0) {
+            shared.release();
+        }
+        assertEquals(0, shared.refCnt());
+    }
+
+    /** Sends every message back. */
+    private final class Echo extends ChannelInboundHandlerAdapter {
+        @Override
+        public boolean isSharable() {
+            return true;
+        }
+
+        @Override
+        public void channelActive(ChannelHandlerContext ctx) {
+            accepted.add(ctx.channel());
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object msg) {
+            ctx.writeAndFlush(msg);
+        }
+    }
+
+    private Channel serve(boolean completionQueue, boolean autoRead) throws InterruptedException {
+        return new ServerBootstrap().group(group).channel(RpmaMessageServerChannel.class)
+            .option(RpmaChannelOption.RPMA_RECEIVE_QUEUE, shared)
+            .option(RpmaChannelOption.RPMA_RECEIVE_COMPLETION_QUEUE, completionQueue)
+            .childOption(ChannelOption.AUTO_READ, autoRead).childHandler(new Echo())
+            .bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
+    }
+
+    private Channel connect(Channel server, ConnectedChannels.End end) throws InterruptedException {
+        return new Bootstrap().group(group).channel(RpmaMessageChannel.class).handler(end).connect(server.localAddress())
+            .sync().channel();
+    }
+
+    /** Several connections, on two loops, never more messages at once than buffers: short ones are copied, long ones not. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void connectionsShareTheBuffers(boolean completionQueue) throws Exception {
+        Channel server = serve(completionQueue, true);
+        Map<Channel, ConnectedChannels.End> clients = new HashMap<>();
+        for (int i = 0; i < 5; i++) {
+            ConnectedChannels.End end = new ConnectedChannels.End();
+            clients.put(connect(server, end), end);
+        }
+        for (int i = 0; i < 100; i++) {
+            int id = 0;
+            for (Channel client : clients.keySet()) {
+                client.writeAndFlush(RpmaByteBufAllocator.DEFAULT.buffer(1024).writeInt(++id).writeInt(i)
+                    .writeZero(i % 2 == 0 ? 0 : 1000));
+            }
+            id = 0;
+            for (ConnectedChannels.End end : clients.values()) {
+                ByteBuf echo = (ByteBuf) end.next();
+                assertEquals(++id, echo.readInt());
+                assertEquals(i, echo.readInt());
+                assertEquals(i % 2 == 0 ? 0 : 1000, echo.readableBytes());
+                echo.release();
+            }
+        }
+        shared.release();
+        assertTrue(shared.refCnt() > 0, "the channels still use it");
+        for (Channel client : clients.keySet()) {
+            client.close().sync();
+        }
+        server.close().sync();
+        for (int i = 0; i < clients.size(); i++) {
+            Channel child = accepted.poll(20, TimeUnit.SECONDS);
+            assertNotNull(child);
+            assertTrue(child.closeFuture().await(20, TimeUnit.SECONDS));
+        }
+    }
+
+    /** Connections that end with messages unread, or unfetched, give their buffers back. */
+    @ParameterizedTest
+    @CsvSource({"false, false", "false, true", "true, false", "true, true"})
+    void noBufferIsLost(boolean completionQueue, boolean serverCloses) throws Exception {
+        Channel server = serve(completionQueue, false);
+        for (int round = 0; round < 2 * RECEIVES; round++) {
+            Channel client = connect(server, new ConnectedChannels.End());
+            Channel child = accepted.poll(20, TimeUnit.SECONDS);
+            assertNotNull(child);
+            for (int i = 0; i < RECEIVES / 2; i++) {
+                client.writeAndFlush(Unpooled.copyInt(i)).sync();
+            }
+            (serverCloses ? child : client).close().sync();
+            assertTrue(child.closeFuture().await(20, TimeUnit.SECONDS));
+            assertTrue(client.closeFuture().await(20, TimeUnit.SECONDS));
+        }
+        Channel client = connect(server, new ConnectedChannels.End());
+        List<ChannelFuture> sends = new ArrayList<>();
+        for (int i = 0; i <= RECEIVES; i++) {
+            sends.add(client.writeAndFlush(Unpooled.copyInt(i)));
+        }
+        for (int i = 0; i < RECEIVES; i++) {
+            assertTrue(sends.get(i).await(20, TimeUnit.SECONDS), "a buffer is missing");
+            assertTrue(sends.get(i).isSuccess());
+        }
+        assertFalse(sends.get(RECEIVES).isDone());
+        // Another connection waits for the same buffers.
+        ConnectedChannels.End end = new ConnectedChannels.End();
+        Channel other = connect(server, end);
+        ChannelFuture waiting = other.writeAndFlush(Unpooled.copyInt(7));
+        for (Channel child : List.of(accepted.take(), accepted.take())) {
+            child.config().setAutoRead(true);
+        }
+        waiting.sync();
+        ByteBuf echo = (ByteBuf) end.next();
+        assertEquals(7, echo.readInt());
+        echo.release();
+        client.close().sync();
+        other.close().sync();
+        server.close().sync();
+        shared.release();
+    }
+
+    /** A client may share too; sends, receives and one-sided operations complete in their queues. */
+    @Test
+    void receivesHaveACompletionQueueOfTheirOwn() throws Exception {
+        try (ConnectedChannels channels = new ConnectedChannels(group, Kind.MESSAGES,
+                server -> server.option(RpmaChannelOption.RPMA_RECEIVE_COMPLETION_QUEUE, true),
+                client -> client.option(RpmaChannelOption.RPMA_RECEIVE_COMPLETION_QUEUE, true)
+                    .option(RpmaChannelOption.RPMA_RECEIVE_QUEUE, shared))) {
+            RpmaRegion region = RpmaRegion.allocate(64, MemoryUsage.WRITE_DST);
+            RpmaRemoteRegion remote = RpmaRemoteRegion.open(region.descriptor(channels.server));
+            for (int i = 0; i < 100; i++) {
+                channels.client.write(RpmaOperation.atomicWrite(remote, 0, i));
+                channels.client.writeAndFlush(new RpmaMessage(Unpooled.copyInt(i), i)).sync();
+                RpmaMessage message = (RpmaMessage) channels.atServer.next();
+                assertEquals(i, message.immediate());
+                message.release();
+                assertEquals(i, region.memory().get(ValueLayout.JAVA_LONG, 0));
+                channels.server.writeAndFlush(Unpooled.copyInt(-i)).sync();
+                ByteBuf answer = (ByteBuf) channels.atClient.next();
+                assertEquals(-i, answer.readInt());
+                answer.release();
+            }
+            remote.release();
+            region.release();
+        }
+        shared.release();
+    }
+
+    @Test
+    void badSizesAreRefused() throws Exception {
+        assertThrows(IllegalArgumentException.class, () -> new RpmaSharedReceiveQueue(0, 64));
+        assertThrows(IllegalArgumentException.class, () -> new RpmaSharedReceiveQueue(1, 0));
+        assertThrows(IllegalArgumentException.class, () -> new RpmaSharedReceiveQueue(1, (4 << 20) + 1));
+        RpmaSharedReceiveQueue huge = new RpmaSharedReceiveQueue(Integer.MAX_VALUE >> 8, 64);
+        ChannelFuture bind = new ServerBootstrap().group(group).channel(RpmaMessageServerChannel.class)
+            .option(RpmaChannelOption.RPMA_RECEIVE_QUEUE, huge).childHandler(new Echo())
+            .bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).await();
+        assertTrue(bind.cause() instanceof IllegalArgumentException, String.valueOf(bind.cause()));
+        assertTrue(bind.channel().closeFuture().await(20, TimeUnit.SECONDS));
+        huge.release();
+        assertEquals(0, huge.refCnt());
+    }
+}
