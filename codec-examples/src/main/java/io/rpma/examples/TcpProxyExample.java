@@ -33,6 +33,7 @@ import io.netty.util.NetUtil;
 import io.rpma.netty.RpmaByteBufAllocator;
 import io.rpma.netty.RpmaChannel;
 import io.rpma.netty.RpmaEventLoopGroup;
+import io.rpma.netty.RpmaPolling;
 import io.rpma.netty.RpmaServerChannel;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -58,8 +59,6 @@ import picocli.CommandLine.TypeConversionException;
  */
 @Command(name = "tcp-proxy", description = "Lets programs that know only TCP use RPMA")
 final class TcpProxyExample implements Callable<Integer> {
-    private static final String SPIN_NANOS = "io.rpma.netty.spinNanos";
-
     @Mixin
     private CommonOptions common;
 
@@ -134,11 +133,8 @@ final class TcpProxyExample implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        if (System.getProperty(SPIN_NANOS) == null) {
-            // An idle loop would spin on the processors that the program beside it wants.
-            System.setProperty(SPIN_NANOS, "0");
-        }
-        EventLoopGroup group = new RpmaEventLoopGroup(2);
+        // An idle loop that polls on would take the processors that the programs beside it want.
+        EventLoopGroup group = new RpmaEventLoopGroup(2, RpmaPolling.BLOCK);
         try {
             if (route == null) {
                 compare(group);

@@ -91,6 +91,12 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
         return (RpmaServerChannel) super.parent();
     }
 
+    /** Returns what this connection has done so far; all 0 while it is not connected. May be called on any thread. */
+    public RpmaChannelCounters counters() {
+        StreamQueuePair current = pair;
+        return current != null ? current.counters() : new RpmaChannelCounters(0);
+    }
+
     @Override
     QueuePair pair() {
         return pair;
@@ -184,6 +190,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
             int limit = to.messageLimit();
             if (limit == 0) {
                 // Credits or slots come back with a completion, which calls flush0() again.
+                to.stalled();
                 return;
             }
             if (msg instanceof ByteBuf buf) {
@@ -218,6 +225,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
             throws IOException {
         int bytes = Math.min(limit, buf.readableBytes());
         boolean last = bytes == buf.readableBytes() && in.size() == 1;
+        to.counters().sendCopiesAvoided++;
         to.send(buf.retain(), slab, buf.memoryAddress() + buf.readerIndex() - slab.address(), bytes, last);
         in.removeBytes(bytes);
     }
@@ -242,6 +250,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
             message.release();
         } else {
             // Before the promises, whose listeners may close the channel: what they were told must be on its way.
+            to.counters().sendCopiesMade++;
             send(to, message, !more);
         }
         in.removeBytes(bytes);

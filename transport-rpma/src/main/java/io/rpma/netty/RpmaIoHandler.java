@@ -63,6 +63,7 @@ public final class RpmaIoHandler implements IoHandler {
     private final Set<Registration> registrations = new LinkedHashSet<>();
     private final NonBlocking nonBlocking = new NonBlocking();
     private Registration[] hot = new Registration[16];
+    private final RpmaLoopCounters counters = new RpmaLoopCounters();
     private int hotCount;
     private int active;
     private int dispatched;
@@ -112,11 +113,14 @@ public final class RpmaIoHandler implements IoHandler {
     @Override
     public void initialize() {
         epoll.initialize();
+        counters.name(Thread.currentThread().getName());
+        RpmaMetrics.began(counters);
     }
 
     @Override
     public int run(IoHandlerContext context) {
         active = 0;
+        counters.turns++;
         long started = context.shouldReportActiveIoTime() ? System.nanoTime() : 0;
         int handled = pollHot();
         if (started != 0 && handled > 0) {
@@ -133,8 +137,10 @@ public final class RpmaIoHandler implements IoHandler {
         long idleSince = System.nanoTime();
         boolean polled = hotCount > 0 && spin.pays();
         if (polled) {
+            counters.spins++;
             if (spinUntilWork(context, idleSince)) {
                 spin.paid();
+                counters.spinsPaid++;
                 return active;
             }
             spin.failed();
@@ -142,6 +148,7 @@ public final class RpmaIoHandler implements IoHandler {
         if (arm() || !context.canBlock()) {
             return active;
         }
+        counters.blocks++;
         runEpoll(context);
         lastEpollNanos = System.nanoTime();
         if (hotCount > 0) {
@@ -188,6 +195,7 @@ public final class RpmaIoHandler implements IoHandler {
                 cool(registration);
             }
         }
+        counters.polls += total;
         return total;
     }
 
@@ -250,6 +258,7 @@ public final class RpmaIoHandler implements IoHandler {
             registration.hotIndex = hotCount;
             registration.emptyPolls = 0;
             hot[hotCount++] = registration;
+            counters.hotQueues = hotCount;
         }
     }
 
@@ -261,6 +270,7 @@ public final class RpmaIoHandler implements IoHandler {
             last.hotIndex = index;
             hot[hotCount] = null;
             registration.hotIndex = -1;
+            counters.hotQueues = hotCount;
         }
     }
 
@@ -287,6 +297,7 @@ public final class RpmaIoHandler implements IoHandler {
             }
         }
         epoll.destroy();
+        RpmaMetrics.ended(counters);
     }
 
     @Override
@@ -294,6 +305,7 @@ public final class RpmaIoHandler implements IoHandler {
         if (handle instanceof RpmaIoHandle rpma) {
             Registration registration = new Registration(rpma);
             registrations.add(registration);
+            counters.connections = registrations.size();
             rpma.registered();
             return registration;
         }
@@ -427,6 +439,7 @@ public final class RpmaIoHandler implements IoHandler {
         private void cancelOnLoop() {
             close();
             if (registrations.remove(this)) {
+                counters.connections = registrations.size();
                 handle.unregistered();
             }
         }

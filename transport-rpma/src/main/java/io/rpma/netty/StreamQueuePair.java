@@ -74,6 +74,12 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     private boolean finReceived;
     private boolean hungUp;
 
+    private final RpmaChannelCounters counters;
+    private final ConnectedEvent connecting = new ConnectedEvent();
+    // Used again for each stall; null while there was none.
+    private CreditStallEvent stall;
+    private long stalledSince;
+
     private StreamQueuePair(Fabric fabric, StreamSizes sizes, boolean active, ReceiveBuffers receives,
             Connection connection, InetSocketAddress requestedRemote) {
         super(fabric, connection, requestedRemote);
@@ -88,6 +94,12 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         outcomes = new Outcomes(sizes.sendQueue());
         underWayMask = slots - 1;
         peerHolds = sizes.credits();
+        counters = RpmaMetrics.opened(sizes.credits());
+        connecting.begin();
+    }
+
+    RpmaChannelCounters counters() {
+        return counters;
     }
 
     /**
@@ -157,6 +169,13 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             }
             peerIs(peer);
         }
+        if (connecting.shouldCommit()) {
+            connecting.local = String.valueOf(localAddress);
+            connecting.remote = String.valueOf(remoteAddress);
+            connecting.fabric = fabric.toString();
+            connecting.active = active;
+            connecting.commit();
+        }
     }
 
     @Override
@@ -191,6 +210,9 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
                 listener.readable();
             }
             if (connection != null && (ended || blockedBefore && messageLimit() > 0 || fullBefore && canPost())) {
+                if (messageLimit() > 0) {
+                    stallEnded();
+                }
                 listener.writable();
             }
         }
@@ -209,6 +231,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             breakWith(e);
             return -1;
         }
+        counters.completions += n;
         for (int i = 0; i < n; i++) {
             long context = batch.context(i);
             int status = batch.statusCode(i);
@@ -225,6 +248,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
 
     /** The one place where a failed work request is turned into a state. */
     private void failed(long context, CompletionStatus status, int queuePair) {
+        counters.failed(status);
         boolean send = (context & SEND_CONTEXT) != 0;
         if (!send) {
             giveBack((int) context);
@@ -319,6 +343,9 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     private void arrive(int slot, int bytes) {
         int tail = (arrivedHead + arrivedCount++) % arrived.length;
         arrivedBytes[tail] = bytes;
+        counters.messagesReceived++;
+        counters.bytesReceived += bytes;
+        counters.unread(arrivedCount);
         if (!receives.isCrowded()) {
             arrived[tail] = receives.buffer(slot);
             arrivedSlot[tail] = slot;
@@ -374,6 +401,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             arrived[arrivedHead] = null;
             source.writerIndex(bytes);
             consumed();
+            counters.receiveCopiesAvoided++;
             handle.lastBytesRead(bytes);
             return source;
         }
@@ -381,6 +409,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         int n = Math.min(bytes - headRead, result.writableBytes());
         handle.attemptedBytesRead(result.writableBytes());
         result.writeBytes(source, headRead, n);
+        counters.receiveCopiesMade++;
         headRead += n;
         if (headRead == bytes) {
             consumed();
@@ -472,6 +501,37 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             ? peerMessageBytes : 0;
     }
 
+    /** Something is to be sent, but {@link #messageLimit()} is 0. */
+    void stalled() {
+        if (stalledSince != 0 || !established || broken != null || finSent) {
+            return;
+        }
+        boolean credit = credits == 0;
+        if (credit) {
+            counters.creditWaits++;
+        } else {
+            counters.sendQueueWaits++;
+        }
+        stalledSince = System.nanoTime();
+        if (stall == null) {
+            stall = new CreditStallEvent();
+        }
+        stall.begin();
+        stall.credit = credit;
+    }
+
+    private void stallEnded() {
+        if (stalledSince == 0) {
+            return;
+        }
+        counters.waitNanos += System.nanoTime() - stalledSince;
+        stalledSince = 0;
+        if (stall.shouldCommit()) {
+            stall.remote = String.valueOf(remoteAddress);
+            stall.commit();
+        }
+    }
+
     /**
      * Sends a message of data; {@link #messageLimit()} must allow it.
      *
@@ -495,6 +555,8 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             throw e;
         }
         underWay[(int) posted & underWayMask] = owner;
+        counters.messagesSent++;
+        counters.bytesSent += bytes;
         post(region, offset, bytes, Immediate.DATA, signal);
         if (broken != null) {
             throw broken;
@@ -536,6 +598,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     }
 
     private void sendControl(int kind, boolean signal) {
+        counters.controlMessagesSent++;
         post(null, 0, 0, kind, signal);
     }
 
@@ -617,6 +680,16 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         }
         receives.leave(sizes.receiveQueue());
         release(underWay);
+        RpmaMetrics.ended(counters);
+        ClosedEvent event = new ClosedEvent();
+        if (event.shouldCommit()) {
+            event.local = String.valueOf(localAddress);
+            event.remote = String.valueOf(remoteAddress);
+            event.reason = isAbnormal() ? broken.getMessage() : finReceived ? "ended by both" : "closed by this end";
+            event.bytesSent = counters.bytesSent;
+            event.bytesReceived = counters.bytesReceived;
+            event.commit();
+        }
     }
 
     private static void release(ReferenceCounted[] buffers) {
