@@ -17,7 +17,8 @@ import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
 /**
- * The messages of a soak: the number of the message on its connection, content that follows from it, the number of the connection,
+ * The messages of a soak: the number of the message on its connection, content that follows from it, the number of the
+ * connection,
  * and the CRC-32C of all that. Not for more than one thread.
  */
 final class SoakMessage {
