@@ -90,7 +90,8 @@ public final class RpmaMetricsBinder implements MeterBinder {
         Gauge.builder("rpma.loops", () -> RpmaMetrics.loops().size()).tags(tags).description("event loops").register(registry);
     }
 
-    private void counter(MeterRegistry registry, String name, Tags own, String unit, ToLongFunction<RpmaChannelCounters> value) {
+    private void counter(MeterRegistry registry, String name, Tags own, String unit,
+            ToLongFunction<RpmaChannelCounters> value) {
         FunctionCounter.builder(name, RpmaMetrics.class, ignored -> value.applyAsLong(RpmaMetrics.channels())).tags(tags).tags(own)
             .baseUnit(unit).register(registry);
     }
