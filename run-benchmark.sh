@@ -13,6 +13,7 @@
 # Measures Netty over RPMA beside Netty's own transports, built first if need be: `./run-benchmark.sh --quick` takes two
 # minutes, `./run-benchmark.sh` takes its time, `./run-benchmark.sh --help` lists the options. The report goes to
 # benchmark/target/report. `./run-benchmark.sh provider` measures the provider's data path alone, with the options of JMH.
+# `./run-benchmark.sh soak` sends 100 million messages there and back and demands that nothing is lost and memory stays flat.
 
 set -euo pipefail
 
@@ -98,6 +99,10 @@ class_path=$target/classes${jars//:lib\//:$target/lib/}
 if [[ ${1-} == provider ]]; then
     shift
     exec "$java/bin/java" -cp "$class_path" io.rpma.benchmark.ProviderCosts "$@"
+fi
+if [[ ${1-} == soak ]]; then
+    shift
+    exec "$java/bin/java" -cp "$class_path" io.rpma.benchmark.Soak --logs "$target/soak" "$@"
 fi
 exec "$java/bin/java" --enable-native-access=ALL-UNNAMED -cp "$class_path" io.rpma.benchmark.Benchmark \
     --report "$target/report" "$@"

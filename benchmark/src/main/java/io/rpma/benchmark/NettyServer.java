@@ -20,14 +20,20 @@ import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.handler.codec.FixedLengthFrameDecoder;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
-/** The server of one measurement over one transport. */
+/** A server over one transport. */
 final class NettyServer implements Engine.Server {
     private final NettyTransport transport;
     private final EventLoopGroup group;
     private final Channel listener;
 
     NettyServer(NettyTransport transport, Measurement measurement) throws IOException {
+        this(transport, connection -> addHandlers(connection, measurement));
+    }
+
+    /** Starts a server whose connections get their handlers from the given initializer. */
+    NettyServer(NettyTransport transport, Consumer<Channel> initializer) throws IOException {
         this.transport = transport;
         group = new MultiThreadIoEventLoopGroup(transport.ioHandlers());
         try {
@@ -37,7 +43,7 @@ final class NettyServer implements Engine.Server {
                 .childHandler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel connection) {
-                        addHandlers(connection, measurement);
+                        initializer.accept(connection);
                     }
                 })
                 .bind(transport.newLocalAddress()).syncUninterruptibly().channel();

@@ -106,7 +106,7 @@ class GrpcExampleTest {
 
     @Test
     void aMessageThatIsTooLargeIsRefusedAndTheConnectionGoesOn() throws Exception {
-        BytesValue tooLarge = BytesValue.of(ByteString.copyFrom(new byte[65 << 20]));
+        BytesValue tooLarge = BytesValue.of(ByteString.copyFrom(new byte[33 << 20]));
         StatusRuntimeException refusal = assertThrows(StatusRuntimeException.class,
             () -> ClientCalls.blockingUnaryCall(channel, GrpcExample.ECHO, CallOptions.DEFAULT, tooLarge));
         assertEquals(Status.Code.RESOURCE_EXHAUSTED, refusal.getStatus().getCode());

@@ -222,7 +222,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
     /** The one place where a failed work request is turned into a state. */
     private void failed(long context, CompletionStatus status) {
         if ((context & FILLER_CONTEXT) != 0) {
-            breakWith(new RpmaCompletionException(status, "Connection reset: " + status.text()));
+            breakWith(RpmaCompletionException.of("a work request", status));
             return;
         }
         if ((context & SEND_CONTEXT) == 0) {
@@ -238,7 +238,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
         long sequence = context ^ SEND_CONTEXT;
         retire(sequence - 1);
         if (retired == sequence) {
-            RpmaCompletionException cause = new RpmaCompletionException(status, "Connection reset: " + status.text());
+            RpmaCompletionException cause = RpmaCompletionException.of("a work request", status);
             retired++;
             outcomes.end(broken != null ? broken : cause);
             breakWith(cause);

@@ -34,6 +34,7 @@ import io.rpma.RpmaUnavailableException;
 import io.rpma.WorkCompletions;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -57,7 +58,7 @@ public final class RpmaIoHandler implements IoHandler {
 
     private final ThreadAwareExecutor executor;
     private final IoHandler epoll;
-    private final SpinPolicy spin = new SpinPolicy();
+    private final SpinPolicy spin;
     private final WorkCompletions batch = new WorkCompletions(BATCH);
     private final Set<Registration> registrations = new LinkedHashSet<>();
     private final NonBlocking nonBlocking = new NonBlocking();
@@ -68,24 +69,38 @@ public final class RpmaIoHandler implements IoHandler {
     private int dispatched;
     private long lastEpollNanos;
 
-    private RpmaIoHandler(ThreadAwareExecutor executor, IoHandler epoll) {
+    private RpmaIoHandler(ThreadAwareExecutor executor, IoHandler epoll, RpmaPolling polling) {
         this.executor = executor;
         this.epoll = epoll;
+        spin = new SpinPolicy(polling);
     }
 
     /**
-     * Returns the factory of handlers, for a {@code MultiThreadIoEventLoopGroup} or whatever else takes one.
+     * Returns the factory of handlers, for a {@code MultiThreadIoEventLoopGroup} or whatever else takes one. Their loops poll as
+     * {@code -Dio.rpma.netty.polling} says.
      *
      * @throws RpmaUnavailableException if the JVM refuses native access; the message names the flag
      * @throws UnsatisfiedLinkError if Netty's native epoll library is not there
      */
     public static IoHandlerFactory newFactory() {
+        return newFactory(RpmaPolling.byDefault());
+    }
+
+    /**
+     * Returns the factory of handlers.
+     *
+     * @param polling what their loops do while they are idle
+     * @throws RpmaUnavailableException if the JVM refuses native access; the message names the flag
+     * @throws UnsatisfiedLinkError if Netty's native epoll library is not there
+     */
+    public static IoHandlerFactory newFactory(RpmaPolling polling) {
+        Objects.requireNonNull(polling, "polling");
         NativeAccess.ensure(Epoll.unavailabilityCause());
         IoHandlerFactory epoll = EpollIoHandler.newFactory();
         return new IoHandlerFactory() {
             @Override
             public IoHandler newHandler(ThreadAwareExecutor executor) {
-                return new RpmaIoHandler(executor, epoll.newHandler(executor));
+                return new RpmaIoHandler(executor, epoll.newHandler(executor), polling);
             }
 
             @Override
@@ -120,13 +135,15 @@ public final class RpmaIoHandler implements IoHandler {
             return active;
         }
         long idleSince = System.nanoTime();
-        if (hotCount > 0 && spin.pays()) {
+        boolean polled = hotCount > 0 && spin.pays();
+        if (polled) {
             counters.spins++;
             if (spinUntilWork(context, idleSince)) {
                 spin.paid();
                 counters.spinsPaid++;
                 return active;
             }
+            spin.failed();
         }
         if (arm() || !context.canBlock()) {
             return active;
@@ -135,8 +152,10 @@ public final class RpmaIoHandler implements IoHandler {
         runEpoll(context);
         lastEpollNanos = System.nanoTime();
         if (hotCount > 0) {
-            // A completion ended the wait: had spinning been long enough to see it?
-            spin.waited(lastEpollNanos - idleSince);
+            // A completion ended the wait: would polling have seen it?
+            if (!polled) {
+                spin.blocked(lastEpollNanos - idleSince);
+            }
             pollHot();
         }
         return active;
@@ -171,7 +190,7 @@ public final class RpmaIoHandler implements IoHandler {
                 total += n;
                 active++;
                 registration.emptyPolls = 0;
-            } else if (++registration.emptyPolls >= COLD_AFTER_EMPTY_POLLS && registration.hotIndex >= 0
+            } else if (++registration.emptyPolls >= COLD_AFTER_EMPTY_POLLS && registration.hotIndex >= 0 && !spin.isEndless()
                     && !registration.armAndPoll(batch)) {
                 cool(registration);
             }
@@ -181,7 +200,8 @@ public final class RpmaIoHandler implements IoHandler {
     }
 
     private boolean spinUntilWork(IoHandlerContext context, long since) {
-        long deadline = since + spin.maxNanos();
+        long scheduled = context.delayNanos(since);
+        long deadline = since + Math.min(spin.maxNanos(), scheduled);
         int turns = 0;
         for (;;) {
             if (pollHot() > 0) {
@@ -193,7 +213,11 @@ public final class RpmaIoHandler implements IoHandler {
                     return true;
                 }
                 long now = System.nanoTime();
-                if (now >= deadline || hotCount == 0) {
+                if (now - deadline >= 0) {
+                    // A task that is due is work as well.
+                    return scheduled <= spin.maxNanos();
+                }
+                if (hotCount == 0) {
                     return false;
                 }
                 if (now - lastEpollNanos >= EPOLL_INTERVAL_NANOS) {
@@ -285,7 +309,7 @@ public final class RpmaIoHandler implements IoHandler {
             rpma.registered();
             return registration;
         }
-        return epoll.register(handle);
+        return new EpollRegistration(epoll.register(handle));
     }
 
     @Override

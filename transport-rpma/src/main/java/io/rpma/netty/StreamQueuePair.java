@@ -286,8 +286,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             int index = (int) sequence & underWayMask;
             if (underWay[index] instanceof RpmaOperation operation) {
                 underWay[index] = null;
-                outcomes.end(broken != null ? broken : new RpmaCompletionException(status, operation.text() + " failed: "
-                    + status.text()));
+                outcomes.end(broken != null ? broken : RpmaCompletionException.of(operation.text(), status));
                 operation.release();
             }
         }

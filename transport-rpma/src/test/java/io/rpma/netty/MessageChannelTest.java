@@ -252,7 +252,8 @@ class MessageChannelTest {
         ChannelFuture after = channels.client.write(bytes(1, 3));
         channels.client.flush();
         before.sync();
-        assertInstanceOf(RpmaCompletionException.class, fails(tooLong));
+        RpmaCompletionException cause = assertInstanceOf(RpmaCompletionException.class, fails(tooLong));
+        assertTrue(cause.getMessage().contains("RPMA_PEER_RECEIVE_BUFFER_BYTES"), cause.getMessage());
         fails(after);
         assertBytes(channels.atServer.next(), 100, 1);
         assertTrue(channels.atServer.failure().getMessage().contains("RPMA_RECEIVE_BUFFER_BYTES"));
