@@ -92,8 +92,8 @@ public final class RpmaMetricsBinder implements MeterBinder {
 
     private void counter(MeterRegistry registry, String name, Tags own, String unit,
             ToLongFunction<RpmaChannelCounters> value) {
-        FunctionCounter.builder(name, RpmaMetrics.class, ignored -> value.applyAsLong(RpmaMetrics.channels())).tags(tags).tags(own)
-            .baseUnit(unit).register(registry);
+        FunctionCounter.builder(name, RpmaMetrics.class, ignored -> value.applyAsLong(RpmaMetrics.channels())).tags(tags)
+            .tags(own).baseUnit(unit).register(registry);
     }
 
     // The sum of the loops: their number changes, and with it what a meter of each would have to be.
