@@ -685,11 +685,18 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         if (event.shouldCommit()) {
             event.local = String.valueOf(localAddress);
             event.remote = String.valueOf(remoteAddress);
-            event.reason = isAbnormal() ? broken.getMessage() : finReceived ? "ended by both" : "closed by this end";
+            event.reason = reason();
             event.bytesSent = counters.bytesSent;
             event.bytesReceived = counters.bytesReceived;
             event.commit();
         }
+    }
+
+    private String reason() {
+        if (isAbnormal() && !(broken instanceof ClosedChannelException)) {
+            return broken.getMessage() != null ? broken.getMessage() : broken.toString();
+        }
+        return finReceived ? "ended by both" : "closed by this end";
     }
 
     private static void release(ReferenceCounted[] buffers) {
