@@ -158,6 +158,8 @@ class GrpcExampleTest {
         assertEquals(List.of(9L), answer(GrpcExample.unary(channel, GrpcExample.SQUARE, 3)));
         server.shutdownNow();
         Throwable failure = assertThrows(ExecutionException.class, () -> answer(alone)).getCause();
-        assertEquals(Status.Code.CANCELLED, Status.fromThrowable(failure).getCode(), failure::toString);
+        // The server resets the call, and says that it goes away: gRPC's client believes whichever it hears first.
+        Status.Code code = Status.fromThrowable(failure).getCode();
+        assertTrue(code == Status.Code.CANCELLED || code == Status.Code.UNAVAILABLE, failure::toString);
     }
 }

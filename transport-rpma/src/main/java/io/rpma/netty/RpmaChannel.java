@@ -54,6 +54,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
 
     private final RpmaChannelConfig config = new RpmaChannelConfig(this);
     private final Gatherer gatherer = new Gatherer();
+    private ByteBuf partlySent;
     private final PostedEntries operations = new PostedEntries();
 
     private volatile StreamQueuePair pair;
@@ -194,7 +195,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
                 return;
             }
             if (msg instanceof ByteBuf buf) {
-                Slab slab = inPlace(buf);
+                Slab slab = buf == partlySent ? RpmaByteBufAllocator.slab(buf.memoryAddress()) : inPlace(buf);
                 if (slab != null) {
                     writeInPlace(to, in, buf, slab, limit);
                 } else {
@@ -221,10 +222,13 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
             && !(buf instanceof CompositeByteBuf) ? RpmaByteBufAllocator.slab(buf.memoryAddress()) : null;
     }
 
-    private static void writeInPlace(StreamQueuePair to, ChannelOutboundBuffer in, ByteBuf buf, Slab slab, int limit)
+    private void writeInPlace(StreamQueuePair to, ChannelOutboundBuffer in, ByteBuf buf, Slab slab, int limit)
             throws IOException {
         int bytes = Math.min(limit, buf.readableBytes());
-        boolean last = bytes == buf.readableBytes() && in.size() == 1;
+        boolean whole = bytes == buf.readableBytes();
+        boolean last = whole && in.size() == 1;
+        // The messages under way hold the buffer now, and nobody else: its rest may go in place as well.
+        partlySent = whole ? null : buf;
         to.counters().sendCopiesAvoided++;
         to.send(buf.retain(), slab, buf.memoryAddress() + buf.readerIndex() - slab.address(), bytes, last);
         in.removeBytes(bytes);
