@@ -22,6 +22,7 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -65,7 +66,8 @@ enum SoakFigure {
 
     /** Formats a value: MiB, or a number. */
     String format(long value) {
-        return unit == 1 ? Long.toString(value) : String.format("%.1f", (double) value / unit);
+        // Rounded before it is divided: there is no -0.0 then.
+        return unit == 1 ? Long.toString(value) : String.format(Locale.ROOT, "%.1f", Math.round(10.0 * value / unit) / 10.0);
     }
 
     /**

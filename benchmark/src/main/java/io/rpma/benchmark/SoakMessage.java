@@ -17,8 +17,8 @@ import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
 /**
- * The messages of a soak: the number of the message on its connection, content that follows from it, the number of the connection,
- * and the CRC-32C of all that. Not for more than one thread.
+ * The messages of a soak: the number of the message on its connection, content that follows from it, the number of the
+ * connection, and the CRC-32C of all that. Not for more than one thread.
  */
 final class SoakMessage {
     /** The size of the smallest in bytes; all are a multiple of eight. */

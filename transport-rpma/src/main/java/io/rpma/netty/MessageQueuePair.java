@@ -506,7 +506,9 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
 
     @Override
     String endReason() {
-        return broken != null ? broken.getMessage() : "closed by this end";
+        // Whoever leaves a shared receive queue is broken by that alone.
+        return broken != null && !(broken instanceof ClosedChannelException) ? String.valueOf(broken.getMessage())
+            : "closed by this end";
     }
 
     @Override

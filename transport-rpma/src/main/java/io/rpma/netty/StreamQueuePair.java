@@ -667,7 +667,10 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
 
     @Override
     String endReason() {
-        return isAbnormal() ? broken.getMessage() : finReceived ? "ended by both" : "closed by this end";
+        if (isAbnormal() && !(broken instanceof ClosedChannelException)) {
+            return broken.getMessage() != null ? broken.getMessage() : broken.toString();
+        }
+        return finReceived ? "ended by both" : "closed by this end";
     }
 
     private static void release(ReferenceCounted[] buffers) {
