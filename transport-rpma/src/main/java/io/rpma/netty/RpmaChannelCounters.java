@@ -17,7 +17,8 @@ import io.rpma.CompletionStatus;
 /**
  * What a connection has done so far. Written by the connection's event loop alone, without a lock or an atomic operation; read
  * by any thread, which sees each number as it was a moment ago, and not all of the same moment. See
- * {@link RpmaChannel#counters()}; {@link RpmaMetrics#channels()} has the sums of the process.
+ * {@link RpmaChannel#counters()} and {@link RpmaMessageChannel#counters()}; {@link RpmaMetrics#channels()} has the sums of the
+ * process.
  */
 public final class RpmaChannelCounters {
     private static final CompletionStatus[] STATUSES = CompletionStatus.values();

@@ -45,7 +45,6 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     private static final int NO_SLOT = -1;
 
     private final StreamSizes sizes;
-    private final boolean active;
 
     // Receiving: the messages that arrived and are not read yet, in order, and the receive that each of them still holds, if any.
     private final ReceiveBuffers receives;
@@ -74,17 +73,14 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     private boolean finReceived;
     private boolean hungUp;
 
-    private final RpmaChannelCounters counters;
-    private final ConnectedEvent connecting = new ConnectedEvent();
     // Used again for each stall; null while there was none.
     private CreditStallEvent stall;
     private long stalledSince;
 
     private StreamQueuePair(Fabric fabric, StreamSizes sizes, boolean active, ReceiveBuffers receives,
             Connection connection, InetSocketAddress requestedRemote) {
-        super(fabric, connection, requestedRemote);
+        super(fabric, connection, requestedRemote, active, sizes.credits());
         this.sizes = sizes;
-        this.active = active;
         this.receives = receives;
         arrived = new ByteBuf[sizes.receiveQueue()];
         arrivedSlot = new int[arrived.length];
@@ -94,12 +90,6 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         outcomes = new Outcomes(sizes.sendQueue());
         underWayMask = slots - 1;
         peerHolds = sizes.credits();
-        counters = RpmaMetrics.opened(sizes.credits());
-        connecting.begin();
-    }
-
-    RpmaChannelCounters counters() {
-        return counters;
     }
 
     /**
@@ -168,13 +158,6 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
                     + Handshake.refusalText(peer.status()));
             }
             peerIs(peer);
-        }
-        if (connecting.shouldCommit()) {
-            connecting.local = String.valueOf(localAddress);
-            connecting.remote = String.valueOf(remoteAddress);
-            connecting.fabric = fabric.toString();
-            connecting.active = active;
-            connecting.commit();
         }
     }
 
@@ -680,19 +663,10 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         }
         receives.leave(sizes.receiveQueue());
         release(underWay);
-        RpmaMetrics.ended(counters);
-        ClosedEvent event = new ClosedEvent();
-        if (event.shouldCommit()) {
-            event.local = String.valueOf(localAddress);
-            event.remote = String.valueOf(remoteAddress);
-            event.reason = reason();
-            event.bytesSent = counters.bytesSent;
-            event.bytesReceived = counters.bytesReceived;
-            event.commit();
-        }
     }
 
-    private String reason() {
+    @Override
+    String endReason() {
         if (isAbnormal() && !(broken instanceof ClosedChannelException)) {
             return broken.getMessage() != null ? broken.getMessage() : broken.toString();
         }
