@@ -19,6 +19,7 @@ module io.rpma.netty {
     requires io.netty.transport.classes.epoll;
     requires io.netty.transport.unix.common;
     requires transitive io.rpma;
+    requires jdk.jfr;
     requires jdk.nio.mapmode;
     requires org.slf4j;
 

@@ -63,11 +63,17 @@ import java.util.zip.CRC32C;
 import java.util.zip.CheckedOutputStream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /** An HTTP/1.1 server of files, whole or a range of one, as Netty's file regions; on RPMA channels. */
 @Command(name = "file-server", description = "An HTTP/1.1 server of files, whole or a range, by file regions")
 final class FileServerExample implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec;
+
     @Mixin
     private CommonOptions common;
 
@@ -84,6 +90,12 @@ final class FileServerExample implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        if (port < 0 || port > 65535) {
+            throw new ParameterException(spec.commandLine(), "--port " + port + ": from 1 to 65535, or 0 for any free one");
+        }
+        if (directory != null && !Files.isDirectory(directory)) {
+            throw new ParameterException(spec.commandLine(), "--serve " + directory + ": there is no such directory");
+        }
         EventLoopGroup group = new RpmaEventLoopGroup(2);
         try {
             if (directory != null) {

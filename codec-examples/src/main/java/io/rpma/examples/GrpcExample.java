@@ -48,7 +48,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /**
  * grpc-java as it is: what is RPMA are the channel types and the event loop groups of the two builders. The messages are
@@ -67,21 +70,28 @@ final class GrpcExample implements Callable<Integer> {
         method(MethodType.UNARY, "Echo", BytesValue.getDefaultInstance());
 
     private static final String SERVICE = "rpma.example.Numbers";
-    private static final int LARGEST_MESSAGE = 64 << 20;
+    private static final int LARGEST_MESSAGE = 32 << 20;
+    private static final int LARGEST_FRAME = LARGEST_MESSAGE + 16;
+
+    @Spec
+    private CommandSpec spec;
 
     @Mixin
     private CommonOptions common;
 
-    @Option(names = "--calls", paramLabel = "N", defaultValue = "1000",
+    @Option(names = "--calls", paramLabel = "N", defaultValue = "1000", converter = AtLeastOne.class,
         description = "how many at once (default: ${DEFAULT-VALUE})")
     private int calls;
 
     @Option(names = "--large", paramLabel = "SIZE", defaultValue = "16MiB",
-        description = "the size of a large message, less than 64MiB (default: ${DEFAULT-VALUE})")
+        description = "the size of a large message, at most 32MiB (default: ${DEFAULT-VALUE})")
     private ByteSize large;
 
     @Override
     public Integer call() throws Exception {
+        if (large.bytes() > LARGEST_MESSAGE) {
+            throw new ParameterException(spec.commandLine(), "--large " + large + ": at most 32MiB");
+        }
         EventLoopGroup group = new RpmaEventLoopGroup(2);
         Numbers numbers = new Numbers();
         Server server = startServer(group, new InetSocketAddress("127.0.0.1", 0), numbers);
@@ -130,7 +140,7 @@ final class GrpcExample implements Callable<Integer> {
             .channelType(RpmaServerChannel.class)
             .bossEventLoopGroup(group)
             .workerEventLoopGroup(group)
-            .maxInboundMessageSize(LARGEST_MESSAGE)
+            .maxInboundMessageSize(LARGEST_FRAME)
             .addService(numbers.service())
             .build().start();
     }
@@ -140,7 +150,7 @@ final class GrpcExample implements Callable<Integer> {
             .channelType(RpmaChannel.class)
             .eventLoopGroup(group)
             .usePlaintext()
-            .maxInboundMessageSize(LARGEST_MESSAGE)
+            .maxInboundMessageSize(LARGEST_FRAME)
             .build();
     }
 

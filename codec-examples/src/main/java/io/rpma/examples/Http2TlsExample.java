@@ -73,10 +73,11 @@ final class Http2TlsExample implements Callable<Integer> {
         description = "boringssl or jdk (default: ${DEFAULT-VALUE})")
     private Tls tls;
 
-    @Option(names = "--requests", paramLabel = "N", defaultValue = "1000", description = "how many (default: ${DEFAULT-VALUE})")
+    @Option(names = "--requests", paramLabel = "N", defaultValue = "1000", converter = AtLeastOne.class,
+        description = "how many (default: ${DEFAULT-VALUE})")
     private int requests;
 
-    @Option(names = "--at-once", paramLabel = "N", defaultValue = "100",
+    @Option(names = "--at-once", paramLabel = "N", defaultValue = "100", converter = AtLeastOne.class,
         description = "how many to send before their answers are waited for (default: ${DEFAULT-VALUE})")
     private int atOnce;
 

@@ -64,7 +64,8 @@ final class HttpExample implements Callable<Integer> {
     @Mixin
     private CommonOptions common;
 
-    @Option(names = "--requests", paramLabel = "N", defaultValue = "1000", description = "how many (default: ${DEFAULT-VALUE})")
+    @Option(names = "--requests", paramLabel = "N", defaultValue = "1000", converter = AtLeastOne.class,
+        description = "how many (default: ${DEFAULT-VALUE})")
     private int requests;
 
     @Override

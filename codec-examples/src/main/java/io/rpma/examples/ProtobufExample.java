@@ -50,12 +50,12 @@ import picocli.CommandLine.Option;
  * on RPMA channels. The messages are well-known types of protobuf-java, so that no code need be generated; types of your own
  * {@code .proto} files take their places.
  */
-@Command(name = "protobuf", description = "A statistics service: requests and responses are protocol buffers")
+@Command(name = "protobuf", description = "A statistics service that speaks protocol buffers")
 final class ProtobufExample implements Callable<Integer> {
     @Mixin
     private CommonOptions common;
 
-    @Option(names = "--requests", paramLabel = "N", defaultValue = "1000",
+    @Option(names = "--requests", paramLabel = "N", defaultValue = "1000", converter = AtLeastOne.class,
         description = "how many, the k-th with k numbers (default: ${DEFAULT-VALUE})")
     private int requests;
 

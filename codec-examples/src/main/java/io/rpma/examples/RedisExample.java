@@ -63,11 +63,11 @@ final class RedisExample implements Callable<Integer> {
     @Mixin
     private CommonOptions common;
 
-    @Option(names = "--keys", paramLabel = "N", defaultValue = "10000",
+    @Option(names = "--keys", paramLabel = "N", defaultValue = "10000", converter = AtLeastOne.class,
         description = "how many to set and get (default: ${DEFAULT-VALUE})")
     private int keys;
 
-    @Option(names = "--pipeline", paramLabel = "N", defaultValue = "100",
+    @Option(names = "--pipeline", paramLabel = "N", defaultValue = "100", converter = AtLeastOne.class,
         description = "how many commands to send before their answers are waited for (default: ${DEFAULT-VALUE})")
     private int pipeline;
 

@@ -33,6 +33,7 @@ import io.netty.util.NetUtil;
 import io.rpma.netty.RpmaByteBufAllocator;
 import io.rpma.netty.RpmaChannel;
 import io.rpma.netty.RpmaEventLoopGroup;
+import io.rpma.netty.RpmaPolling;
 import io.rpma.netty.RpmaServerChannel;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -56,7 +57,7 @@ import picocli.CommandLine.TypeConversionException;
  * side does not read stops the other side's sender; the end of one direction is passed on and leaves the other open; a connection
  * that breaks breaks its other side.
  */
-@Command(name = "tcp-proxy", description = "A proxy from TCP to RPMA or back, for programs that know only TCP")
+@Command(name = "tcp-proxy", description = "Lets programs that know only TCP use RPMA")
 final class TcpProxyExample implements Callable<Integer> {
     @Mixin
     private CommonOptions common;
@@ -64,7 +65,7 @@ final class TcpProxyExample implements Callable<Integer> {
     @ArgGroup(exclusive = false)
     private Route route;
 
-    @Option(names = "--requests", paramLabel = "N", defaultValue = "500",
+    @Option(names = "--requests", paramLabel = "N", defaultValue = "500", converter = AtLeastOne.class,
         description = "without --from and --to: how many of HTTP, first to the server itself, then through two proxies"
             + " (default: ${DEFAULT-VALUE})")
     private int requests;
@@ -132,7 +133,8 @@ final class TcpProxyExample implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        EventLoopGroup group = new RpmaEventLoopGroup(2);
+        // An idle loop that polls on would take the processors that the programs beside it want.
+        EventLoopGroup group = new RpmaEventLoopGroup(2, RpmaPolling.BLOCK);
         try {
             if (route == null) {
                 compare(group);
@@ -235,7 +237,7 @@ final class TcpProxyExample implements Callable<Integer> {
     }
 
     private static void read(SocketChannel side, boolean go) {
-        // Epoll's channels fail if they are asked to read after the end.
+        // What has ended need not be read.
         if (!side.isInputShutdown()) {
             side.config().setAutoRead(go);
         }
@@ -295,9 +297,9 @@ final class TcpProxyExample implements Callable<Integer> {
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
             if (other.isOpen()) {
                 other.config().setSoLinger(0);
-                other.close();
             }
             ctx.close();
+            other.close();
         }
     }
 }

@@ -71,10 +71,11 @@ final class WebSocketExample implements Callable<Integer> {
     @Mixin
     private CommonOptions common;
 
-    @Option(names = "--clients", paramLabel = "N", defaultValue = "8", description = "how many (default: ${DEFAULT-VALUE})")
+    @Option(names = "--clients", paramLabel = "N", defaultValue = "8", converter = AtLeastOne.class,
+        description = "how many (default: ${DEFAULT-VALUE})")
     private int clients;
 
-    @Option(names = "--messages", paramLabel = "N", defaultValue = "100",
+    @Option(names = "--messages", paramLabel = "N", defaultValue = "100", converter = AtLeastOne.class,
         description = "how many each of them says (default: ${DEFAULT-VALUE})")
     private int messages;
 
@@ -96,7 +97,7 @@ final class WebSocketExample implements Callable<Integer> {
             // The server passes on what it hears in one order, but each client's messages in the client's.
             for (Client client : room) {
                 int[] next = new int[clients];
-                for (int i = 0; i < clients * messages; i++) {
+                for (long i = 0; i < (long) clients * messages; i++) {
                     String heard = client.hear();
                     int speaker = Integer.parseInt(heard.substring("client ".length(), heard.indexOf(',')));
                     if (!heard.equals("client " + speaker + ", message " + next[speaker]++)) {

@@ -106,7 +106,7 @@ class GrpcExampleTest {
 
     @Test
     void aMessageThatIsTooLargeIsRefusedAndTheConnectionGoesOn() throws Exception {
-        BytesValue tooLarge = BytesValue.of(ByteString.copyFrom(new byte[65 << 20]));
+        BytesValue tooLarge = BytesValue.of(ByteString.copyFrom(new byte[33 << 20]));
         StatusRuntimeException refusal = assertThrows(StatusRuntimeException.class,
             () -> ClientCalls.blockingUnaryCall(channel, GrpcExample.ECHO, CallOptions.DEFAULT, tooLarge));
         assertEquals(Status.Code.RESOURCE_EXHAUSTED, refusal.getStatus().getCode());
@@ -158,6 +158,8 @@ class GrpcExampleTest {
         assertEquals(List.of(9L), answer(GrpcExample.unary(channel, GrpcExample.SQUARE, 3)));
         server.shutdownNow();
         Throwable failure = assertThrows(ExecutionException.class, () -> answer(alone)).getCause();
-        assertEquals(Status.Code.CANCELLED, Status.fromThrowable(failure).getCode(), failure::toString);
+        // The server resets the call, and says that it goes away: gRPC's client believes whichever it hears first.
+        Status.Code code = Status.fromThrowable(failure).getCode();
+        assertTrue(code == Status.Code.CANCELLED || code == Status.Code.UNAVAILABLE, failure::toString);
     }
 }

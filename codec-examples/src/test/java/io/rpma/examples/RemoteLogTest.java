@@ -46,10 +46,11 @@ import org.junit.jupiter.api.Timeout;
 /** The log: its format, its lanes, and what is left of it when processes are killed. */
 class RemoteLogTest {
     private static final int LANES = 2;
-    private static final int LANE_BYTES = 48 << 20;
     /** How often one of the processes is killed, and the seed of when and which: {@code -Dio.rpma.examples.kills=200}. */
     private static final int KILLS = Integer.getInteger("io.rpma.examples.kills", 20);
     private static final long SEED = Long.getLong("io.rpma.examples.seed", System.nanoTime());
+    /** Room for what is appended between so many deaths. */
+    private static final int LANE_BYTES = 8 + KILLS / 4 << 20;
 
     private Path log;
 
@@ -181,7 +182,9 @@ class RemoteLogTest {
 
         /** Ends the process as kill -9 does, and waits for everything that it said before. */
         void kill() throws InterruptedException {
-            process.destroyForcibly().waitFor();
+            // By its handle: what destroys a Process also closes the pipe, with what is still in it.
+            process.toHandle().destroyForcibly();
+            process.waitFor();
             listening.join();
         }
     }
@@ -284,7 +287,7 @@ class RemoteLogTest {
             System.out.println(KILLS + " kills, seed " + SEED + ": " + records + " records, all whole and in order");
         } finally {
             for (Victim victim : all) {
-                victim.process.destroyForcibly();
+                victim.kill();
             }
         }
     }

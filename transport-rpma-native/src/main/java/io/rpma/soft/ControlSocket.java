@@ -27,7 +27,6 @@ final class ControlSocket {
     private final RemoteProcess remote;
     private final int fd;
     private final int peerPid;
-    private final ControlMessage.Incoming incoming = new ControlMessage.Incoming();
     private volatile boolean ended;
     private volatile boolean broken;
     private volatile boolean closed;
@@ -145,6 +144,7 @@ final class ControlSocket {
     }
 
     private synchronized ControlMessage receive() {
+        ControlMessage.Incoming incoming = Scratch.get().incoming();
         while (!closed && !ended) {
             ControlMessage message = broken ? null : ControlMessage.receive(fd, incoming);
             if (message != null) {

@@ -15,10 +15,13 @@ package io.rpma.soft;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
+import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** An event descriptor, counted: it is closed when its last user releases it, so that nobody writes to a number used anew. */
 final class EventFd {
+    private static final byte[] KIND = "anon_inode:[eventfd".getBytes(StandardCharsets.US_ASCII);
+
     private final int fd;
     private final AtomicInteger users = new AtomicInteger(1);
 
@@ -45,13 +48,11 @@ final class EventFd {
      * @return the event descriptor, or {@code null} if it is of another kind; then it is closed and the reason logged
      */
     static EventFd open(int fd) {
-        String kind = Libc.describe(fd);
-        if (!kind.startsWith("anon_inode:[eventfd")) {
-            SoftLog.violation("a doorbell came that is no event descriptor but '" + kind + "'");
+        if (!Libc.isNamed(fd, KIND) || !Libc.isNonBlocking(fd)) {
+            SoftLog.violation("a doorbell came that is no event descriptor, or would block");
             Posix.close(fd);
             return null;
         }
-        Posix.setNonBlocking(fd);
         return new EventFd(fd);
     }
 

@@ -59,6 +59,7 @@ final class Libc {
     private static final int EFD_CLOEXEC = 0x80000;
     private static final int EFD_NONBLOCK = 0x800;
     private static final int O_CLOEXEC = 0x80000;
+    private static final int F_GETFL = 3;
     private static final int F_ADD_SEALS = 1033;
     private static final int F_GET_SEALS = 1034;
     private static final int SEEK_END = 2;
@@ -68,6 +69,8 @@ final class Libc {
     private static final int PR_GET_DUMPABLE = 3;
     private static final int PR_SET_PTRACER = 0x59616d61;
     private static final long PR_SET_PTRACER_ANY = -1;
+    private static final byte[] FD_FOLDER = "/proc/self/fd/".getBytes(StandardCharsets.US_ASCII);
+    private static final long LONGEST_PATH = 256;
 
     private static final MethodHandle MEMFD_CREATE = Posix.downcallErrno("memfd_create",
         FunctionDescriptor.of(JAVA_INT, ValueLayout.ADDRESS, JAVA_INT));
@@ -89,7 +92,7 @@ final class Libc {
     private static final MethodHandle DUP3 = Posix.downcallErrno("dup3",
         FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT));
     private static final MethodHandle READLINK = Posix.downcallErrno("readlink",
-        FunctionDescriptor.of(JAVA_LONG, ValueLayout.ADDRESS, JAVA_LONG, JAVA_LONG));
+        FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle MADVISE = Posix.downcallErrno("madvise",
         FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
     private static final MethodHandle MSYNC = Posix.downcallErrno("msync",
@@ -232,21 +235,40 @@ final class Libc {
         }
     }
 
-    /** Returns what a descriptor stands for, as {@code /proc} names it; empty if that cannot be told. */
-    static String describe(int fd) {
+    /** Returns whether {@code /proc} names what a descriptor stands for by something that begins so (in ASCII). */
+    static boolean isNamed(int fd, byte[] beginning) {
         MemorySegment capture = Posix.capture();
-        try (Arena arena = Arena.ofConfined()) {
-            MemorySegment target = arena.allocate(256);
-            long count = (long) READLINK.invokeExact(capture, arena.allocateFrom("/proc/self/fd/" + fd), target.address(),
-                target.byteSize());
-            if (count <= 0) {
-                return "";
+        long path = Scratch.get().messageAddress();
+        long end = path;
+        for (byte character : FD_FOLDER) {
+            Memory.putByte(end++, character);
+        }
+        for (int unit = 1_000_000_000; unit > 0; unit /= 10) {
+            if (fd >= unit || unit == 1) {
+                Memory.putByte(end++, (byte) ('0' + fd / unit % 10));
             }
-            byte[] bytes = target.asSlice(0, count).toArray(ValueLayout.JAVA_BYTE);
-            return new String(bytes, StandardCharsets.UTF_8);
+        }
+        Memory.putByte(end, (byte) 0);
+        long target = path + LONGEST_PATH;
+        try {
+            if ((long) READLINK.invokeExact(capture, path, target, LONGEST_PATH) < beginning.length) {
+                return false;
+            }
         } catch (Throwable e) {
             throw Posix.unexpected(e);
         }
+        for (int i = 0; i < beginning.length; i++) {
+            if (Memory.getByte(target + i) != beginning[i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Returns whether calls for a descriptor never wait. */
+    static boolean isNonBlocking(int fd) {
+        int flags = fcntl(fd, F_GETFL, 0);
+        return flags >= 0 && (flags & EFD_NONBLOCK) != 0;
     }
 
     static int madvise(long address, long length, int advice) {

@@ -42,7 +42,7 @@ final class LocalProcess {
     private static final int QUEUE_PAIR_MASK = 0xff_ffff;
     /** How long what is shared with another process outlives the last connection to it. */
     private static final long KEEP_MILLIS = 1_000;
-    private static final long MAX_SWEEP_MILLIS = 60_000;
+    private static final long MAX_SWEEP_MILLIS = 4_000;
 
     private final RemoteProcess.Identity identity;
     private final int user = Libc.geteuid();
@@ -269,6 +269,9 @@ final class LocalProcess {
      */
     RemoteProcess accepting(RemoteProcess.Identity other, long number, ControlMessage.Attachment end) throws RpmaException {
         if (other.equals(identity)) {
+            if (end != null) {
+                Posix.close(end.fd());
+            }
             return self;
         }
         synchronized (remotes) {

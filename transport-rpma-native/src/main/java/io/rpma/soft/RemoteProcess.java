@@ -43,7 +43,6 @@ final class RemoteProcess {
     private final Link link;
     private final boolean maker;
     private final HalfPool halves = new HalfPool(this);
-    private final ControlMessage.Incoming incoming = new ControlMessage.Incoming();
 
     // Of the other process, as the link brings it.
     private final Map<Integer, SharedMemory> ranges = new HashMap<>();
@@ -309,6 +308,7 @@ final class RemoteProcess {
 
     /** Reads what the link has brought. */
     synchronized void read() {
+        ControlMessage.Incoming incoming = Scratch.get().incoming();
         while (!closed && !broken && link != null) {
             ControlMessage message = link.receive(incoming);
             if (message == null) {

@@ -47,6 +47,8 @@ final class Rendezvous {
     private static final byte[] LOOPBACK_4 = {127, 0, 0, 1};
 
     private final LocalProcess process;
+    // Connected to one listener after another, for the life of the process.
+    private int probe = -1;
     private final AtomicInteger nextPort = new AtomicInteger(ThreadLocalRandom.current().nextInt(PORTS));
 
     Rendezvous(LocalProcess process) {
@@ -136,11 +138,11 @@ final class Rendezvous {
     }
 
     /** Returns whether a listener of a name is there, by its second socket, which can be connected to without a trace. */
-    private static boolean exists(String name) throws RpmaException {
-        int fd = newSocket(Sockets.SOCK_DGRAM);
-        int result = Sockets.connectAbstract(fd, name);
-        Posix.close(fd);
-        return result == 0;
+    private synchronized boolean exists(String name) throws RpmaException {
+        if (probe < 0) {
+            probe = newSocket(Sockets.SOCK_DGRAM);
+        }
+        return Sockets.connectAbstract(probe, name) == 0;
     }
 
     /**

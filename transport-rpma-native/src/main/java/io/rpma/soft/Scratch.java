@@ -36,12 +36,18 @@ final class Scratch {
     // Freed when this object, and with it the thread, is gone.
     private final MemorySegment segment = Arena.ofAuto().allocate(TOTAL, 64);
     private final long address = segment.address();
+    private final ControlMessage.Incoming incoming = new ControlMessage.Incoming();
 
     private Scratch() {
     }
 
     static Scratch get() {
         return SCRATCH.get();
+    }
+
+    /** Returns room for what one message brings. */
+    ControlMessage.Incoming incoming() {
+        return incoming;
     }
 
     /** Returns room for two {@code struct iovec}. */

@@ -52,7 +52,6 @@ final class SoftEndpoint implements Endpoint {
     private int timer = -1;
     private final Map<Integer, Stranger> strangers = new HashMap<>();
     private final Map<Integer, Sockets.Credentials> clients = new HashMap<>();
-    private final ControlMessage.Incoming incoming = new ControlMessage.Incoming();
     private boolean closed;
 
     /** A TCP client. */
@@ -237,6 +236,7 @@ final class SoftEndpoint implements Endpoint {
      * @param watched whether it is in the epoll set already; most clients need not be
      */
     private ConnectionRequest readClient(int fd, boolean watched, ConnectionConfig config) throws RpmaException {
+        ControlMessage.Incoming incoming = Scratch.get().incoming();
         ControlMessage message = ControlMessage.receive(fd, incoming);
         if (message == null) {
             if (incoming.result == -Posix.EAGAIN && !watched) {

@@ -27,6 +27,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 /** A {@link SoftChild} from outside: its answers, its orders, its end. */
 final class Child implements AutoCloseable {
     private static final int DEADLINE_SECONDS = 60;
+    /** After which a child is ended whatever it does: reading its answers cannot be interrupted. */
+    private static final int LIFE_SECONDS = 300;
 
     private final Process process;
     private final BufferedReader answers;
@@ -34,6 +36,10 @@ final class Child implements AutoCloseable {
 
     private Child(Process process) {
         this.process = process;
+        process.onExit().orTimeout(LIFE_SECONDS, TimeUnit.SECONDS).exceptionally(late -> {
+            process.destroyForcibly();
+            return process;
+        });
         answers = new BufferedReader(new InputStreamReader(process.getInputStream()));
         orders = new PrintWriter(new OutputStreamWriter(process.getOutputStream()), true);
     }

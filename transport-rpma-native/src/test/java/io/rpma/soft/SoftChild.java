@@ -73,6 +73,8 @@ final class SoftChild {
             case "write" -> child.write();
             case "offer" -> child.offer();
             case "flood" -> child.flood();
+            case "reconnect" -> child.reconnect();
+            case "many" -> child.many();
             default -> throw new IllegalArgumentException(arguments[0]);
         }
         System.exit(0);
@@ -244,6 +246,34 @@ final class SoftChild {
         say("ready");
         input.readLine();
         connection.close();
+    }
+
+    /** Connects, sends one message and closes, again and again: {@code reconnect PORT COUNT}. */
+    private void reconnect() throws Exception {
+        int count = Integer.parseInt(arguments[2]);
+        for (int i = 0; i < count; i++) {
+            try (Connection connection = station.connect(port, config(), 4)) {
+                connection.send(station.region, 0, 64, CompletionFlag.ALWAYS, i);
+                Station.expect(connection.completionQueue(), i, 0);
+                Station.expect(io.rpma.ConnectionEvent.CLOSED, connection);
+            }
+        }
+        say("done");
+    }
+
+    /** Opens connections and sends by each in turn, twice: {@code many PORT COUNT}. */
+    private void many() throws Exception {
+        Connection[] connections = new Connection[Integer.parseInt(arguments[2])];
+        for (int i = 0; i < connections.length; i++) {
+            connections[i] = station.connect(port, config(), 4);
+        }
+        for (int i = 0; i < 2 * connections.length; i++) {
+            Connection connection = connections[i % connections.length];
+            connection.send(station.region, 0, 64, CompletionFlag.ALWAYS, i);
+            Station.expect(connection.completionQueue(), i, 0);
+        }
+        say("done");
+        input.readLine();
     }
 
     /** Sends where no receive is posted, and sleeps until it has arrived: {@code stall PORT}. */

@@ -34,7 +34,7 @@ final class EventLoops {
     static void register(Channel channel, RpmaIoHandle handle, ChannelPromise promise, Consumer<IoRegistration> receiver) {
         EventLoop loop = channel.eventLoop();
         if (!(loop instanceof IoEventLoop io) || !io.isCompatible(RpmaIoHandle.class)) {
-            promise.setFailure(new IllegalStateException(refusal(channel, loop)));
+            promise.setFailure(refusal(channel, loop));
             return;
         }
         io.register(handle).addListener(future -> {
@@ -46,10 +46,11 @@ final class EventLoops {
         });
     }
 
-    private static String refusal(Channel channel, EventLoop loop) {
+    private static IllegalStateException refusal(Channel channel, EventLoop loop) {
         EventLoopGroup group = loop.parent();
-        return StringUtil.simpleClassName(channel) + " needs an event loop of RpmaEventLoopGroup, or of another group with"
-            + " RpmaIoHandler.newFactory(), and was given one of " + (group == null ? loop : group).getClass().getName()
-            + " for another transport";
+        Class<?> type = (group == null ? loop : group).getClass();
+        return new IllegalStateException(StringUtil.simpleClassName(channel) + " needs an event loop of RpmaEventLoopGroup, or of"
+            + " another group with RpmaIoHandler.newFactory(), and was given one of " + type.getName()
+            + " for another transport");
     }
 }

@@ -44,7 +44,6 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
     private static final int WRITTEN = 2;
 
     private final MessageSizes sizes;
-    private final boolean active;
     private ByteBuffer peerData;
 
     // Receiving: the buffer behind each slot, here or shared with other connections, and the messages that arrived and are not
@@ -67,12 +66,11 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
 
     private MessageQueuePair(Fabric fabric, MessageSizes sizes, boolean active, ByteBuffer peerData, RpmaByteBuf[] receives,
             Connection connection, InetSocketAddress remote) throws RpmaException {
-        super(fabric, connection, remote);
+        super(fabric, connection, remote, active, sizes.receives());
         if (sizes.receiveCompletionQueue()) {
             queue = new TwoQueues(connection);
         }
         this.sizes = sizes;
-        this.active = active;
         this.peerData = peerData;
         this.receives = receives;
         arrivedSlot = new int[sizes.receives()];
@@ -202,6 +200,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
             breakWith(e);
             return -1;
         }
+        counters.completions += n;
         for (int i = 0; i < n; i++) {
             long context = batch.context(i);
             int status = batch.statusCode(i);
@@ -221,8 +220,9 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
 
     /** The one place where a failed work request is turned into a state. */
     private void failed(long context, CompletionStatus status) {
+        counters.failed(status);
         if ((context & FILLER_CONTEXT) != 0) {
-            breakWith(new RpmaCompletionException(status, "Connection reset: " + status.text()));
+            breakWith(RpmaCompletionException.of("a work request", status));
             return;
         }
         if ((context & SEND_CONTEXT) == 0) {
@@ -238,7 +238,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
         long sequence = context ^ SEND_CONTEXT;
         retire(sequence - 1);
         if (retired == sequence) {
-            RpmaCompletionException cause = new RpmaCompletionException(status, "Connection reset: " + status.text());
+            RpmaCompletionException cause = RpmaCompletionException.of("a work request", status);
             retired++;
             outcomes.end(broken != null ? broken : cause);
             breakWith(cause);
@@ -263,6 +263,9 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
         int tail = (arrivedHead + arrivedCount++) % arrivedSlot.length;
         arrivedSlot[tail] = slot;
         arrivedBytes[tail] = batch.byteLength(index);
+        counters.messagesReceived++;
+        counters.bytesReceived += batch.byteLength(index);
+        counters.unread(arrivedCount);
         boolean immediate = batch.hasImmediate(index);
         arrivedImmediate[tail] = immediate ? batch.immediate(index) : 0;
         arrivedKind[tail] = (byte) (!immediate ? PLAIN
@@ -310,9 +313,11 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
                 } else {
                     receives[slot] = replacement;
                 }
+                counters.receiveCopiesAvoided++;
                 return source.writerIndex(bytes);
             }
         }
+        counters.receiveCopiesMade++;
         return allocator.ioBuffer(bytes).writeBytes(source, 0, bytes);
     }
 
@@ -385,6 +390,9 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
         }
         posted++;
         unsignalled = signal ? 0 : unsignalled + 1;
+        if (freeSlots() == 0) {
+            counters.sendQueueWaits++;
+        }
         outcomes.post();
     }
 
@@ -400,7 +408,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
     }
 
     private void send(ByteBuf buf, CompletionFlag flag, long context) throws RpmaException {
-        int bytes = checked(buf.readableBytes());
+        int bytes = counted(buf.readableBytes());
         if (bytes == 0) {
             connection.send(null, 0, 0, flag, context);
             return;
@@ -412,7 +420,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
 
     private void sendWithImmediate(RpmaMessage message, CompletionFlag flag, long context) throws RpmaException {
         ByteBuf buf = message.content();
-        int bytes = checked(buf.readableBytes());
+        int bytes = counted(buf.readableBytes());
         if (bytes == 0) {
             connection.sendWithImmediate(null, 0, 0, flag, message.immediate(), context);
             return;
@@ -422,12 +430,14 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
             message.immediate(), context);
     }
 
-    private int checked(int bytes) throws RpmaException {
+    private int counted(int bytes) throws RpmaException {
         if (bytes > sizes.peerReceiveBytes()) {
             throw new RpmaException(RpmaError.INVALID, "a message of " + bytes + " bytes is longer than the "
                 + sizes.peerReceiveBytes() + " that the peer can take (RPMA_PEER_RECEIVE_BUFFER_BYTES, or the device's limit):"
                 + " split it");
         }
+        counters.messagesSent++;
+        counters.bytesSent += bytes;
         return bytes;
     }
 
@@ -492,6 +502,13 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
                 buf.release();
             }
         }
+    }
+
+    @Override
+    String endReason() {
+        // Whoever leaves a shared receive queue is broken by that alone.
+        return broken != null && !(broken instanceof ClosedChannelException) ? String.valueOf(broken.getMessage())
+            : "closed by this end";
     }
 
     @Override

@@ -42,6 +42,9 @@ abstract class QueuePair {
     }
 
     final Fabric fabric;
+    final boolean active;
+    final RpmaChannelCounters counters;
+    private final ConnectedEvent connecting = new ConnectedEvent();
     final InetSocketAddress localAddress;
     final InetSocketAddress remoteAddress;
     /** {@code null} once closed, as is the queue. */
@@ -56,14 +59,23 @@ abstract class QueuePair {
      * Takes a connection over.
      *
      * @param remote the address that was asked for, where the provider cannot tell
+     * @param active whether this end asked for it
+     * @param receives how many messages it can take before one has been read
      */
-    QueuePair(Fabric fabric, Connection connection, InetSocketAddress remote) {
+    QueuePair(Fabric fabric, Connection connection, InetSocketAddress remote, boolean active, int receives) {
         this.fabric = fabric;
+        this.active = active;
         this.connection = connection;
         queue = connection.completionQueue();
         localAddress = connection.localAddress();
         InetSocketAddress known = connection.remoteAddress();
         remoteAddress = known != null ? known : remote;
+        counters = RpmaMetrics.opened(receives);
+        connecting.begin();
+    }
+
+    final RpmaChannelCounters counters() {
+        return counters;
     }
 
     final void listener(Listener to) {
@@ -150,6 +162,13 @@ abstract class QueuePair {
             return;
         }
         established = true;
+        if (connecting.shouldCommit()) {
+            connecting.local = String.valueOf(localAddress);
+            connecting.remote = String.valueOf(remoteAddress);
+            connecting.fabric = fabric.toString();
+            connecting.active = active;
+            connecting.commit();
+        }
         listener.established();
     }
 
@@ -224,7 +243,20 @@ abstract class QueuePair {
             breakWith(e);
         }
         release();
+        RpmaMetrics.ended(counters);
+        ClosedEvent event = new ClosedEvent();
+        if (event.shouldCommit()) {
+            event.local = String.valueOf(localAddress);
+            event.remote = String.valueOf(remoteAddress);
+            event.reason = endReason();
+            event.bytesSent = counters.bytesSent;
+            event.bytesReceived = counters.bytesReceived;
+            event.commit();
+        }
     }
+
+    /** Why the connection ended, for people. */
+    abstract String endReason();
 
     /** Is about to be destroyed. */
     void closing() {

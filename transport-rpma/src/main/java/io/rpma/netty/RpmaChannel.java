@@ -54,6 +54,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
 
     private final RpmaChannelConfig config = new RpmaChannelConfig(this);
     private final Gatherer gatherer = new Gatherer();
+    private ByteBuf partlySent;
     private final PostedEntries operations = new PostedEntries();
 
     private volatile StreamQueuePair pair;
@@ -89,6 +90,12 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
     @Override
     public RpmaServerChannel parent() {
         return (RpmaServerChannel) super.parent();
+    }
+
+    /** Returns what this connection has done so far; all 0 while it is not connected. May be called on any thread. */
+    public RpmaChannelCounters counters() {
+        StreamQueuePair current = pair;
+        return current != null ? current.counters() : new RpmaChannelCounters(0);
     }
 
     @Override
@@ -184,10 +191,11 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
             int limit = to.messageLimit();
             if (limit == 0) {
                 // Credits or slots come back with a completion, which calls flush0() again.
+                to.stalled();
                 return;
             }
             if (msg instanceof ByteBuf buf) {
-                Slab slab = inPlace(buf);
+                Slab slab = buf == partlySent ? RpmaByteBufAllocator.slab(buf.memoryAddress()) : inPlace(buf);
                 if (slab != null) {
                     writeInPlace(to, in, buf, slab, limit);
                 } else {
@@ -214,10 +222,14 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
             && !(buf instanceof CompositeByteBuf) ? RpmaByteBufAllocator.slab(buf.memoryAddress()) : null;
     }
 
-    private static void writeInPlace(StreamQueuePair to, ChannelOutboundBuffer in, ByteBuf buf, Slab slab, int limit)
+    private void writeInPlace(StreamQueuePair to, ChannelOutboundBuffer in, ByteBuf buf, Slab slab, int limit)
             throws IOException {
         int bytes = Math.min(limit, buf.readableBytes());
-        boolean last = bytes == buf.readableBytes() && in.size() == 1;
+        boolean whole = bytes == buf.readableBytes();
+        boolean last = whole && in.size() == 1;
+        // The messages under way hold the buffer now, and nobody else: its rest may go in place as well.
+        partlySent = whole ? null : buf;
+        to.counters().sendCopiesAvoided++;
         to.send(buf.retain(), slab, buf.memoryAddress() + buf.readerIndex() - slab.address(), bytes, last);
         in.removeBytes(bytes);
     }
@@ -242,6 +254,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
             message.release();
         } else {
             // Before the promises, whose listeners may close the channel: what they were told must be on its way.
+            to.counters().sendCopiesMade++;
             send(to, message, !more);
         }
         in.removeBytes(bytes);

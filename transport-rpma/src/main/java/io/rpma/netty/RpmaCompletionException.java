@@ -28,6 +28,26 @@ public final class RpmaCompletionException extends IOException {
         this.status = status;
     }
 
+    /**
+     * Why a send or a one-sided operation failed, with what mostly is behind it.
+     *
+     * @param what the work request, in words
+     */
+    static RpmaCompletionException of(String what, CompletionStatus status) {
+        return new RpmaCompletionException(status, "Connection reset: " + what + " failed: " + status.text() + likely(status));
+    }
+
+    private static String likely(CompletionStatus status) {
+        return switch (status) {
+            case REM_ACCESS_ERR -> "; the peer's region is not what its descriptor says, or not registered any more, or another"
+                + " peer's";
+            case REM_INV_REQ_ERR, REM_OP_ERR -> "; was the message longer than the peer's receive buffer"
+                + " (RPMA_PEER_RECEIVE_BUFFER_BYTES keeps to what it takes)?";
+            case RETRY_EXC_ERR -> "; the peer does not answer any more";
+            default -> "";
+        };
+    }
+
     /** Returns how the device says that the work request ended. */
     public CompletionStatus status() {
         return status;

@@ -39,6 +39,16 @@ public class RpmaEventLoopGroup extends MultiThreadIoEventLoopGroup {
     }
 
     /**
+     * Creates a group.
+     *
+     * @param threads the number of threads, 0 for Netty's default
+     * @param polling what its loops do while they are idle
+     */
+    public RpmaEventLoopGroup(int threads, RpmaPolling polling) {
+        super(threads, RpmaIoHandler.newFactory(polling));
+    }
+
+    /**
      * Creates a group with Netty's default number of threads.
      *
      * @param threadFactory makes the threads
@@ -65,6 +75,17 @@ public class RpmaEventLoopGroup extends MultiThreadIoEventLoopGroup {
      */
     public RpmaEventLoopGroup(int threads, Executor executor) {
         super(threads, executor, RpmaIoHandler.newFactory());
+    }
+
+    /**
+     * Creates a group.
+     *
+     * @param threads the number of threads, 0 for Netty's default
+     * @param threadFactory makes the threads
+     * @param polling what its loops do while they are idle
+     */
+    public RpmaEventLoopGroup(int threads, ThreadFactory threadFactory, RpmaPolling polling) {
+        super(threads, threadFactory, RpmaIoHandler.newFactory(polling));
     }
 
     @Override

@@ -34,6 +34,7 @@ import io.rpma.RpmaUnavailableException;
 import io.rpma.WorkCompletions;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
+import java.util.Objects;
 import java.util.Set;
 
 /**
@@ -57,34 +58,49 @@ public final class RpmaIoHandler implements IoHandler {
 
     private final ThreadAwareExecutor executor;
     private final IoHandler epoll;
-    private final SpinPolicy spin = new SpinPolicy();
+    private final SpinPolicy spin;
     private final WorkCompletions batch = new WorkCompletions(BATCH);
     private final Set<Registration> registrations = new LinkedHashSet<>();
     private final NonBlocking nonBlocking = new NonBlocking();
     private Registration[] hot = new Registration[16];
+    private final RpmaLoopCounters counters = new RpmaLoopCounters();
     private int hotCount;
     private int active;
     private int dispatched;
     private long lastEpollNanos;
 
-    private RpmaIoHandler(ThreadAwareExecutor executor, IoHandler epoll) {
+    private RpmaIoHandler(ThreadAwareExecutor executor, IoHandler epoll, RpmaPolling polling) {
         this.executor = executor;
         this.epoll = epoll;
+        spin = new SpinPolicy(polling);
     }
 
     /**
-     * Returns the factory of handlers, for a {@code MultiThreadIoEventLoopGroup} or whatever else takes one.
+     * Returns the factory of handlers, for a {@code MultiThreadIoEventLoopGroup} or whatever else takes one. Their loops poll as
+     * {@code -Dio.rpma.netty.polling} says.
      *
      * @throws RpmaUnavailableException if the JVM refuses native access; the message names the flag
      * @throws UnsatisfiedLinkError if Netty's native epoll library is not there
      */
     public static IoHandlerFactory newFactory() {
+        return newFactory(RpmaPolling.byDefault());
+    }
+
+    /**
+     * Returns the factory of handlers.
+     *
+     * @param polling what their loops do while they are idle
+     * @throws RpmaUnavailableException if the JVM refuses native access; the message names the flag
+     * @throws UnsatisfiedLinkError if Netty's native epoll library is not there
+     */
+    public static IoHandlerFactory newFactory(RpmaPolling polling) {
+        Objects.requireNonNull(polling, "polling");
         NativeAccess.ensure(Epoll.unavailabilityCause());
         IoHandlerFactory epoll = EpollIoHandler.newFactory();
         return new IoHandlerFactory() {
             @Override
             public IoHandler newHandler(ThreadAwareExecutor executor) {
-                return new RpmaIoHandler(executor, epoll.newHandler(executor));
+                return new RpmaIoHandler(executor, epoll.newHandler(executor), polling);
             }
 
             @Override
@@ -97,11 +113,14 @@ public final class RpmaIoHandler implements IoHandler {
     @Override
     public void initialize() {
         epoll.initialize();
+        counters.name(Thread.currentThread().getName());
+        RpmaMetrics.began(counters);
     }
 
     @Override
     public int run(IoHandlerContext context) {
         active = 0;
+        counters.turns++;
         long started = context.shouldReportActiveIoTime() ? System.nanoTime() : 0;
         int handled = pollHot();
         if (started != 0 && handled > 0) {
@@ -116,18 +135,27 @@ public final class RpmaIoHandler implements IoHandler {
             return active;
         }
         long idleSince = System.nanoTime();
-        if (hotCount > 0 && spin.pays() && spinUntilWork(context, idleSince)) {
-            spin.paid();
-            return active;
+        boolean polled = hotCount > 0 && spin.pays();
+        if (polled) {
+            counters.spins++;
+            if (spinUntilWork(context, idleSince)) {
+                spin.paid();
+                counters.spinsPaid++;
+                return active;
+            }
+            spin.failed();
         }
         if (arm() || !context.canBlock()) {
             return active;
         }
+        counters.blocks++;
         runEpoll(context);
         lastEpollNanos = System.nanoTime();
         if (hotCount > 0) {
-            // A completion ended the wait: had spinning been long enough to see it?
-            spin.waited(lastEpollNanos - idleSince);
+            // A completion ended the wait: would polling have seen it?
+            if (!polled) {
+                spin.blocked(lastEpollNanos - idleSince);
+            }
             pollHot();
         }
         return active;
@@ -162,16 +190,18 @@ public final class RpmaIoHandler implements IoHandler {
                 total += n;
                 active++;
                 registration.emptyPolls = 0;
-            } else if (++registration.emptyPolls >= COLD_AFTER_EMPTY_POLLS && registration.hotIndex >= 0
+            } else if (++registration.emptyPolls >= COLD_AFTER_EMPTY_POLLS && registration.hotIndex >= 0 && !spin.isEndless()
                     && !registration.armAndPoll(batch)) {
                 cool(registration);
             }
         }
+        counters.polls += total;
         return total;
     }
 
     private boolean spinUntilWork(IoHandlerContext context, long since) {
-        long deadline = since + spin.maxNanos();
+        long scheduled = context.delayNanos(since);
+        long deadline = since + Math.min(spin.maxNanos(), scheduled);
         int turns = 0;
         for (;;) {
             if (pollHot() > 0) {
@@ -183,7 +213,11 @@ public final class RpmaIoHandler implements IoHandler {
                     return true;
                 }
                 long now = System.nanoTime();
-                if (now >= deadline || hotCount == 0) {
+                if (now - deadline >= 0) {
+                    // A task that is due is work as well.
+                    return scheduled <= spin.maxNanos();
+                }
+                if (hotCount == 0) {
                     return false;
                 }
                 if (now - lastEpollNanos >= EPOLL_INTERVAL_NANOS) {
@@ -224,6 +258,7 @@ public final class RpmaIoHandler implements IoHandler {
             registration.hotIndex = hotCount;
             registration.emptyPolls = 0;
             hot[hotCount++] = registration;
+            counters.hotQueues = hotCount;
         }
     }
 
@@ -235,6 +270,7 @@ public final class RpmaIoHandler implements IoHandler {
             last.hotIndex = index;
             hot[hotCount] = null;
             registration.hotIndex = -1;
+            counters.hotQueues = hotCount;
         }
     }
 
@@ -261,6 +297,7 @@ public final class RpmaIoHandler implements IoHandler {
             }
         }
         epoll.destroy();
+        RpmaMetrics.ended(counters);
     }
 
     @Override
@@ -268,10 +305,11 @@ public final class RpmaIoHandler implements IoHandler {
         if (handle instanceof RpmaIoHandle rpma) {
             Registration registration = new Registration(rpma);
             registrations.add(registration);
+            counters.connections = registrations.size();
             rpma.registered();
             return registration;
         }
-        return epoll.register(handle);
+        return new EpollRegistration(epoll.register(handle));
     }
 
     @Override
@@ -401,6 +439,7 @@ public final class RpmaIoHandler implements IoHandler {
         private void cancelOnLoop() {
             close();
             if (registrations.remove(this)) {
+                counters.connections = registrations.size();
                 handle.unregistered();
             }
         }

@@ -100,6 +100,12 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
         return current != null ? current.peerData() : ByteBuffer.allocate(0).asReadOnlyBuffer();
     }
 
+    /** Returns what this connection has done so far; all 0 while it is not connected. May be called on any thread. */
+    public RpmaChannelCounters counters() {
+        MessageQueuePair current = pair;
+        return current != null ? current.counters() : new RpmaChannelCounters(0);
+    }
+
     @Override
     QueuePair pair() {
         return pair;

@@ -67,7 +67,14 @@ final class Slab {
         if (id < current.length && current[id] != null) {
             return current[id];
         }
+        RegistrationEvent event = new RegistrationEvent();
+        event.begin();
         LocalMemoryRegion region = fabric.peer().register(memory, USAGES);
+        if (event.shouldCommit()) {
+            event.fabric = fabric.toString();
+            event.bytes = memory.byteSize();
+            event.commit();
+        }
         LocalMemoryRegion[] grown = Arrays.copyOf(current, Math.max(current.length, id + 1));
         grown[id] = region;
         regions = grown;

@@ -17,41 +17,67 @@ import io.netty.util.NettyRuntime;
 import io.netty.util.internal.SystemPropertyUtil;
 
 /**
- * Whether an idle loop polls on for a moment before it blocks. It learns: while the next completion tends to come within the
- * moment, spinning saves a wake-up; while it does not, spinning only burns the processor. Never on a machine with one
- * processor, where it would keep the other end from running.
+ * Whether an idle loop polls on for a moment before it blocks. It learns: as long as the next completion comes within the moment,
+ * polling saves a wake-up each time. When it did not come, the loop blocks before it tries again: once, then twice as often each
+ * time it fails, since polling in vain is what keeps the other end from its processor on a busy machine. Only waits that
+ * polling could have ended count: a connection that hears something now and then costs nothing.
  *
  * <p>{@code -Dio.rpma.netty.spinNanos} is the longest moment, 0 for never; default 50,000.
  */
 final class SpinPolicy {
-    private static final long MAX_NANOS =
-        NettyRuntime.availableProcessors() > 1 ? SystemPropertyUtil.getLong("io.rpma.netty.spinNanos", 50_000) : 0;
-    /** A wait that was blocked through costs a wake-up on top, which spinning would have saved. */
+    private static final long CONFIGURED_NANOS = SystemPropertyUtil.getLong("io.rpma.netty.spinNanos", 50_000);
+    /** A wait that was blocked through costs a wake-up on top, which polling would have saved. */
     private static final long WAKE_UP_NANOS = 60_000;
-    private static final int FULL = 64;
+    private static final int MAX_PAUSE = 256;
 
-    // How often it has paid lately, from 0 to FULL. Each wait moves it by an eighth of the distance.
-    private int score = FULL;
+    private final long maxNanos;
+    // How many promising waits are blocked through after the next failure, and how many of them are left.
+    private int pause = 1;
+    private int blocks;
+
+    SpinPolicy(RpmaPolling polling) {
+        this(switch (polling) {
+            case SPIN -> Long.MAX_VALUE / 2;
+            case BLOCK -> 0;
+            case ADAPTIVE -> NettyRuntime.availableProcessors() > 1 ? CONFIGURED_NANOS : 0;
+        });
+    }
+
+    SpinPolicy(long maxNanos) {
+        this.maxNanos = maxNanos;
+    }
 
     boolean pays() {
-        return MAX_NANOS > 0 && score > FULL / 4;
+        return maxNanos > 0 && blocks == 0;
+    }
+
+    /** Whether the loop never blocks while it has a completion queue to poll. */
+    boolean isEndless() {
+        return maxNanos == Long.MAX_VALUE / 2;
     }
 
     long maxNanos() {
-        return MAX_NANOS;
+        return maxNanos;
     }
 
-    /** Spinning found work. */
+    /** Polling found work. */
     void paid() {
-        score += (FULL - score + 7) / 8;
+        pause = 1;
     }
 
-    /** The loop blocked, and a completion ended the wait after so long since it was idle. */
-    void waited(long nanos) {
-        if (nanos <= MAX_NANOS + WAKE_UP_NANOS) {
-            paid();
-        } else {
-            score -= (score + 7) / 8;
+    /** Polling found nothing for as long as it may. */
+    void failed() {
+        if (isEndless()) {
+            return;
+        }
+        blocks = pause;
+        pause = Math.min(2 * pause, MAX_PAUSE);
+    }
+
+    /** The loop blocked without polling before, and a completion ended the wait after so long. */
+    void blocked(long nanos) {
+        if (blocks > 0 && nanos <= maxNanos + WAKE_UP_NANOS) {
+            blocks--;
         }
     }
 }

@@ -45,7 +45,6 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     private static final int NO_SLOT = -1;
 
     private final StreamSizes sizes;
-    private final boolean active;
 
     // Receiving: the messages that arrived and are not read yet, in order, and the receive that each of them still holds, if any.
     private final ReceiveBuffers receives;
@@ -74,11 +73,14 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     private boolean finReceived;
     private boolean hungUp;
 
+    // Used again for each stall; null while there was none.
+    private CreditStallEvent stall;
+    private long stalledSince;
+
     private StreamQueuePair(Fabric fabric, StreamSizes sizes, boolean active, ReceiveBuffers receives,
             Connection connection, InetSocketAddress requestedRemote) {
-        super(fabric, connection, requestedRemote);
+        super(fabric, connection, requestedRemote, active, sizes.credits());
         this.sizes = sizes;
-        this.active = active;
         this.receives = receives;
         arrived = new ByteBuf[sizes.receiveQueue()];
         arrivedSlot = new int[arrived.length];
@@ -191,6 +193,9 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
                 listener.readable();
             }
             if (connection != null && (ended || blockedBefore && messageLimit() > 0 || fullBefore && canPost())) {
+                if (messageLimit() > 0) {
+                    stallEnded();
+                }
                 listener.writable();
             }
         }
@@ -209,6 +214,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             breakWith(e);
             return -1;
         }
+        counters.completions += n;
         for (int i = 0; i < n; i++) {
             long context = batch.context(i);
             int status = batch.statusCode(i);
@@ -225,6 +231,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
 
     /** The one place where a failed work request is turned into a state. */
     private void failed(long context, CompletionStatus status, int queuePair) {
+        counters.failed(status);
         boolean send = (context & SEND_CONTEXT) != 0;
         if (!send) {
             giveBack((int) context);
@@ -262,8 +269,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             int index = (int) sequence & underWayMask;
             if (underWay[index] instanceof RpmaOperation operation) {
                 underWay[index] = null;
-                outcomes.end(broken != null ? broken : new RpmaCompletionException(status, operation.text() + " failed: "
-                    + status.text()));
+                outcomes.end(broken != null ? broken : RpmaCompletionException.of(operation.text(), status));
                 operation.release();
             }
         }
@@ -320,6 +326,9 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     private void arrive(int slot, int bytes) {
         int tail = (arrivedHead + arrivedCount++) % arrived.length;
         arrivedBytes[tail] = bytes;
+        counters.messagesReceived++;
+        counters.bytesReceived += bytes;
+        counters.unread(arrivedCount);
         if (!receives.isCrowded()) {
             arrived[tail] = receives.buffer(slot);
             arrivedSlot[tail] = slot;
@@ -375,6 +384,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             arrived[arrivedHead] = null;
             source.writerIndex(bytes);
             consumed();
+            counters.receiveCopiesAvoided++;
             handle.lastBytesRead(bytes);
             return source;
         }
@@ -382,6 +392,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         int n = Math.min(bytes - headRead, result.writableBytes());
         handle.attemptedBytesRead(result.writableBytes());
         result.writeBytes(source, headRead, n);
+        counters.receiveCopiesMade++;
         headRead += n;
         if (headRead == bytes) {
             consumed();
@@ -473,6 +484,37 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             ? peerMessageBytes : 0;
     }
 
+    /** Something is to be sent, but {@link #messageLimit()} is 0. */
+    void stalled() {
+        if (stalledSince != 0 || !established || broken != null || finSent) {
+            return;
+        }
+        boolean credit = credits == 0;
+        if (credit) {
+            counters.creditWaits++;
+        } else {
+            counters.sendQueueWaits++;
+        }
+        stalledSince = System.nanoTime();
+        if (stall == null) {
+            stall = new CreditStallEvent();
+        }
+        stall.begin();
+        stall.credit = credit;
+    }
+
+    private void stallEnded() {
+        if (stalledSince == 0) {
+            return;
+        }
+        counters.waitNanos += System.nanoTime() - stalledSince;
+        stalledSince = 0;
+        if (stall.shouldCommit()) {
+            stall.remote = String.valueOf(remoteAddress);
+            stall.commit();
+        }
+    }
+
     /**
      * Sends a message of data; {@link #messageLimit()} must allow it.
      *
@@ -496,6 +538,8 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             throw e;
         }
         underWay[(int) posted & underWayMask] = owner;
+        counters.messagesSent++;
+        counters.bytesSent += bytes;
         post(region, offset, bytes, Immediate.DATA, signal);
         if (broken != null) {
             throw broken;
@@ -537,6 +581,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     }
 
     private void sendControl(int kind, boolean signal) {
+        counters.controlMessagesSent++;
         post(null, 0, 0, kind, signal);
     }
 
@@ -618,6 +663,14 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         }
         receives.leave(sizes.receiveQueue());
         release(underWay);
+    }
+
+    @Override
+    String endReason() {
+        if (isAbnormal() && !(broken instanceof ClosedChannelException)) {
+            return broken.getMessage() != null ? broken.getMessage() : broken.toString();
+        }
+        return finReceived ? "ended by both" : "closed by this end";
     }
 
     private static void release(ReferenceCounted[] buffers) {

@@ -149,6 +149,24 @@ class MessageChannelTest {
         assertBytes(received.content(), size, 3);
     }
 
+    @Test
+    void whatTravelsIsCounted() throws Exception {
+        assertEquals(0, new RpmaMessageChannel().counters().messagesSent());
+        connect();
+        channels.client.write(bytes(10, 1));
+        channels.client.writeAndFlush(new RpmaMessage(bytes(16384, 2), 1)).sync();
+        assertBytes(channels.atServer.next(), 10, 1);
+        ((RpmaMessage) channels.atServer.next()).release();
+        RpmaChannelCounters sent = ((RpmaMessageChannel) channels.client).counters();
+        RpmaChannelCounters received = ((RpmaMessageChannel) channels.server).counters();
+        assertEquals(2, sent.messagesSent());
+        assertEquals(16394, sent.bytesSent());
+        assertEquals(2, received.messagesReceived());
+        assertEquals(16394, received.bytesReceived());
+        assertEquals(1, received.receiveCopiesAvoided());
+        assertEquals(1, received.receiveCopiesMade());
+    }
+
     /** As many at once as the peer has receives, more than the send queue holds. */
     @Test
     void manyMessagesKeepTheirOrder() throws Exception {
@@ -252,7 +270,8 @@ class MessageChannelTest {
         ChannelFuture after = channels.client.write(bytes(1, 3));
         channels.client.flush();
         before.sync();
-        assertInstanceOf(RpmaCompletionException.class, fails(tooLong));
+        RpmaCompletionException cause = assertInstanceOf(RpmaCompletionException.class, fails(tooLong));
+        assertTrue(cause.getMessage().contains("RPMA_PEER_RECEIVE_BUFFER_BYTES"), cause.getMessage());
         fails(after);
         assertBytes(channels.atServer.next(), 100, 1);
         assertTrue(channels.atServer.failure().getMessage().contains("RPMA_RECEIVE_BUFFER_BYTES"));

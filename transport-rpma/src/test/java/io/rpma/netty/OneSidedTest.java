@@ -491,6 +491,7 @@ class OneSidedTest {
         before.sync();
         RpmaCompletionException cause = assertInstanceOf(RpmaCompletionException.class, fails(failing));
         assertEquals(CompletionStatus.REM_ACCESS_ERR, cause.status());
+        assertTrue(cause.getMessage().contains("descriptor"), cause.getMessage());
         fails(after);
         assertTrue(channels.client.closeFuture().await(20, TimeUnit.SECONDS));
         assertTrue(channels.server.closeFuture().await(20, TimeUnit.SECONDS));

@@ -25,6 +25,7 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.util.NetUtil;
 import io.netty.util.ReferenceCountUtil;
+import io.netty.util.concurrent.FastThreadLocal;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -231,6 +232,9 @@ class SharedReceivesTest {
                 clients.add(connect(server, bytes, true, collector));
                 ends.add(next());
             }
+            // Half of a block of that size: messages can be sent from it, and no receive fits into it.
+            RpmaByteBuf sendable = RpmaByteBufAllocator.DEFAULT.registered(bytes / 2, bytes / 2);
+            kept.add(RpmaByteBufAllocator.DEFAULT.registered(bytes / 2, bytes / 2));
             for (int size = RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY; size >= bytes; size /= 2) {
                 RpmaByteBuf buf = RpmaByteBufAllocator.DEFAULT.registered(size, size);
                 while (buf != null) {
@@ -238,6 +242,11 @@ class SharedReceivesTest {
                     buf = RpmaByteBufAllocator.DEFAULT.registered(size, size);
                 }
             }
+            Thread.ofPlatform().start(() -> {
+                sendable.release();
+                // Out of this thread's magazine, so that other threads can have it.
+                FastThreadLocal.removeAll();
+            }).join();
             for (int i = 0; i < CROWD; i++) {
                 send(clients.get(i), 0, MESSAGES);
             }

@@ -1,0 +1,73 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.docs;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The list of messages is that of the sources. {@code -Dio.rpma.docs.update=true} (or {@code RPMA_DOCS_UPDATE=1}) writes it
+ * anew; what to do about a message is told above the list, by hand.
+ */
+class TroubleshootingTest {
+    private static final Path FILE = Documents.FOLDER.resolve("troubleshooting.md");
+    private static final String LIST = "## Every message\n";
+    private static final Pattern QUOTED = Pattern.compile("^\\* `([^`]+)`", Pattern.MULTILINE);
+
+    private static String list(TreeMap<String, String> messages) {
+        StringBuilder list = new StringBuilder("\n| message | class |\n|---|---|\n");
+        messages.forEach((message, type) -> list.append("| `").append(message.replace("|", "\\|")).append("` | ").append(type)
+            .append(" |\n"));
+        return list.toString();
+    }
+
+    @Test
+    void everyMessageIsListed() throws IOException {
+        TreeMap<String, String> messages = Messages.read(Documents.PROJECT);
+        assertTrue(messages.size() > 50, "the sources were not read: " + messages);
+        String text = Files.readString(FILE);
+        int at = text.indexOf("| message |");
+        assertTrue(at > text.indexOf(LIST), "no list");
+        String expected = list(messages).substring(1);
+        if (Documents.UPDATE) {
+            Files.writeString(FILE, text.substring(0, at) + expected);
+            return;
+        }
+        assertEquals(expected, text.substring(at),
+            "docs/troubleshooting.md does not list the messages as the sources have them; RPMA_DOCS_UPDATE=1 mvn -pl docs -am"
+                + " -Dtest=TroubleshootingTest -Dsurefire.failIfNoSpecifiedTests=false verify writes the list anew");
+    }
+
+    @Test
+    void whatIsExplainedIsThere() throws IOException {
+        TreeMap<String, String> messages = Messages.read(Documents.PROJECT);
+        String text = Files.readString(FILE);
+        Matcher quoted = QUOTED.matcher(text.substring(0, text.indexOf(LIST)));
+        int count = 0;
+        while (quoted.find()) {
+            String words = quoted.group(1);
+            assertTrue(messages.keySet().stream().anyMatch(message -> message.contains(words)), () -> "no message has the words '"
+                + words + "'; it was changed or is gone");
+            count++;
+        }
+        assertTrue(count > 10, "nothing is explained");
+    }
+}

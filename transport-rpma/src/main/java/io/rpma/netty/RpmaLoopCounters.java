@@ -1,0 +1,76 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.netty;
+
+/**
+ * What an event loop has done so far. Written by the loop alone, without a lock or an atomic operation; read by any thread, which
+ * sees each number as it was a moment ago. See {@link RpmaMetrics#loops()}.
+ */
+public final class RpmaLoopCounters {
+    long turns;
+    long blocks;
+    long spins;
+    long spinsPaid;
+    long polls;
+    int hotQueues;
+    int connections;
+    private String name = "";
+
+    RpmaLoopCounters() {
+        // Made by the loop.
+    }
+
+    void name(String thread) {
+        name = thread;
+    }
+
+    /** Returns the name of the loop's thread. */
+    public String name() {
+        return name;
+    }
+
+    /** Returns the turns of the loop. */
+    public long turns() {
+        return turns;
+    }
+
+    /** Returns how often the loop gave its thread up to wait for an event. */
+    public long blocks() {
+        return blocks;
+    }
+
+    /** Returns how often the idle loop polled on instead of giving up its thread. */
+    public long spins() {
+        return spins;
+    }
+
+    /** Returns how many of these found work. */
+    public long spinsPaid() {
+        return spinsPaid;
+    }
+
+    /** Returns the completions that were found by polling. */
+    public long completions() {
+        return polls;
+    }
+
+    /** Returns the completion queues that are being polled at present. */
+    public int hotQueues() {
+        return hotQueues;
+    }
+
+    /** Returns the connections and listeners on the loop at present. */
+    public int connections() {
+        return connections;
+    }
+}

@@ -1,0 +1,74 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.netty;
+
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * The counters of this process: of its connections, in sum, and of its event loops. What is asked for is added up when it is
+ * asked for; counting itself costs the data path a few additions. Thread-safe.
+ */
+public final class RpmaMetrics {
+    private static final Set<RpmaChannelCounters> OPEN = ConcurrentHashMap.newKeySet();
+    // Guarded by itself, so that a connection that ends is counted once.
+    private static final RpmaChannelCounters ENDED = new RpmaChannelCounters(0);
+    private static final List<RpmaLoopCounters> LOOPS = new CopyOnWriteArrayList<>();
+
+    private RpmaMetrics() {
+    }
+
+    /** Returns the sums of all connections so far, of those that are open and of those that have ended. */
+    public static RpmaChannelCounters channels() {
+        RpmaChannelCounters sum = new RpmaChannelCounters(0);
+        synchronized (ENDED) {
+            sum.add(ENDED);
+            OPEN.forEach(sum::add);
+        }
+        return sum;
+    }
+
+    /** Returns the number of connections that are open, in establishment, or delivering what was sent before they were closed. */
+    public static int openChannels() {
+        return OPEN.size();
+    }
+
+    /** Returns the event loops that run. */
+    public static List<RpmaLoopCounters> loops() {
+        return List.copyOf(LOOPS);
+    }
+
+    static RpmaChannelCounters opened(int receives) {
+        RpmaChannelCounters counters = new RpmaChannelCounters(receives);
+        OPEN.add(counters);
+        return counters;
+    }
+
+    static void ended(RpmaChannelCounters counters) {
+        synchronized (ENDED) {
+            if (OPEN.remove(counters)) {
+                ENDED.add(counters);
+            }
+        }
+    }
+
+    static void began(RpmaLoopCounters loop) {
+        LOOPS.add(loop);
+    }
+
+    static void ended(RpmaLoopCounters loop) {
+        LOOPS.remove(loop);
+    }
+}

@@ -1,0 +1,50 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.util.internal.SystemPropertyUtil;
+import java.util.Locale;
+
+/** What an event loop does while its connections are idle: how it learns of the next completion. */
+public enum RpmaPolling {
+    /**
+     * Polls on for a moment ({@code -Dio.rpma.netty.spinNanos}, 50 us) while that has been paying off, then blocks. On a machine
+     * with one processor it blocks at once. The default.
+     */
+    ADAPTIVE,
+    /**
+     * Polls for as long as it has a connection: the shortest latency, and a processor for each loop that has one. On fewer
+     * processors than loops it makes everything slower.
+     */
+    SPIN,
+    /** Blocks whenever there is nothing to do: every message pays for a wake-up, and no processor time is lost. */
+    BLOCK;
+
+    private static final RpmaPolling DEFAULT = configured();
+
+    /** {@code -Dio.rpma.netty.polling}: what a group does that was not told; {@code adaptive} if it is not set. */
+    static RpmaPolling byDefault() {
+        return DEFAULT;
+    }
+
+    private static RpmaPolling configured() {
+        String name = SystemPropertyUtil.get("io.rpma.netty.polling", "adaptive");
+        for (RpmaPolling each : values()) {
+            if (each.name().equals(name.toUpperCase(Locale.ROOT))) {
+                return each;
+            }
+        }
+        throw new IllegalArgumentException("-Dio.rpma.netty.polling is " + name + "; allowed are adaptive, spin and block");
+    }
+}

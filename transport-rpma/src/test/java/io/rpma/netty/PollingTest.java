@@ -1,0 +1,126 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.util.NetUtil;
+import io.netty.util.ReferenceCountUtil;
+import java.net.InetSocketAddress;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** How idle loops wait: what the policy learns, and that each way of polling carries data and tasks. */
+@Timeout(60)
+class PollingTest {
+    private static final long SPIN = 50_000;
+
+    @Test
+    void pollingGoesOnWhileItPays() {
+        SpinPolicy policy = new SpinPolicy(SPIN);
+        for (int i = 0; i < 100; i++) {
+            assertTrue(policy.pays());
+            policy.paid();
+        }
+    }
+
+    @Test
+    void eachFailureInARowCostsTwiceAsManyBlockedWaits() {
+        SpinPolicy policy = new SpinPolicy(SPIN);
+        int expected = 1;
+        for (int failure = 0; failure < 12; failure++) {
+            assertTrue(policy.pays());
+            policy.failed();
+            int blocked = 0;
+            while (!policy.pays()) {
+                policy.blocked(20_000);
+                blocked++;
+            }
+            assertEquals(expected, blocked);
+            expected = Math.min(256, 2 * expected);
+        }
+        policy.paid();
+        policy.failed();
+        policy.blocked(20_000);
+        assertTrue(policy.pays(), "what paid again is forgiven");
+    }
+
+    @Test
+    void waitsThatPollingCouldNotHaveEndedDoNotCount() {
+        SpinPolicy policy = new SpinPolicy(SPIN);
+        policy.failed();
+        for (int i = 0; i < 1000; i++) {
+            policy.blocked(1_000_000);
+            assertFalse(policy.pays());
+        }
+    }
+
+    @Test
+    void spinNeverGivesUpAndBlockNeverBegins() {
+        SpinPolicy spin = new SpinPolicy(RpmaPolling.SPIN);
+        spin.failed();
+        assertTrue(spin.pays());
+        assertFalse(new SpinPolicy(RpmaPolling.BLOCK).pays());
+    }
+
+    private static final class Echo extends ChannelInboundHandlerAdapter {
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object msg) {
+            ctx.writeAndFlush(msg, ctx.voidPromise());
+        }
+    }
+
+    /** One loop carries both ends: also while it spins, tasks and the other channels get their turn. */
+    @ParameterizedTest
+    @EnumSource(RpmaPolling.class)
+    void dataAndTasksGetTheirTurn(RpmaPolling polling) throws Exception {
+        RpmaEventLoopGroup group = new RpmaEventLoopGroup(1, polling);
+        try {
+            Channel server = new ServerBootstrap().group(group).channel(RpmaServerChannel.class).childHandler(new Echo())
+                .bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
+            Semaphore echoes = new Semaphore(0);
+            Channel client = new Bootstrap().group(group).channel(RpmaChannel.class).handler(new ChannelInboundHandlerAdapter() {
+                @Override
+                public void channelRead(ChannelHandlerContext ctx, Object msg) {
+                    ReferenceCountUtil.release(msg);
+                    echoes.release();
+                }
+            }).connect(server.localAddress()).sync().channel();
+            for (int i = 0; i < 200; i++) {
+                client.writeAndFlush(Unpooled.wrappedBuffer(new byte[] {1})).sync();
+                assertTrue(echoes.tryAcquire(10, TimeUnit.SECONDS));
+                if (i % 20 == 0) {
+                    // While the loop has nothing but this task.
+                    assertTrue(group.schedule(() -> { }, 3, TimeUnit.MILLISECONDS).await(10, TimeUnit.SECONDS));
+                }
+            }
+            client.close().sync();
+            server.close().sync();
+        } finally {
+            group.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
+        }
+    }
+}
