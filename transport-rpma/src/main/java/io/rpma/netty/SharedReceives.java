@@ -269,6 +269,9 @@ final class SharedReceives extends ReceiveBuffers {
                 return;
             }
             retired = true;
+            // Those who stay need no more than their shares: the spares are given up as they are used.
+            spares = 0;
+            measure();
         }
         synchronized (GROUPS) {
             group.queues.remove(this);

@@ -243,8 +243,10 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         if (send) {
             operationFailed(context ^ SEND_CONTEXT, status);
         }
-        breakWith(new IOException("Connection reset: " + status.text() + " (" + (send ? "send" : "receive") + " on queue pair "
-            + queuePair + ")"));
+        if (broken == null) {
+            breakWith(new IOException("Connection reset: " + status.text() + " (" + (send ? "send" : "receive")
+                + " on queue pair " + queuePair + ")"));
+        }
     }
 
     /** A completed send completes everything that was posted before it. */
@@ -640,18 +642,25 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             // It was not established, or is disconnected already: then nothing arrives any more either.
             breakWith(e);
         }
-        breakWith(new ClosedChannelException());
-        takeAllLeft();
-        if (!finReceived) {
+        if (broken == null) {
+            breakWith(new ClosedChannelException());
+        }
+        boolean wasSending = takeAllLeft() || arrivedCount > 0;
+        if (!finReceived && (wasSending || terminal != null)) {
             receives.endedMidway();
         }
     }
 
-    private void takeAllLeft() {
+    /** Takes every completion. Returns whether a receive was among them. */
+    private boolean takeAllLeft() {
+        boolean received = false;
         WorkCompletions rest = new WorkCompletions(arrived.length);
-        while (take(rest) > 0) {
-            continue;
+        for (int n = take(rest); n > 0; n = take(rest)) {
+            for (int i = 0; i < n; i++) {
+                received |= (rest.context(i) & SEND_CONTEXT) == 0;
+            }
         }
+        return received;
     }
 
     @Override
