@@ -232,9 +232,12 @@ class SharedReceivesTest {
                 clients.add(connect(server, bytes, true, collector));
                 ends.add(next());
             }
-            // Half of a block of that size: messages can be sent from it, and no receive fits into it.
-            RpmaByteBuf sendable = RpmaByteBufAllocator.DEFAULT.registered(bytes / 2, bytes / 2);
-            kept.add(RpmaByteBufAllocator.DEFAULT.registered(bytes / 2, bytes / 2));
+            // Halves of blocks of that size: messages can be sent from them, and no receive fits into one.
+            List<ByteBuf> sendable = new ArrayList<>();
+            for (int i = 0; i < CROWD; i++) {
+                sendable.add(RpmaByteBufAllocator.DEFAULT.registered(bytes / 2, bytes / 2));
+                kept.add(RpmaByteBufAllocator.DEFAULT.registered(bytes / 2, bytes / 2));
+            }
             for (int size = RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY; size >= bytes; size /= 2) {
                 RpmaByteBuf buf = RpmaByteBufAllocator.DEFAULT.registered(size, size);
                 while (buf != null) {
@@ -243,7 +246,7 @@ class SharedReceivesTest {
                 }
             }
             Thread.ofPlatform().start(() -> {
-                sendable.release();
+                sendable.forEach(ByteBuf::release);
                 // Out of this thread's magazine, so that other threads can have it.
                 FastThreadLocal.removeAll();
             }).join();
