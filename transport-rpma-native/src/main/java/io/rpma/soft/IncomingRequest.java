@@ -71,9 +71,16 @@ final class IncomingRequest extends SoftConnectionRequest {
         queuePair.connect(remote);
         queuePair.ready();
         ControlMessage message = ControlMessage.of(ControlMessage.ACCEPT);
-        queues.describe(message);
-        message.body().put(data);
-        int result = peer().publish(control, message);
+        boolean lent = queues.describe(message);
+        int result;
+        try {
+            message.body().put(data);
+            result = peer().publish(control, message);
+        } finally {
+            if (lent) {
+                queues.described();
+            }
+        }
         if (result < 0) {
             peer().removeControl(control);
             throw SoftLog.failure(RpmaError.PROVIDER, -result, "connect: the client at " + remoteAddress() + " is gone ("

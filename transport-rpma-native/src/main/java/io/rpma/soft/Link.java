@@ -28,6 +28,9 @@ import io.rpma.posix.Posix;
 final class Link {
     private final int fd;
     private int otherEnd;
+    // Messages that have been given the other end and are not sent yet; it is not closed under them.
+    private int held;
+    private boolean confirmed;
 
     private Link(int fd, int otherEnd) {
         this.fd = fd;
@@ -52,12 +55,28 @@ final class Link {
 
     /** Returns the other end, to be sent, or -1 once it is known to have arrived. */
     int otherEnd() {
-        return otherEnd;
+        return confirmed ? -1 : otherEnd;
+    }
+
+    /** A message has been given the other end; {@link #release()} follows when it has been sent. */
+    void hold() {
+        held++;
+    }
+
+    /** A message that was given the other end has been sent, or will not be. */
+    void release() {
+        held--;
+        closeOtherEnd();
     }
 
     /** The other process has taken its end. */
     void confirm() {
-        if (otherEnd >= 0) {
+        confirmed = true;
+        closeOtherEnd();
+    }
+
+    private void closeOtherEnd() {
+        if (confirmed && held == 0 && otherEnd >= 0) {
             Posix.close(otherEnd);
             otherEnd = -1;
         }

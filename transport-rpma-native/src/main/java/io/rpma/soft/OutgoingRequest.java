@@ -102,11 +102,18 @@ final class OutgoingRequest extends SoftConnectionRequest {
             new SoftConnection(peer(), queues, control, true, null, dialled.local(), remoteAddress());
         queues.queuePair().control(control);
         ControlMessage message = ControlMessage.of(ControlMessage.CONNECT);
-        queues.describe(message);
-        write(message.body(), route.remote());
-        write(message.body(), dialled.local());
-        message.body().put(data);
-        int result = peer().publish(control, message);
+        boolean lent = queues.describe(message);
+        int result;
+        try {
+            write(message.body(), route.remote());
+            write(message.body(), dialled.local());
+            message.body().put(data);
+            result = peer().publish(control, message);
+        } finally {
+            if (lent) {
+                queues.described();
+            }
+        }
         if (result < 0 && result != -Sockets.EPIPE && result != -Sockets.ECONNRESET) {
             peer().removeControl(control);
             throw SoftLog.failure(RpmaError.PROVIDER, -result, "connect: the request cannot be sent: "

@@ -97,21 +97,29 @@ final class Queues {
     /**
      * Adds to a message what the other end needs: the description, the doorbells, and what the two processes share if it is not
      * known to be there.
+     *
+     * @return whether {@link #described()} is to follow when the message has been sent, or will not be
      */
-    void describe(ControlMessage message) throws RpmaException {
+    boolean describe(ControlMessage message) throws RpmaException {
         RemoteProcess remote = queuePair.half().owner();
         EndDescription.of(queuePair.peer().process(), queuePair, completion).write(message.body());
         if (remote.isSelf()) {
-            return;
-        }
-        remote.attachLink(message);
-        message.attach(ControlMessage.EVENT, 0, 0, channel.fd());
-        if (completion == EndDescription.OWN) {
-            message.attach(ControlMessage.RECEIVE_EVENT, 0, 0, receiveChannel.fd());
+            return false;
         }
         if (queuePair.attachment() != null) {
             remote.announce(queuePair.attachment().queue());
         }
+        boolean linked = remote.attachLink(message);
+        message.attach(ControlMessage.EVENT, 0, 0, channel.fd());
+        if (completion == EndDescription.OWN) {
+            message.attach(ControlMessage.RECEIVE_EVENT, 0, 0, receiveChannel.fd());
+        }
+        return linked;
+    }
+
+    /** The message has been sent: what was lent to it is free. */
+    void described() {
+        queuePair.half().owner().linkSent();
     }
 
     /** Closes everything. */

@@ -208,11 +208,23 @@ final class RemoteProcess {
 
     // ---- what is sent
 
-    /** Adds the link's other end to a connection request, unless it is known to have arrived. */
-    synchronized void attachLink(ControlMessage message) {
-        if (link != null && link.otherEnd() >= 0) {
-            message.attach(ControlMessage.LINK, 0, 0, link.otherEnd());
+    /**
+     * Adds the link's other end to a message that connects, unless it is known to have arrived.
+     *
+     * @return whether it was added: then {@link #linkSent()} is to follow when the message has been sent, or will not be
+     */
+    synchronized boolean attachLink(ControlMessage message) {
+        if (link == null || link.otherEnd() < 0) {
+            return false;
         }
+        message.attach(ControlMessage.LINK, 0, 0, link.otherEnd());
+        link.hold();
+        return true;
+    }
+
+    /** The other end that was added to a message may be closed again. */
+    synchronized void linkSent() {
+        link.release();
     }
 
     /**
