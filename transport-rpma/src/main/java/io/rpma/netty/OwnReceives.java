@@ -77,7 +77,14 @@ final class OwnReceives extends ReceiveBuffers {
         }
         RpmaByteBuf buf = buffers[slot];
         buffers[slot] = replacement;
-        repost(slot);
+        try {
+            repost(slot);
+        } catch (RpmaException e) {
+            // The message that arrived stays where it is looked for.
+            buffers[slot] = buf;
+            replacement.release();
+            throw e;
+        }
         return buf;
     }
 

@@ -219,7 +219,14 @@ final class SharedReceives extends ReceiveBuffers {
             return null;
         }
         RpmaByteBuf buf = buffers.getAndSet(slot, replacement);
-        repost(slot);
+        try {
+            repost(slot);
+        } catch (RpmaException e) {
+            // The message that arrived stays where it is looked for.
+            buffers.setRelease(slot, buf);
+            replacement.release();
+            throw e;
+        }
         return buf;
     }
 
