@@ -84,13 +84,13 @@ echo "io.rpma $rtt $tput" >> "$results/rungs"
 channel() {
     local measurement=$1
     serve "${java[@]}" io.rpma.benchmark.Peer server rpma "$measurement"
-    "${java[@]}" io.rpma.benchmark.Peer client rpma "$measurement" 5000 3000 "${listening#*=}" "$server_pid"
+    "${java[@]}" io.rpma.benchmark.Peer client rpma "$measurement" 15000 4000 "${listening#*=}" "$server_pid"
     end_server
 }
 
 say RpmaChannel
 rtt=$(channel rtt64 | sed -n 's/^P50=//p')
-tput=$(channel tput64k | sed -n 's/^THROUGHPUT=//p' | awk '{ print $1 / 1.048576 }')
+tput=$(channel bare64k | sed -n 's/^THROUGHPUT=//p' | awk '{ print $1 / 1.048576 }')
 echo "RpmaChannel $rtt $tput" >> "$results/rungs"
 say done
 touch "$results/done"

@@ -17,11 +17,13 @@ package io.rpma.netty;
 final class StreamOptions {
     static final int DEFAULT_MESSAGE_BYTES = 64 << 10;
     static final int DEFAULT_CREDITS = 16;
+    static final int DEFAULT_BULK_BYTES = Integer.getInteger("area", 1 << 20);
 
     private volatile int messageBytes = DEFAULT_MESSAGE_BYTES;
     private volatile int credits = DEFAULT_CREDITS;
 
     private volatile boolean shared = true;
+    private volatile int bulkBytes = DEFAULT_BULK_BYTES;
 
     int messageBytes() {
         return messageBytes;
@@ -45,6 +47,14 @@ final class StreamOptions {
 
     void shared(boolean on) {
         shared = on;
+    }
+
+    int bulkBytes() {
+        return bulkBytes;
+    }
+
+    void bulkBytes(int bytes) {
+        bulkBytes = bytes == 0 ? 0 : check("RPMA_BULK_BYTES", bytes, 1 << Handshake.BULK_UNIT_SHIFT, Handshake.MAX_BULK_BYTES);
     }
 
     private static int check(String option, int value, int min, int max) {

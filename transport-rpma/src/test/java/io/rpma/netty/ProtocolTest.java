@@ -101,7 +101,7 @@ class ProtocolTest {
     }
 
     private static ByteBuffer handshake() {
-        return new Handshake(0, 0, 16 << 10, 16).encode();
+        return new Handshake(0, 0, 16 << 10, 16, 0).encode();
     }
 
     private void nextConnectionWorks() throws Exception {
