@@ -28,9 +28,9 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The memory that one connection's peer may write large data into, area by area: each is registered for remote writes for this
- * connection alone, granted, filled by one {@code rpma_write_with_imm(3)}, handed to the pipeline as the buffer it is, and granted
- * again when the pipeline has released it. Areas come when the peer has large data, and go when it has had none for a while: a
- * connection without holds none.
+ * connection alone, granted, filled by one {@code rpma_write_with_imm(3)}, handed to the pipeline as the buffer it is, and
+ * granted again when the pipeline has released it. Areas come when the peer has large data, and go when it has had none for a
+ * while: a connection without holds none.
  *
  * <p>Used by the connection's event loop; only {@link Area#released()} is called by any thread.
  */

@@ -21,8 +21,8 @@ import java.net.ProtocolException;
 import java.nio.ByteBuffer;
 
 /**
- * What one connection's peer has granted: areas of its memory, to be filled in the order in which they came. Every word of a grant
- * is the peer's, and checked.
+ * What one connection's peer has granted: areas of its memory, to be filled in the order in which they came. Every word of a
+ * grant is the peer's, and checked.
  *
  * <p>Used by the connection's event loop.
  */

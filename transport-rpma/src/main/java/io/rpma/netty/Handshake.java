@@ -95,8 +95,8 @@ record Handshake(int minor, int status, int messageBytes, int credits, int bulkB
                 + Immediate.MAX_CREDITS);
         }
         if (bulkUnits > MAX_BULK_BYTES >>> BULK_UNIT_SHIFT) {
-            throw new MismatchException(REFUSED_MALFORMED, "the peer grants areas of " + bulkUnits + " times 64 KiB; allowed are 0 to "
-                + (MAX_BULK_BYTES >>> BULK_UNIT_SHIFT));
+            throw new MismatchException(REFUSED_MALFORMED, "the peer grants areas of " + bulkUnits
+                + " times 64 KiB; allowed are 0 to " + (MAX_BULK_BYTES >>> BULK_UNIT_SHIFT));
         }
         return new Handshake(minor, ACCEPTED, messageBytes, credits, bulkUnits << BULK_UNIT_SHIFT);
     }

@@ -48,9 +48,10 @@ public final class RpmaChannelOption<T> extends ChannelOption<T> {
 
     /**
      * Streams: the largest piece of memory in bytes that the peer is granted to write large data into, which then arrives as one
-     * buffer; 0 for none, at most 4 MiB, default 1 MiB. Rounded down to a multiple of 64 KiB. A connection has up to 8 such pieces
-     * while the peer has large data, and none otherwise. Until the buffer is released and the memory freed, a peer that breaks the
-     * rules can change what it has written there: turn it off where what has been checked must not change afterwards.
+     * buffer; 0 for none, at most 4 MiB, default 1 MiB. Rounded down to a multiple of 64 KiB. A connection has up to 8 such
+     * pieces while the peer has large data, and none otherwise. Until the buffer is released and the memory freed, a peer that
+     * breaks the rules can change what it has written there: turn it off where what has been checked must not change
+     * afterwards.
      */
     public static final ChannelOption<Integer> RPMA_BULK_BYTES = valueOf(RpmaChannelOption.class, "RPMA_BULK_BYTES");
 

@@ -28,7 +28,7 @@ import java.util.Set;
  * given back: registration is expensive, and a buffer may be in flight at any time.
  */
 final class Slab {
-    /** Enough for messages, and for what this end begins; the slab is never opened to the peer's one-sided operations, but for {@link BulkAreas}. */
+    /** Enough for messages, and for what this end begins. The slab as such is never open to what the peer begins. */
     private static final Set<MemoryUsage> USAGES = EnumSet.of(MemoryUsage.SEND, MemoryUsage.RECV, MemoryUsage.WRITE_SRC,
         MemoryUsage.READ_DST);
 

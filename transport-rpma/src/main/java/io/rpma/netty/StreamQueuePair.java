@@ -401,7 +401,8 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             return;
         }
         // No registered memory is left: the message moves to ordinary memory, and its receive serves the others.
-        put(UnpooledByteBufAllocator.DEFAULT.directBuffer(bytes, bytes).writeBytes(receives.buffer(slot), 0, bytes), NO_SLOT, bytes);
+        ByteBuf ordinary = UnpooledByteBufAllocator.DEFAULT.directBuffer(bytes, bytes);
+        put(ordinary.writeBytes(receives.buffer(slot), 0, bytes), NO_SLOT, bytes);
         giveBack(slot);
         starved = true;
     }
