@@ -99,7 +99,7 @@ final class BulkAreas {
         for (int i = 0; i < AREAS; i++) {
             Area area = areas[i];
             if (area == null || area.state == Area.GONE) {
-                empty = i;
+                empty = empty < 0 ? i : empty;
             } else if (area.state == Area.FREE) {
                 if (area.size >= wanted) {
                     return grant(area);
