@@ -48,7 +48,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     private static final int AREA = -2;
     /** The opcode of a receive that a write with immediate data has taken. */
     private static final int WRITTEN = CompletionOpcode.RECV_RDMA_WITH_IMM.code();
-    /** What is at least so long goes by an area of the peer's memory, if there is one. */
+    /** What is at least so long, and lies together, goes into memory that the peer has granted, if there is some. */
     static final int BULK_BYTES = Integer.getInteger("bulk", 256 << 10);
 
     private final StreamSizes sizes;
