@@ -57,6 +57,7 @@ final class BulkAreas {
     private int count;
     private int filled;
     private int wanted;
+    private boolean refused;
     // Whether an area that is released stays for the next grant; read by the threads that release.
     private volatile boolean kept;
 
@@ -78,8 +79,10 @@ final class BulkAreas {
 
     /** The peer has large data of this size: areas that are granted from now on are large enough for it, or the largest. */
     void want(long bytes) {
-        int size = bytes >= largest ? largest : 1 << BuddyArena.shift((int) bytes);
-        wanted = Math.max(wanted, size);
+        if (!refused) {
+            int size = bytes >= largest ? largest : Math.min(largest, 1 << BuddyArena.shift((int) bytes));
+            wanted = Math.max(wanted, size);
+        }
     }
 
     /** Whether the peer may be granted an area, so far as its side of the window goes. */
@@ -101,10 +104,11 @@ final class BulkAreas {
             if (area == null || area.state == Area.GONE) {
                 empty = empty < 0 ? i : empty;
             } else if (area.state == Area.FREE) {
-                if (area.size >= wanted) {
+                if (area.size < wanted) {
+                    small = area;
+                } else if (area.take()) {
                     return grant(area);
                 }
-                small = area;
             }
         }
         if (small != null) {
@@ -117,7 +121,6 @@ final class BulkAreas {
     }
 
     private Area grant(Area area) {
-        area.state = Area.GRANTED;
         granted[(head + count++) % WINDOW] = area;
         return area;
     }
@@ -144,6 +147,7 @@ final class BulkAreas {
             LOGGER.debug("No area of {} bytes for large data on {}.", size, fabric, e);
             RpmaByteBufAllocator.DEFAULT.give(buf);
             BYTES.addAndGet(-size);
+            refused = true;
             wanted = 0;
             return null;
         }
@@ -240,22 +244,31 @@ final class BulkAreas {
         private final LocalMemoryRegion region;
         private final byte[] grant;
         // FREE to GRANTED to HELD by the event loop, HELD to FREE by whoever releases the buffer, FREE to GONE by either.
-        private volatile int state;
+        private volatile int state = GRANTED;
 
-        Area(BulkAreas owner, int index, RpmaByteBuf buf, int size, LocalMemoryRegion region) throws RpmaException {
+        Area(BulkAreas owner, int index, RpmaByteBuf buf, int size, LocalMemoryRegion region) {
             this.owner = owner;
             this.index = index;
             this.buf = buf;
             this.size = size;
             this.region = region;
-            ByteBuffer message = ByteBuffer.allocate(1 + region.descriptorSize());
-            region.descriptor(message.put((byte) index));
+            ByteBuffer message = ByteBuffer.allocate(1 + region.descriptorSize()).put((byte) index);
+            try {
+                region.descriptor(message);
+            } catch (RpmaException e) {
+                throw new IllegalStateException("there is room for the descriptor", e);
+            }
             grant = message.array();
         }
 
         /** The message that grants the area: its number, and the descriptor of its memory. */
         byte[] message() {
             return grant;
+        }
+
+        /** Takes the area, unless it has just been freed by the thread that released its buffer. */
+        private boolean take() {
+            return STATE.compareAndSet(this, FREE, GRANTED);
         }
 
         /** Nobody refers to the buffer any more. */

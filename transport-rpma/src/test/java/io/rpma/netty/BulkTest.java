@@ -334,6 +334,41 @@ class BulkTest {
         awaitNoAreas();
     }
 
+    /** An area is freed once, whoever comes first: the thread that releases its buffer, or the loop that needs it no more. */
+    @Test
+    void anAreaIsFreedOnce() throws Exception {
+        connect(AREA, true);
+        BulkAreas areas = new BulkAreas(Fabric.of(client), AREA);
+        long before = RpmaByteBufAllocator.DEFAULT.usedBytes();
+        BlockingQueue<ByteBuf> filled = new LinkedBlockingQueue<>();
+        Thread releaser = new Thread(() -> {
+            try {
+                for (ByteBuf buf = filled.take(); buf.isReadable(); buf = filled.take()) {
+                    buf.release();
+                }
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        releaser.start();
+        java.util.Random random = new java.util.Random(11);
+        for (int i = 0; i < 5_000; i++) {
+            areas.want(128 << 10);
+            if (areas.isDue() && areas.grant() != null && random.nextBoolean()) {
+                filled.add(areas.fill().writeByte(1));
+                areas.read();
+            }
+            if (random.nextInt(3) == 0) {
+                areas.returned(areas.outstanding());
+            }
+        }
+        areas.close();
+        filled.add(Unpooled.EMPTY_BUFFER);
+        releaser.join(10_000);
+        assertEquals(0, BulkAreas.bytes());
+        assertEquals(before, RpmaByteBufAllocator.DEFAULT.usedBytes());
+    }
+
     /** An orderly close delivers large data that is under way; the promise has succeeded. */
     @Test
     void closeDelivers() throws Exception {
