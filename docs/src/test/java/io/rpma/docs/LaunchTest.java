@@ -35,8 +35,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The scripts that build and start the programs, in a tree of their own: wherever they are called from, however often at once. Maven
- * and Java are replaced by scripts that write down what they are asked for.
+ * The scripts that build and start the programs, in a tree of their own: wherever they are called from, however often at once.
+ * Maven and Java are replaced by scripts that write down what they are asked for.
  */
 @Timeout(60)
 class LaunchTest {
