@@ -49,7 +49,7 @@ final class Rendezvous {
     private final LocalProcess process;
     // Connected to one listener after another, for the life of the process.
     private int probe = -1;
-    // The way that was found last, to the listener of that very address.
+    // The way that was found last; forgotten when it leads nowhere.
     private volatile Route last;
     private final AtomicInteger nextPort = new AtomicInteger(ThreadLocalRandom.current().nextInt(PORTS));
 
@@ -144,22 +144,23 @@ final class Rendezvous {
      */
     Route find(InetSocketAddress remote) throws RpmaException {
         Route known = last;
-        if (known != null && known.remote().equals(remote) && exists(known.names().getFirst())) {
+        if (known != null && known.remote().equals(remote)) {
             return known;
         }
-        return find(remote, isLocal(remote.getAddress()));
+        boolean local = isLocal(remote.getAddress());
+        Route found = find(remote, local);
+        if (found != null) {
+            // The next time without a look whether it is there; but then by any name that a listener may have taken meanwhile.
+            last = new Route(remote, names(remote, local), found.source());
+        }
+        return found;
     }
 
     private Route find(InetSocketAddress remote, boolean local) throws RpmaException {
         List<String> names = names(remote, local);
         for (String name : names) {
             if (exists(name)) {
-                Route route = new Route(remote, List.of(name), source(remote, local));
-                if (name.equals(names.getFirst())) {
-                    // No other listener comes before this one.
-                    last = route;
-                }
-                return route;
+                return new Route(remote, List.of(name), source(remote, local));
             }
         }
         return null;
@@ -189,6 +190,9 @@ final class Rendezvous {
         boolean done = false;
         try {
             int result = connect(fd, route.names());
+            if (result == -Posix.ECONNREFUSED && route == last) {
+                last = null;
+            }
             if (result == -Posix.ECONNREFUSED || result == -Posix.EAGAIN) {
                 return new Dialled(result, 0, new InetSocketAddress(route.source(), 0));
             }
