@@ -115,19 +115,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
 
     /** Auto-read was turned off: what the pipeline asked for because of it is asked for no more. */
     final void clearReadPending() {
-        if (!isRegistered()) {
-            return;
-        }
-        EventLoop loop = eventLoop();
-        if (loop.inEventLoop()) {
-            readNoMore();
-        } else {
-            loop.execute(() -> {
-                if (!config().isAutoRead()) {
-                    readNoMore();
-                }
-            });
-        }
+        EventLoops.clearReadPending(this, this::readNoMore);
     }
 
     @Override
