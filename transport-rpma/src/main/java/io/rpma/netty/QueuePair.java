@@ -13,6 +13,7 @@
 
 package io.rpma.netty;
 
+import io.netty.util.concurrent.FastThreadLocal;
 import io.rpma.CompletionQueue;
 import io.rpma.Connection;
 import io.rpma.ConnectionEvent;
@@ -21,6 +22,7 @@ import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.channels.ClosedChannelException;
 
 /**
  * One end of a connection: its events, and how it ended. What travels over it is the subclass's. Knows nothing of channels and
@@ -40,6 +42,41 @@ abstract class QueuePair {
         /** Work requests can be posted again. */
         void writable();
     }
+
+    /**
+     * The end of a connection, which most of them have and few ask for: the trace would cost more than all the rest, and show
+     * nothing but the event loop.
+     */
+    static final class Ended extends IOException {
+        private static final long serialVersionUID = 1;
+
+        Ended(String message) {
+            super(message);
+        }
+
+        @Override
+        public Throwable fillInStackTrace() {
+            return this;
+        }
+    }
+
+    /** This end has closed the connection. */
+    static final class ClosedHere extends ClosedChannelException {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        public Throwable fillInStackTrace() {
+            return this;
+        }
+    }
+
+    /** For those who take what is left and keep nothing of it: holds something only between a poll and the lines around it. */
+    private static final FastThreadLocal<WorkCompletions> REST = new FastThreadLocal<>() {
+        @Override
+        protected WorkCompletions initialValue() {
+            return new WorkCompletions(64);
+        }
+    };
 
     final Fabric fabric;
     final boolean active;
@@ -72,6 +109,11 @@ abstract class QueuePair {
         remoteAddress = known != null ? known : remote;
         counters = RpmaMetrics.opened(receives);
         connecting.begin();
+    }
+
+    /** Returns this thread's batch for completions that are looked at on the spot. */
+    static WorkCompletions rest() {
+        return REST.get();
     }
 
     final RpmaChannelCounters counters() {
@@ -181,7 +223,7 @@ abstract class QueuePair {
         // What completed before the end is still in the queue, and comes first.
         takeAll();
         if (broken == null) {
-            broken = new IOException(reason(event));
+            broken = new Ended(reason(event));
         }
         listener.readable();
     }

@@ -182,7 +182,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
 
     @Override
     void takeAll() {
-        WorkCompletions rest = new WorkCompletions(arrived.length);
+        WorkCompletions rest = rest();
         while (connection != null && broken == null && take(rest) > 0) {
             continue;
         }
@@ -826,7 +826,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             breakWith(e);
         }
         if (broken == null) {
-            breakWith(new ClosedChannelException());
+            breakWith(new ClosedHere());
         }
         boolean wasSending = takeAllLeft() || arrivedCount > 0;
         if (!finReceived && (wasSending || terminal != null)) {
@@ -837,7 +837,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     /** Takes every completion. Returns whether a receive was among them. */
     private boolean takeAllLeft() {
         boolean received = false;
-        WorkCompletions rest = new WorkCompletions(arrived.length);
+        WorkCompletions rest = rest();
         for (int n = take(rest); n > 0; n = take(rest)) {
             for (int i = 0; i < n; i++) {
                 received |= (rest.context(i) & SEND_CONTEXT) == 0;
