@@ -181,14 +181,6 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     }
 
     @Override
-    void takeAll() {
-        WorkCompletions rest = rest();
-        while (connection != null && broken == null && take(rest) > 0) {
-            continue;
-        }
-    }
-
-    @Override
     String closedReason() {
         return finReceived ? "Broken pipe: the peer has closed the connection" : "Connection reset by peer";
     }
@@ -222,37 +214,19 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         return Math.abs(n);
     }
 
-    /** Takes one batch; -1 if the queue itself failed. */
-    private int take(WorkCompletions batch) {
-        int n;
-        try {
-            n = queue.poll(batch);
-        } catch (RpmaException e) {
-            if (broken != null) {
-                return 0;
-            }
-            breakWith(e);
-            return -1;
+    @Override
+    void completed(WorkCompletions batch, int index) {
+        long context = batch.context(index);
+        if ((context & SEND_CONTEXT) != 0) {
+            retire(context ^ SEND_CONTEXT);
+        } else {
+            received((int) context, batch.byteLength(index), batch.opcodeCode(index) == WRITTEN, batch.hasImmediate(index),
+                batch.immediate(index));
         }
-        counters.completions += n;
-        for (int i = 0; i < n; i++) {
-            long context = batch.context(i);
-            int status = batch.statusCode(i);
-            if (status != 0) {
-                failed(context, CompletionStatus.of(status), batch.queuePairNumber(i));
-            } else if ((context & SEND_CONTEXT) != 0) {
-                retire(context ^ SEND_CONTEXT);
-            } else {
-                received((int) context, batch.byteLength(i), batch.opcodeCode(i) == WRITTEN, batch.hasImmediate(i),
-                    batch.immediate(i));
-            }
-        }
-        return n;
     }
 
-    /** The one place where a failed work request is turned into a state. */
-    private void failed(long context, CompletionStatus status, int queuePair) {
-        counters.failed(status);
+    @Override
+    void failed(long context, CompletionStatus status, int queuePair) {
         boolean send = (context & SEND_CONTEXT) != 0;
         if (!send) {
             giveBack((int) context);
