@@ -47,6 +47,23 @@ public interface Peer extends AutoCloseable {
      */
     ConnectionRequest newConnectionRequest(InetSocketAddress remote, ConnectionConfig config) throws RpmaException;
 
+    /** Returns whether {@link #tryNewConnectionRequest} can ever return a request: with librpma it cannot. */
+    default boolean mayRequestAtOnce() {
+        return false;
+    }
+
+    /**
+     * Prepares a connection as {@link #newConnectionRequest} does, but never blocks: for event loops.
+     *
+     * @param remote a resolved address
+     * @param config the queue sizes, {@code null} for librpma's defaults; it may be changed or closed afterwards
+     * @return the request; {@code null} if only {@link #newConnectionRequest} can tell whether the address can be reached
+     * @throws RpmaException {@link RpmaError#INVALID} if an argument is not valid
+     */
+    default ConnectionRequest tryNewConnectionRequest(InetSocketAddress remote, ConnectionConfig config) throws RpmaException {
+        return null;
+    }
+
     /**
      * Creates a shared receive queue ({@code rpma_srq_new}).
      *

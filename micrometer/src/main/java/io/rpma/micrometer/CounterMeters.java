@@ -55,6 +55,9 @@ final class CounterMeters<T> {
         counter("bytes", received, "bytes", RpmaChannelCounters::bytesReceived);
         counter("messages", sent, "messages", RpmaChannelCounters::messagesSent);
         counter("messages", received, "messages", RpmaChannelCounters::messagesReceived);
+        counter("bulk", sent, "messages", RpmaChannelCounters::bulkSent);
+        counter("bulk", received, "messages", RpmaChannelCounters::bulkReceived);
+        counter("bulk.refused", Tags.empty(), "areas", RpmaChannelCounters::bulkRefused);
         counter("control.messages", Tags.empty(), "messages", RpmaChannelCounters::controlMessagesSent);
         counter("copies", sent.and("copy", "avoided"), "buffers", RpmaChannelCounters::sendCopiesAvoided);
         counter("copies", sent.and("copy", "made"), "buffers", RpmaChannelCounters::sendCopiesMade);

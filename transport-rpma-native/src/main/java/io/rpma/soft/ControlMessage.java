@@ -68,6 +68,8 @@ final class ControlMessage {
     private static final int MAGIC = 0x52504d53;
     private static final int ATTACHMENT_BYTES = 16;
     private static final int BODY_CAPACITY = 512;
+    private static final ByteBuffer NO_BODY = ByteBuffer.allocate(0);
+    private static final int[] NO_DESCRIPTORS = {};
 
     private final short version;
     private final short type;
@@ -98,6 +100,11 @@ final class ControlMessage {
             ByteBuffer.allocate(BODY_CAPACITY).order(ByteOrder.nativeOrder()));
     }
 
+    /** Starts a message that is its type and nothing else. */
+    static ControlMessage bare(short type) {
+        return new ControlMessage(VERSION, type, List.of(), NO_BODY);
+    }
+
     ControlMessage attach(int kind, int id, long size, int fd) {
         attachments.add(new Attachment(kind, id, size, fd));
         return this;
@@ -125,16 +132,20 @@ final class ControlMessage {
      * @return 0 or {@code -errno}
      */
     int send(int socket) {
-        ByteBuffer target = Scratch.get().message().asByteBuffer().order(ByteOrder.nativeOrder());
-        target.putInt(MAGIC).putShort(version).putShort(type).putInt(attachments.size());
-        int[] descriptors = new int[attachments.size()];
-        int count = 0;
-        for (Attachment attachment : attachments) {
+        Scratch scratch = Scratch.get();
+        ByteBuffer target = scratch.message().clear();
+        int count = attachments.size();
+        target.putInt(MAGIC).putShort(version).putShort(type).putInt(count);
+        int[] descriptors = count == 0 ? NO_DESCRIPTORS : new int[count];
+        for (int i = 0; i < count; i++) {
+            Attachment attachment = attachments.get(i);
             target.putInt(attachment.kind()).putInt(attachment.id()).putLong(attachment.size());
-            descriptors[count++] = attachment.fd();
+            descriptors[i] = attachment.fd();
         }
-        target.put(body.flip());
-        return Sockets.sendMessage(socket, Scratch.get().messageAddress(), target.position(), descriptors, count);
+        if (body != NO_BODY) {
+            target.put(body.flip());
+        }
+        return Sockets.sendMessage(socket, scratch, target.position(), descriptors);
     }
 
     /**
@@ -145,7 +156,8 @@ final class ControlMessage {
     static ControlMessage receive(int socket, Incoming incoming) {
         int[] descriptors = incoming.descriptors;
         descriptors[0] = -1;
-        int length = Sockets.receiveMessage(socket, Scratch.get().messageAddress(), Scratch.MESSAGE_CAPACITY, descriptors);
+        Scratch scratch = Scratch.get();
+        int length = Sockets.receiveMessage(socket, scratch, descriptors);
         incoming.result = length;
         if (length <= 0) {
             return null;
@@ -154,8 +166,7 @@ final class ControlMessage {
         while (count < descriptors.length && descriptors[count] >= 0) {
             count++;
         }
-        ByteBuffer source = Scratch.get().message().asByteBuffer().order(ByteOrder.nativeOrder()).limit(length);
-        ControlMessage message = parse(source, descriptors, count);
+        ControlMessage message = parse(scratch.message().clear().limit(length), descriptors, count);
         if (message == null) {
             for (int i = 0; i < count; i++) {
                 Posix.close(descriptors[i]);
@@ -172,7 +183,7 @@ final class ControlMessage {
         short version = source.getShort();
         short type = source.getShort();
         int announced = source.getInt();
-        List<Attachment> attachments = new ArrayList<>();
+        List<Attachment> attachments = count == 0 ? List.of() : new ArrayList<>(count);
         if (version == VERSION) {
             if (announced != count || source.remaining() < announced * ATTACHMENT_BYTES) {
                 return null;
@@ -184,6 +195,9 @@ final class ControlMessage {
             for (int i = 0; i < count; i++) {
                 Posix.close(descriptors[i]);
             }
+        }
+        if (!source.hasRemaining()) {
+            return new ControlMessage(version, type, attachments, NO_BODY);
         }
         byte[] body = new byte[source.remaining()];
         source.get(body);
@@ -207,8 +221,12 @@ final class ControlMessage {
 
     /** Closes the descriptors that nobody has taken. */
     void closeAttachments() {
-        attachments.forEach(attachment -> Posix.close(attachment.fd()));
-        attachments.clear();
+        if (!attachments.isEmpty()) {
+            for (Attachment attachment : attachments) {
+                Posix.close(attachment.fd());
+            }
+            attachments.clear();
+        }
     }
 
     /** Room for what one message brings. */

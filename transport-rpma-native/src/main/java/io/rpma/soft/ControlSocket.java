@@ -106,7 +106,7 @@ final class ControlSocket {
     /** Asks the other process to read its link. */
     void askToLook() {
         if (!remote.isSelf()) {
-            send(ControlMessage.of(ControlMessage.LOOK));
+            send(ControlMessage.bare(ControlMessage.LOOK));
         }
     }
 

@@ -137,6 +137,11 @@ final class Memory {
         MemorySegment.copy(ALL, source, ALL, target, length);
     }
 
+    /** Copies an array there. */
+    static void put(long address, byte[] bytes) {
+        MemorySegment.copy(bytes, 0, ALL, ValueLayout.JAVA_BYTE, address, bytes.length);
+    }
+
     /** Fills with zeros. */
     static void zero(long address, long length) {
         ALL.asSlice(address, length).fill((byte) 0);

@@ -120,6 +120,7 @@ final class QueuePair {
     private Doorbell remoteReceiveDoorbell;
 
     // Of whoever executes.
+    private long found;
     private long remotePosition;
     private long remoteConsumed;
     private int busy;
@@ -627,7 +628,6 @@ final class QueuePair {
             if (entry == 0) {
                 return NO_RECEIVE;
             }
-            long receive = Memory.getLongAcquire(entry + ReceiveEntry.STATE);
             int key = Memory.getInt(entry + ReceiveEntry.KEY);
             int capacity = Memory.getInt(entry + ReceiveEntry.LENGTH);
             long offset = Memory.getLong(entry + ReceiveEntry.OFFSET);
@@ -637,7 +637,7 @@ final class QueuePair {
                 region = region(key);
             }
             // What was read of the entry holds if nobody has taken it since.
-            if (remoteShared != null && !remoteShared.take(entry, receive, remoteSharedIndex)) {
+            if (remoteShared != null && !remoteShared.take(found, remoteSharedIndex)) {
                 continue;
             }
             if (Faults.ENABLED) {
@@ -715,9 +715,8 @@ final class QueuePair {
             if (entry == 0) {
                 return NO_RECEIVE;
             }
-            long receive = Memory.getLongAcquire(entry + ReceiveEntry.STATE);
             int slot = Memory.getInt(entry + ReceiveEntry.SLOT);
-            if (remoteShared != null && !remoteShared.take(entry, receive, remoteSharedIndex)) {
+            if (remoteShared != null && !remoteShared.take(found, remoteSharedIndex)) {
                 continue;
             }
             if (length > 0 && copyTo(region, offset, source, length) != SUCCESS) {
@@ -809,7 +808,8 @@ final class QueuePair {
     /** Returns the address of a posted receive, 0 if there is none. */
     private long findReceive() {
         if (remoteShared != null) {
-            return remoteShared.find();
+            found = remoteShared.find();
+            return found == 0 ? 0 : remoteShared.entry(found);
         }
         long entry = remoteReceives + (remotePosition & remoteReceiveMask) * ReceiveEntry.SIZE;
         return Memory.getLongAcquire(entry + ReceiveEntry.STATE) == remotePosition + 1 ? entry : 0;

@@ -79,6 +79,16 @@ final class RemoteProcess {
      * @param low of the random identity
      */
     record Identity(int pid, long high, long low) {
+        // By hand: what a record has by itself is slow until it has been compiled.
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof Identity that && that.pid == pid && that.high == high && that.low == low;
+        }
+
+        @Override
+        public int hashCode() {
+            return Long.hashCode(high ^ low) + pid;
+        }
     }
 
     private record QueueFiles(SharedMemory memory, EventFd event) {

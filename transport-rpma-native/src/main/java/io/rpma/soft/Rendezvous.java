@@ -49,6 +49,8 @@ final class Rendezvous {
     private final LocalProcess process;
     // Connected to one listener after another, for the life of the process.
     private int probe = -1;
+    // The way that was found last; forgotten when it leads nowhere.
+    private volatile Route last;
     private final AtomicInteger nextPort = new AtomicInteger(ThreadLocalRandom.current().nextInt(PORTS));
 
     Rendezvous(LocalProcess process) {
@@ -117,24 +119,55 @@ final class Rendezvous {
      */
     Route resolve(InetSocketAddress remote, int timeoutMillis) throws RpmaException {
         boolean local = isLocal(remote.getAddress());
-        InetAddress source = local ? remote.getAddress() : loopback(remote.getAddress());
-        List<String> names = names(remote, local);
-        for (String name : names) {
-            if (exists(name)) {
-                return new Route(remote, List.of(name), source);
-            }
+        Route found = find(remote, local);
+        if (found != null) {
+            return found;
         }
+        InetAddress source = source(remote, local);
         String name = ask(remote, Math.max(1, timeoutMillis));
         if (name == null) {
             if (!local) {
                 throw unreachable(remote, Posix.ECONNREFUSED);
             }
-            return new Route(remote, names, source);
+            return new Route(remote, names(remote, local), source);
         }
         if (!exists(name)) {
             throw elsewhere(remote);
         }
         return new Route(remote, List.of(name), source);
+    }
+
+    /**
+     * Finds the way to a listener that is on this host under the address that is asked for, without waiting.
+     *
+     * @return the way, or {@code null} if only {@link #resolve} can tell
+     */
+    Route find(InetSocketAddress remote) throws RpmaException {
+        Route known = last;
+        if (known != null && known.remote().equals(remote)) {
+            return known;
+        }
+        boolean local = isLocal(remote.getAddress());
+        Route found = find(remote, local);
+        if (found != null) {
+            // The next time without a look whether it is there; but then by any name that a listener may have taken meanwhile.
+            last = new Route(remote, names(remote, local), found.source());
+        }
+        return found;
+    }
+
+    private Route find(InetSocketAddress remote, boolean local) throws RpmaException {
+        List<String> names = names(remote, local);
+        for (String name : names) {
+            if (exists(name)) {
+                return new Route(remote, List.of(name), source(remote, local));
+            }
+        }
+        return null;
+    }
+
+    private static InetAddress source(InetSocketAddress remote, boolean local) {
+        return local ? remote.getAddress() : loopback(remote.getAddress());
     }
 
     /** Returns whether a listener of a name is there, by its second socket, which can be connected to without a trace. */
@@ -157,6 +190,9 @@ final class Rendezvous {
         boolean done = false;
         try {
             int result = connect(fd, route.names());
+            if (result == -Posix.ECONNREFUSED && route == last) {
+                last = null;
+            }
             if (result == -Posix.ECONNREFUSED || result == -Posix.EAGAIN) {
                 return new Dialled(result, 0, new InetSocketAddress(route.source(), 0));
             }

@@ -14,6 +14,8 @@ package io.rpma.soft;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 
 /** Memory of one thread for the arguments of system calls; holds something only between a call and the lines around it. */
 final class Scratch {
@@ -23,9 +25,17 @@ final class Scratch {
     /** The largest number of descriptors in one message; the kernel's own limit is 253. */
     static final int MAX_DESCRIPTORS = 128;
 
+    /** Where in a {@code struct msghdr} the length of the control message is. */
+    static final int HEADER_CONTROL_LENGTH = 40;
+
+    /** Where in a {@code struct msghdr} the flags are. */
+    static final int HEADER_FLAGS = 48;
+
     private static final int VECTORS = 0;
     private static final int HEADER = 64;
     private static final int ADDRESS = 128;
+    // The struct iovec of the message, in which only the length changes.
+    private static final int VECTOR = 448;
     private static final int CONTROL = 512;
     private static final int CONTROL_CAPACITY = 16 + 4 * MAX_DESCRIPTORS;
     private static final int MESSAGE = 2048;
@@ -36,9 +46,14 @@ final class Scratch {
     // Freed when this object, and with it the thread, is gone.
     private final MemorySegment segment = Arena.ofAuto().allocate(TOTAL, 64);
     private final long address = segment.address();
+    private final ByteBuffer message = segment.asSlice(MESSAGE, MESSAGE_CAPACITY).asByteBuffer().order(ByteOrder.nativeOrder());
     private final ControlMessage.Incoming incoming = new ControlMessage.Incoming();
 
     private Scratch() {
+        Memory.putLong(address + VECTOR, messageAddress());
+        Memory.putLong(address + HEADER + 16, address + VECTOR);
+        Memory.putLong(address + HEADER + 24, 1);
+        Memory.putLong(address + HEADER + 32, control());
     }
 
     static Scratch get() {
@@ -55,8 +70,9 @@ final class Scratch {
         return address + VECTORS;
     }
 
-    /** Returns room for a {@code struct msghdr}. */
-    long header() {
+    /** Returns the {@code struct msghdr} of the message and its control message, whose length is still to be set. */
+    long header(int length) {
+        Memory.putLong(address + VECTOR + 8, length);
         return address + HEADER;
     }
 
@@ -75,9 +91,9 @@ final class Scratch {
         return CONTROL_CAPACITY;
     }
 
-    /** Returns the memory of one message. */
-    MemorySegment message() {
-        return segment.asSlice(MESSAGE, MESSAGE_CAPACITY);
+    /** Returns the memory of one message, at any position. */
+    ByteBuffer message() {
+        return message;
     }
 
     /** Returns the address of one message. */

@@ -45,6 +45,8 @@ final class SharedReceives {
     /** The ring. */
     static final int RING = WAITERS + MAX_ATTACHED / 8;
 
+    private static final long FOUND = 1L << 32;
+
     private final int id;
     private final SharedMemory memory;
     private final long base;
@@ -102,9 +104,9 @@ final class SharedReceives {
     }
 
     /**
-     * Finds a posted receive.
+     * Finds the posted receive that is next.
      *
-     * @return the address of its {@link ReceiveEntry}, 0 if none is posted
+     * @return where it is, for {@link #entry} and {@link #take}; 0 if none is posted
      */
     long find() {
         // Starts where some taker left off; that may lag by any distance, if that taker was held up before it said so, and never
@@ -118,7 +120,7 @@ final class SharedReceives {
                 return 0;
             }
             if (ahead == 0 && (int) state == 0) {
-                return entry;
+                return FOUND | position & 0xffff_ffffL;
             }
             // A later use of the entry was posted: then all positions that lie a whole ring before it have been taken.
             position += Math.max(1, ahead - capacity + 1);
@@ -126,18 +128,24 @@ final class SharedReceives {
         return 0;
     }
 
+    /** Returns the address of the {@link ReceiveEntry} of a receive that was found; it is whatever is posted there now. */
+    long entry(long found) {
+        return base + RING + (found & capacity - 1L) * ReceiveEntry.SIZE;
+    }
+
     /**
-     * Takes a posted receive.
+     * Takes a receive that was found, and not one that has been posted in its entry since: those before that are not taken yet.
      *
-     * @param state of the entry as it was read
      * @param index of the queue pair that takes it
-     * @return whether it was still there
+     * @return whether it was still there; then so was what has been read of its entry
      */
-    boolean take(long entry, long state, int index) {
-        if ((int) state != 0 || !Memory.casLong(entry + ReceiveEntry.STATE, state, state | index + 1)) {
+    boolean take(long found, int index) {
+        int next = (int) found + 1;
+        long state = (long) next << 32;
+        if (!Memory.casLong(entry(found) + ReceiveEntry.STATE, state, state | index + 1)) {
             return false;
         }
-        Memory.putIntRelease(base + HEAD, (int) (state >>> 32));
+        Memory.putIntRelease(base + HEAD, next);
         return true;
     }
 

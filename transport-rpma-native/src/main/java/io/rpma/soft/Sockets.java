@@ -343,11 +343,13 @@ final class Sockets {
     /**
      * Sends one message with descriptors, without waiting.
      *
+     * @param scratch holds the message
+     * @param length of the message, in bytes
      * @return 0, or {@code -errno}
      */
-    static int sendMessage(int fd, long address, int length, int[] descriptors, int count) {
-        Scratch scratch = Scratch.get();
-        long header = header(scratch, address, length);
+    static int sendMessage(int fd, Scratch scratch, int length, int[] descriptors) {
+        long header = scratch.header(length);
+        int count = descriptors.length;
         if (count > 0) {
             long control = scratch.control();
             Memory.putLong(control, 16 + 4L * count);
@@ -356,9 +358,8 @@ final class Sockets {
             for (int i = 0; i < count; i++) {
                 Memory.putInt(control + 16 + 4L * i, descriptors[i]);
             }
-            Memory.putLong(header + 32, control);
-            Memory.putLong(header + 40, 16 + 4L * count);
         }
+        Memory.putLong(header + Scratch.HEADER_CONTROL_LENGTH, count > 0 ? 16 + 4L * count : 0);
         MemorySegment capture = Posix.capture();
         try {
             long sent = (long) SENDMSG.invokeExact(capture, fd, header, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -372,15 +373,13 @@ final class Sockets {
      * Receives one message with its descriptors, without waiting. A message or a list of descriptors that is too long is an
      * error; the descriptors that came are closed then.
      *
+     * @param scratch receives the message
      * @param descriptors receives the descriptors, -1 behind the last
      * @return the length, 0 at the end, or {@code -errno}
      */
-    static int receiveMessage(int fd, long address, int capacity, int[] descriptors) {
-        Scratch scratch = Scratch.get();
-        long header = header(scratch, address, capacity);
-        long control = scratch.control();
-        Memory.putLong(header + 32, control);
-        Memory.putLong(header + 40, scratch.controlCapacity());
+    static int receiveMessage(int fd, Scratch scratch, int[] descriptors) {
+        long header = scratch.header(Scratch.MESSAGE_CAPACITY);
+        Memory.putLong(header + Scratch.HEADER_CONTROL_LENGTH, scratch.controlCapacity());
         MemorySegment capture = Posix.capture();
         long received;
         try {
@@ -392,7 +391,8 @@ final class Sockets {
             throw Posix.unexpected(e);
         }
         int count = 0;
-        if (Memory.getLong(header + 40) >= 16 && Memory.getInt(control + 8) == SOL_SOCKET
+        long control = scratch.control();
+        if (Memory.getLong(header + Scratch.HEADER_CONTROL_LENGTH) >= 16 && Memory.getInt(control + 8) == SOL_SOCKET
             && Memory.getInt(control + 12) == SCM_RIGHTS) {
             count = (int) (Memory.getLong(control) - 16) / 4;
             for (int i = 0; i < count; i++) {
@@ -402,7 +402,7 @@ final class Sockets {
         if (count < descriptors.length) {
             descriptors[count] = -1;
         }
-        int flags = Memory.getInt(header + 48);
+        int flags = Memory.getInt(header + Scratch.HEADER_FLAGS);
         if ((flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
             for (int i = 0; i < count; i++) {
                 Posix.close(descriptors[i]);
@@ -412,21 +412,6 @@ final class Sockets {
             return (flags & MSG_CTRUNC) != 0 && count < MAX_EXPECTED ? -EMFILE : -Posix.EINVAL;
         }
         return (int) received;
-    }
-
-    private static long header(Scratch scratch, long address, long length) {
-        long header = scratch.header();
-        long vector = scratch.vectors();
-        Memory.putLong(vector, address);
-        Memory.putLong(vector + 8, length);
-        Memory.putLong(header, 0);
-        Memory.putLong(header + 8, 0);
-        Memory.putLong(header + 16, vector);
-        Memory.putLong(header + 24, 1);
-        Memory.putLong(header + 32, 0);
-        Memory.putLong(header + 40, 0);
-        Memory.putLong(header + 48, 0);
-        return header;
     }
 
     /** Waits for one descriptor; returns the events, 0 when the time is over. */
@@ -505,9 +490,7 @@ final class Sockets {
         }
         Memory.putShort(target, (short) AF_UNIX);
         Memory.putByte(target + 2, (byte) 0);
-        for (int i = 0; i < bytes.length; i++) {
-            Memory.putByte(target + 3 + i, bytes[i]);
-        }
+        Memory.put(target + 3, bytes);
         return 3 + bytes.length;
     }
 

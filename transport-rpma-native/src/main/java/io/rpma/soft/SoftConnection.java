@@ -217,7 +217,7 @@ final class SoftConnection implements Connection {
         queuePair.connect(remote);
         phase = Phase.ESTABLISHED;
         queuePair.ready();
-        control.send(ControlMessage.of(ControlMessage.READY));
+        control.send(ControlMessage.bare(ControlMessage.READY));
         return ConnectionEvent.ESTABLISHED;
     }
 
@@ -230,7 +230,7 @@ final class SoftConnection implements Connection {
         queuePair.fail();
         if (control != null && !disconnectSent) {
             disconnectSent = true;
-            control.send(ControlMessage.of(ControlMessage.DISCONNECT));
+            control.send(ControlMessage.bare(ControlMessage.DISCONNECT));
         }
     }
 

@@ -111,14 +111,30 @@ final class SoftPeer implements Peer {
 
     @Override
     public ConnectionRequest newConnectionRequest(InetSocketAddress remote, ConnectionConfig config) throws RpmaException {
-        checkOpen();
-        checkAddress("newConnectionRequest", remote);
-        if (remote.getPort() == 0) {
-            throw SoftLog.failure(RpmaError.INVALID, "newConnectionRequest: the port of " + remote + " must not be 0");
-        }
+        checkRemote("newConnectionRequest", remote);
         QueueSizes sizes = QueueSizes.of(config, this);
-        InetSocketAddress target = Rendezvous.target(remote);
-        return new OutgoingRequest(this, sizes, rendezvous.resolve(target, sizes.timeoutMillis()));
+        return new OutgoingRequest(this, sizes, rendezvous.resolve(Rendezvous.target(remote), sizes.timeoutMillis()));
+    }
+
+    @Override
+    public boolean mayRequestAtOnce() {
+        return true;
+    }
+
+    @Override
+    public ConnectionRequest tryNewConnectionRequest(InetSocketAddress remote, ConnectionConfig config) throws RpmaException {
+        checkRemote("tryNewConnectionRequest", remote);
+        QueueSizes sizes = QueueSizes.of(config, this);
+        Rendezvous.Route route = rendezvous.find(Rendezvous.target(remote));
+        return route == null ? null : new OutgoingRequest(this, sizes, route);
+    }
+
+    private void checkRemote(String what, InetSocketAddress remote) throws RpmaException {
+        checkOpen();
+        checkAddress(what, remote);
+        if (remote.getPort() == 0) {
+            throw SoftLog.failure(RpmaError.INVALID, what + ": the port of " + remote + " must not be 0");
+        }
     }
 
     @Override

@@ -33,16 +33,18 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * which one thread polls (by the receive completion queue) or each its own (by the queue pair's completion queue).
  *
  * <p>A posted receive is known by its slot. What the owner remembers of a slot is private; what peers see of it, and say of it,
- * is in {@link SharedReceives}. Free slots are a stack; a slot that is posted has the state {@link #POSTED}, and whoever takes
- * it from there, by a completion or because the peer that took the receive is gone, reports it, so that it is reported once.
+ * is in {@link SharedReceives}. Free slots are a stack; the state of a slot that is posted says at which position, and whoever
+ * changes it to {@link #FREE}, by a completion or because the peer that took the receive is gone, reports it, so that it is
+ * reported once, and never for a later use of the slot.
  */
 final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     /** The largest number of completions that one queue pair can have waiting. */
     private static final int MAX_RING = 256;
 
-    private static final int FREE = 0;
-    private static final int POSTED = 1;
+    private static final long FREE = 0;
     private static final int NONE = -1;
+    /** After so many queue pairs have ended, the whole ring is looked through for what the last of them took. */
+    private static final int FULL_LOOK = 64;
 
     private static final VarHandle TAIL;
 
@@ -67,16 +69,20 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     // Of each slot: private to this process.
     private final long[] contexts;
     private final int[] lengths;
-    private final AtomicIntegerArray states;
+    // FREE, or what posted() makes of the position.
+    private final AtomicLongArray states;
     // The state word of the entry in which a slot was taken, once that entry is used anew.
     private final AtomicLongArray takers;
+    private volatile boolean anyTakers;
     // The stack of free slots: links, and a head whose upper half changes with every step.
     private final AtomicIntegerArray links;
     private final AtomicLong free;
-    // At which position, plus one, a slot was posted; and which slot lies at each position of the ring.
-    private final int[] positions;
+    // Which slot lies at each position of the ring.
     private final AtomicIntegerArray slotAt;
     private int tail;
+    // All positions before this one have been taken; under the lock of this object, as is the number of queue pairs ended.
+    private int taken;
+    private int ended;
 
     private final BitSet indexes = new BitSet();
     // By number, with holes; an element is written before the array is written again.
@@ -96,14 +102,13 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         ring = base + SharedReceives.RING;
         contexts = new long[slots];
         lengths = new int[slots];
-        states = new AtomicIntegerArray(slots);
+        states = new AtomicLongArray(slots);
         takers = new AtomicLongArray(slots);
         links = new AtomicIntegerArray(slots);
         for (int i = 0; i < slots; i++) {
             links.setPlain(i, i + 1 < slots ? i + 1 : NONE);
         }
         free = new AtomicLong(slots > 0 ? 0 : NONE & 0xffff_ffffL);
-        positions = new int[slots];
         slotAt = new AtomicIntegerArray(capacity);
         for (int i = 0; i < capacity; i++) {
             slotAt.setPlain(i, NONE);
@@ -175,17 +180,15 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         contexts[slot] = context;
         lengths[slot] = (int) length;
         int position = (int) TAIL.getAndAdd(this, 1);
-        positions[slot] = position + 1;
-        states.setRelease(slot, POSTED);
+        states.setRelease(slot, posted(position));
         int index = position & capacity - 1;
         long entry = ring + (long) index * ReceiveEntry.SIZE;
         // The receive that lay here before has been taken, since no more are posted than there are positions. If it has not
         // been completed, the state word is about to forget who took it. (If it has been, and its slot is posted elsewhere,
         // the position tells that what is noted here is old.)
         int previous = slotAt.getAcquire(index);
-        if (previous != NONE && previous != slot && states.getAcquire(previous) == POSTED) {
-            takers.accumulateAndGet(previous, Memory.getLongAcquire(entry + ReceiveEntry.STATE),
-                (known, found) -> (int) (known >>> 32) == positions[previous] ? known : found);
+        if (previous != NONE && states.getAcquire(previous) == posted(position - capacity)) {
+            noteTaker(previous, Memory.getLongAcquire(entry + ReceiveEntry.STATE));
         }
         slotAt.setRelease(index, slot);
         ReceiveEntry.write(entry, Receives.key(region, offset, length), offset, (int) length, slot);
@@ -194,6 +197,21 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         if (Memory.getInt(base + SharedReceives.WAITING) != 0) {
             wakeWaiting();
         }
+    }
+
+    /** Returns the state of a slot that is posted at a position. */
+    private static long posted(int position) {
+        return 1L << 32 | position + 1 & 0xffff_ffffL;
+    }
+
+    /** Returns the state of the slot that an entry with this state word was posted with. */
+    private static long postedBy(long entryState) {
+        return 1L << 32 | entryState >>> 32;
+    }
+
+    private void noteTaker(int slot, long entryState) {
+        takers.accumulateAndGet(slot, entryState, (known, found) -> postedBy(known) == states.get(slot) ? known : found);
+        anyTakers = true;
     }
 
     private int pop() {
@@ -255,7 +273,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         indexes.set(index);
         clearBit(SharedReceives.READY, index);
         clearBit(SharedReceives.WAITERS, index);
-        Attachment attachment = new Attachment(this, queuePair, half, index, ringAddress, ringSize);
+        Attachment attachment = new Attachment(this, queuePair, half, index, firstUntaken(), ringAddress, ringSize);
         Attachment[] all = attachments;
         if (index >= all.length) {
             all = Arrays.copyOf(all, Math.max(8, index * 2));
@@ -264,6 +282,24 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         attachments = all;
         attached++;
         return attachment;
+    }
+
+    /** Returns the first position that may still be taken. */
+    private int firstUntaken() {
+        int end = (int) TAIL.getAcquire(this);
+        while (taken != end) {
+            long state = Memory.getLongAcquire(ring + (taken & capacity - 1L) * ReceiveEntry.SIZE + ReceiveEntry.STATE);
+            int ahead = (int) (state >>> 32) - (taken + 1);
+            if (ahead < 0 || ahead == 0 && (int) state == 0) {
+                break;
+            }
+            taken++;
+        }
+        return taken;
+    }
+
+    private synchronized boolean isFullLookDue() {
+        return ++ended % FULL_LOOK == 0;
     }
 
     private void clearBit(int words, int index) {
@@ -301,21 +337,33 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
      */
     private void reclaim(Attachment attachment) {
         int taker = attachment.index + 1;
-        for (int index = 0; index < capacity; index++) {
+        int end = (int) TAIL.getAcquire(this);
+        // What was taken before the queue pair was attached is not its own; unless a process has scribbled over the ring.
+        int count = isFullLookDue() ? capacity : Math.min(end - attachment.firstPosition, capacity);
+        for (int position = end - count; position != end; position++) {
             // A thread that posts may be about to overwrite the state word: it has noted the taker before it changed the slot.
+            int index = position & capacity - 1;
             int slot = slotAt.getAcquire(index);
             long state = Memory.getLongAcquire(ring + (long) index * ReceiveEntry.SIZE + ReceiveEntry.STATE);
-            if (slot != NONE && (int) state == taker && (int) (state >>> 32) == positions[slot]) {
-                takers.set(slot, state);
+            if (slot != NONE && (int) state == taker) {
+                reclaim(attachment, slot, state);
             }
         }
-        for (int slot = 0; slot < slots; slot++) {
-            long taken = takers.get(slot);
-            if ((int) taken == taker && (int) (taken >>> 32) == positions[slot]
-                && states.compareAndSet(slot, POSTED, FREE)) {
-                attachment.orphans.add(new Orphan(contexts[slot], CompletionStatus.WR_FLUSH_ERR.code(), 0, 0, 0));
-                push(slot);
+        if (anyTakers) {
+            for (int slot = 0; slot < slots; slot++) {
+                long state = takers.get(slot);
+                if ((int) state == taker) {
+                    reclaim(attachment, slot, state);
+                }
             }
+        }
+    }
+
+    private void reclaim(Attachment attachment, int slot, long entryState) {
+        // The slot may have been completed and posted again meanwhile: that is another state.
+        if (states.compareAndSet(slot, postedBy(entryState), FREE)) {
+            attachment.orphans.add(new Orphan(contexts[slot], CompletionStatus.WR_FLUSH_ERR.code(), 0, 0, 0));
+            push(slot);
         }
     }
 
@@ -347,6 +395,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         private final HalfMemory half;
         private final int number;
         private final int index;
+        private final int firstPosition;
         private final long ring;
         private final int mask;
         private final boolean canFill;
@@ -356,13 +405,14 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         private boolean active;
         private int idlePolls;
 
-        Attachment(SoftSharedReceiveQueue queue, QueuePair queuePair, HalfMemory half, int index, long ring,
+        Attachment(SoftSharedReceiveQueue queue, QueuePair queuePair, HalfMemory half, int index, int firstPosition, long ring,
                 int ringCapacity) {
             this.queue = queue;
             this.queuePair = queuePair;
             this.half = half.retain();
             this.number = queuePair.number();
             this.index = index;
+            this.firstPosition = firstPosition;
             this.ring = ring;
             mask = ringCapacity - 1;
             canFill = queue.slots >= ringCapacity;
@@ -451,10 +501,11 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         private int take(long control, long data) {
             int slot = CompletionRing.slot(control);
             int flags = CompletionRing.flags(control);
-            if (slot >= queue.slots
+            long state = slot < queue.slots ? queue.states.getAcquire(slot) : FREE;
+            if (state == FREE
                 || (flags & CompletionRing.WRITE) == 0 && CompletionRing.status(control) == 0
                     && Integer.compareUnsigned((int) data, queue.lengths[slot]) > 0
-                || !queue.states.compareAndSet(slot, POSTED, FREE)) {
+                || !queue.states.compareAndSet(slot, state, FREE)) {
                 SoftLog.violation("queue pair " + number + " received a completion of " + Integer.toUnsignedString((int) data)
                     + " bytes for slot " + slot + " of a shared receive queue of " + queue.slots + " slots, which is not posted"
                     + " or shorter: the peer breaks the protocol");

@@ -89,6 +89,42 @@ class ConnectContractTest extends ContractCase {
         Wait.noEvent(client);
     }
 
+    /** What may be called on an event loop: it leads to the listener that is there, or tells nothing. */
+    @Test
+    void aRequestAtOnceLeadsToWhoListens() throws Exception {
+        Endpoint endpoint = endpoint();
+        InetSocketAddress address = endpoint.localAddress();
+        if (!peer().mayRequestAtOnce()) {
+            assertNull(peer().tryNewConnectionRequest(address, config()));
+            return;
+        }
+        refused(INVALID, () -> peer().tryNewConnectionRequest(new InetSocketAddress(address.getAddress(), 0), config()));
+        establishAtOnce(address, endpoint);
+        establishAtOnce(address, endpoint);
+        endpoint.close();
+        // Nobody: what was known is of no use, and that shows at once or with the event.
+        ConnectionRequest inVain = peer().tryNewConnectionRequest(address, config());
+        if (inVain != null) {
+            Wait.event(ConnectionEvent.REJECTED, scope.own(scope.own(inVain).connect(null)));
+        }
+        assertNull(peer().tryNewConnectionRequest(address, config()));
+        try (Endpoint successor = peer().listen(address)) {
+            establishAtOnce(address, successor);
+        }
+        // Another one meanwhile, which takes connections to any address.
+        try (Endpoint anywhere = peer().listen(new InetSocketAddress(address.getPort()))) {
+            establishAtOnce(address, anywhere);
+        }
+    }
+
+    private void establishAtOnce(InetSocketAddress address, Endpoint endpoint) throws Exception {
+        ConnectionRequest request = scope.own(peer().tryNewConnectionRequest(address, config()));
+        Connection client = scope.own(request.connect(null));
+        Connection server = scope.own(scope.own(Wait.request(endpoint, config())).connect(null));
+        Wait.event(ConnectionEvent.ESTABLISHED, client);
+        Wait.event(ConnectionEvent.ESTABLISHED, server);
+    }
+
     /** rpma_conn_req_delete(3) on an incoming request: rdma_reject(3). */
     @Test
     void closedRequestMeansRejected() throws Exception {

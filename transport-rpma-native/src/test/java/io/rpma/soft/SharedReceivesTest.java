@@ -19,12 +19,19 @@ import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionEvent;
 import io.rpma.ConnectionRequest;
 import io.rpma.Endpoint;
+import io.rpma.LocalMemoryRegion;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.WorkCompletions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** A shared receive queue whose users come and go. */
 @Timeout(30)
@@ -82,5 +89,75 @@ class SharedReceivesTest {
             }
             shared.close();
         }
+    }
+
+    /**
+     * One queue pair after the other comes, receives one message, and goes, while other threads post the same slots anew. No
+     * receive is given up twice, or lost because a taker was held up between finding it and taking it.
+     */
+    @Test
+    void whoGoesLeavesReceivesThatWerePostedAnewMeanwhile() throws Exception {
+        int threads = 3;
+        try (Station station = new Station(); Endpoint endpoint = station.listen()) {
+            SoftSharedReceiveQueue shared = (SoftSharedReceiveQueue) station.peer.newSharedReceiveQueue(
+                station.provider.newSharedReceiveQueueConfig().receiveQueueSize(threads).receiveCompletionQueueSize(0));
+            for (int i = 0; i < threads; i++) {
+                shared.receive(station.region, i * 64L, 64, i);
+            }
+            Connection[] pair = connect(station, endpoint, null);
+            QueuePair user = ((SoftConnection) pair[1]).queuePair();
+            ExecutorService executor = Executors.newFixedThreadPool(threads);
+            try {
+                List<Future<?>> results = new ArrayList<>();
+                for (int i = 0; i < threads; i++) {
+                    long ring = station.memory.address() + 8192 + i * 4096L;
+                    results.add(executor.submit(() -> {
+                        comeAndGo(shared, user, station.region, ring, Station.affordable(200_000));
+                        return null;
+                    }));
+                }
+                for (Future<?> result : results) {
+                    result.get();
+                }
+            } finally {
+                executor.shutdownNow();
+            }
+            SharedReceives view = shared.view();
+            for (int i = 0; i < threads; i++) {
+                long found = view.find();
+                assertTrue(found != 0, i + " of " + threads + " receives are left");
+                assertTrue(view.take(found, 1));
+            }
+            assertEquals(0, view.find());
+            view.close();
+            pair[0].close();
+            pair[1].close();
+            shared.close();
+        }
+    }
+
+    private static void comeAndGo(SoftSharedReceiveQueue shared, QueuePair user, LocalMemoryRegion region, long ring, int times)
+            throws Exception {
+        SharedReceives view = shared.view();
+        WorkCompletions batch = new WorkCompletions(1);
+        for (int i = 0; i < times; i++) {
+            Memory.zero(ring, 64);
+            SoftSharedReceiveQueue.Attachment attachment = shared.attach(user, user.half(), ring, 4);
+            long found = 0;
+            int slot = 0;
+            while (found == 0 || !view.take(found, attachment.index())) {
+                found = view.find();
+                if (found == 0) {
+                    Station.pause();
+                } else {
+                    slot = Memory.getInt(view.entry(found) + ReceiveEntry.SLOT);
+                }
+            }
+            CompletionRing.publish(ring, 3, 0, slot, 8, 0, 0, 0);
+            assertEquals(1, attachment.poll(batch, 0), "round " + i);
+            shared.receive(region, 0, 64, batch.context(0));
+            attachment.detach();
+        }
+        view.close();
     }
 }

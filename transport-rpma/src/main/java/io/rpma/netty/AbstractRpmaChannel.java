@@ -115,19 +115,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
 
     /** Auto-read was turned off: what the pipeline asked for because of it is asked for no more. */
     final void clearReadPending() {
-        if (!isRegistered()) {
-            return;
-        }
-        EventLoop loop = eventLoop();
-        if (loop.inEventLoop()) {
-            readNoMore();
-        } else {
-            loop.execute(() -> {
-                if (!config().isAutoRead()) {
-                    readNoMore();
-                }
-            });
-        }
+        EventLoops.clearReadPending(this, this::readNoMore);
     }
 
     @Override
@@ -221,7 +209,9 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         open = false;
         active = false;
         ConnectionUnsafe unsafe = handle();
-        unsafe.failConnect(new ClosedChannelException());
+        if (unsafe.connectPromise != null) {
+            unsafe.failConnect(new ClosedChannelException());
+        }
         IoRegistration registration = unsafe.registration;
         QueuePair closing = pair();
         if (registration == null) {
@@ -290,7 +280,6 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
                 connectPromise = promise;
                 connectAddress = address;
                 int timeoutMillis = config().getConnectTimeoutMillis();
-                prepare(address, timeoutMillis);
                 if (timeoutMillis > 0) {
                     connectTimeout = eventLoop().schedule(() -> timedOut(timeoutMillis), timeoutMillis,
                         TimeUnit.MILLISECONDS);
@@ -301,6 +290,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
                         close(voidPromise());
                     }
                 });
+                prepare(address, timeoutMillis > 0 ? timeoutMillis : Integer.MAX_VALUE);
             } catch (Throwable t) {
                 promise.tryFailure(annotateConnectException(t, remoteAddress));
                 closeIfClosed();
@@ -309,11 +299,22 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
 
         private void prepare(InetSocketAddress address, int timeoutMillis) {
             Dialer dialer = dialer();
+            Connector.Prepared atOnce;
+            try {
+                atOnce = Connector.tryPrepare(address, dialer, timeoutMillis);
+            } catch (Throwable e) {
+                prepared(null, e);
+                return;
+            }
+            if (atOnce != null) {
+                prepared(atOnce, null);
+                return;
+            }
             Connector.execute(() -> {
                 Connector.Prepared prepared = null;
                 Throwable failure = null;
                 try {
-                    prepared = Connector.prepare(address, dialer, timeoutMillis > 0 ? timeoutMillis : Integer.MAX_VALUE);
+                    prepared = Connector.prepare(address, dialer, timeoutMillis);
                 } catch (Throwable e) {
                     failure = e;
                 }

@@ -246,19 +246,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
 
     /** Auto-read was turned off: what the pipeline asked for because of it is asked for no more. */
     void clearReadPending() {
-        if (!isRegistered()) {
-            return;
-        }
-        EventLoop loop = eventLoop();
-        if (loop.inEventLoop()) {
-            handle().readPending = false;
-        } else {
-            loop.execute(() -> {
-                if (!config().isAutoRead()) {
-                    handle().readPending = false;
-                }
-            });
-        }
+        EventLoops.clearReadPending(this, () -> handle().readPending = false);
     }
 
     /** The channel as its event loop sees it. */

@@ -55,6 +55,31 @@ final class Connector {
     }
 
     /**
+     * Prepares a request, if that takes no waiting.
+     *
+     * @return the request; {@code null} if it has to be prepared by {@link #prepare} on another thread
+     */
+    static Prepared tryPrepare(InetSocketAddress remote, Dialer dialer, int timeoutMillis) throws RpmaException {
+        InetAddress address = remote.getAddress();
+        Fabric fabric = KNOWN.get(address);
+        if (fabric == null || !fabric.peer().mayRequestAtOnce()) {
+            return null;
+        }
+        ConnectionRequest request;
+        try (ConnectionConfig config = dialer.newConfig(fabric, timeoutMillis)) {
+            request = fabric.peer().tryNewConnectionRequest(remote, config);
+        } catch (RpmaException | RuntimeException e) {
+            dialer.dropped();
+            throw e;
+        }
+        if (request == null) {
+            dialer.dropped();
+            return null;
+        }
+        return new Prepared(fabric, dialer, request);
+    }
+
+    /**
      * Prepares a request; blocks.
      *
      * @param remote a resolved address, which may be a loopback or wildcard one
@@ -77,7 +102,7 @@ final class Connector {
             ConnectionRequest request =
                 fabric.peer().newConnectionRequest(new InetSocketAddress(target, remote.getPort()), config);
             return new Prepared(fabric, dialer, request);
-        } catch (RpmaException e) {
+        } catch (RpmaException | RuntimeException e) {
             KNOWN.remove(target);
             dialer.dropped();
             throw e;

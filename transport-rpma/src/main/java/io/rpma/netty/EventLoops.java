@@ -46,6 +46,26 @@ final class EventLoops {
         });
     }
 
+    /**
+     * Forgets that the pipeline asked to read, because auto-read was turned off and it was on then. Not if it is on again by the
+     * time that the loop comes to it.
+     */
+    static void clearReadPending(Channel channel, Runnable forget) {
+        if (!channel.isRegistered()) {
+            return;
+        }
+        EventLoop loop = channel.eventLoop();
+        if (loop.inEventLoop()) {
+            forget.run();
+            return;
+        }
+        loop.execute(() -> {
+            if (!channel.config().isAutoRead()) {
+                forget.run();
+            }
+        });
+    }
+
     private static IllegalStateException refusal(Channel channel, EventLoop loop) {
         EventLoopGroup group = loop.parent();
         Class<?> type = (group == null ? loop : group).getClass();

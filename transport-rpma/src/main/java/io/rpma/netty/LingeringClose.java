@@ -73,7 +73,7 @@ final class LingeringClose implements RpmaIoHandle, QueuePair.Listener {
             return;
         }
         // Often the completion is there already: then neither a registration nor a timer is needed.
-        WorkCompletions batch = new WorkCompletions(16);
+        WorkCompletions batch = QueuePair.rest();
         while (!lingering.isDone() && pair.poll(batch) > 0) {
             continue;
         }
@@ -159,7 +159,7 @@ final class LingeringClose implements RpmaIoHandle, QueuePair.Listener {
     @Override
     public void destroy() {
         // The last chance, bounded: the loop's thread has nothing else to do.
-        WorkCompletions batch = new WorkCompletions(16);
+        WorkCompletions batch = QueuePair.rest();
         long deadline = System.nanoTime() + DESTROY_NANOS;
         while (!pair.isClosed() && !isDone() && System.nanoTime() < deadline) {
             pair.drainEvents();

@@ -13,7 +13,9 @@
 
 package io.rpma.netty;
 
+import io.netty.util.concurrent.FastThreadLocal;
 import io.rpma.CompletionQueue;
+import io.rpma.CompletionStatus;
 import io.rpma.Connection;
 import io.rpma.ConnectionEvent;
 import io.rpma.RpmaError;
@@ -21,6 +23,7 @@ import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.channels.ClosedChannelException;
 
 /**
  * One end of a connection: its events, and how it ended. What travels over it is the subclass's. Knows nothing of channels and
@@ -40,6 +43,41 @@ abstract class QueuePair {
         /** Work requests can be posted again. */
         void writable();
     }
+
+    /**
+     * The end of a connection, which most of them have and few ask for: the trace would cost more than all the rest, and show
+     * nothing but the event loop.
+     */
+    static final class Ended extends IOException {
+        private static final long serialVersionUID = 1;
+
+        Ended(String message) {
+            super(message);
+        }
+
+        @Override
+        public Throwable fillInStackTrace() {
+            return this;
+        }
+    }
+
+    /** This end has closed the connection. */
+    static final class ClosedHere extends ClosedChannelException {
+        private static final long serialVersionUID = 1;
+
+        @Override
+        public Throwable fillInStackTrace() {
+            return this;
+        }
+    }
+
+    /** For those who take what is left and keep nothing of it: holds something only between a poll and the lines around it. */
+    private static final FastThreadLocal<WorkCompletions> REST = new FastThreadLocal<>() {
+        @Override
+        protected WorkCompletions initialValue() {
+            return new WorkCompletions(64);
+        }
+    };
 
     final Fabric fabric;
     final boolean active;
@@ -72,6 +110,11 @@ abstract class QueuePair {
         remoteAddress = known != null ? known : remote;
         counters = RpmaMetrics.opened(receives);
         connecting.begin();
+    }
+
+    /** Returns this thread's batch for completions that are looked at on the spot. */
+    static WorkCompletions rest() {
+        return REST.get();
     }
 
     final RpmaChannelCounters counters() {
@@ -181,7 +224,7 @@ abstract class QueuePair {
         // What completed before the end is still in the queue, and comes first.
         takeAll();
         if (broken == null) {
-            broken = new IOException(reason(event));
+            broken = new Ended(reason(event));
         }
         listener.readable();
     }
@@ -196,9 +239,6 @@ abstract class QueuePair {
         };
     }
 
-    /** Takes every completion, without telling the listener. */
-    abstract void takeAll();
-
     /** What it means to users that the peer disconnected, died, or closed its end. */
     abstract String closedReason();
 
@@ -210,6 +250,45 @@ abstract class QueuePair {
      * @return how many completions were handled
      */
     abstract int poll(WorkCompletions batch);
+
+    /** Takes one batch, without telling the listener; -1 if the queue itself failed. */
+    final int take(WorkCompletions batch) {
+        int n;
+        try {
+            n = queue.poll(batch);
+        } catch (RpmaException e) {
+            if (broken != null) {
+                return 0;
+            }
+            breakWith(e);
+            return -1;
+        }
+        counters.completions += n;
+        for (int i = 0; i < n; i++) {
+            int code = batch.statusCode(i);
+            if (code == 0) {
+                completed(batch, i);
+            } else {
+                CompletionStatus status = CompletionStatus.of(code);
+                counters.failed(status);
+                failed(batch.context(i), status, batch.queuePairNumber(i));
+            }
+        }
+        return n;
+    }
+
+    private void takeAll() {
+        WorkCompletions rest = rest();
+        while (connection != null && broken == null && take(rest) > 0) {
+            continue;
+        }
+    }
+
+    /** A work request has succeeded. */
+    abstract void completed(WorkCompletions batch, int index);
+
+    /** The one place where a failed work request is turned into a state. */
+    abstract void failed(long context, CompletionStatus status, int queuePair);
 
     // ---- the end ----
 

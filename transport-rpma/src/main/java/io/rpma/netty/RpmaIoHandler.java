@@ -63,6 +63,8 @@ public final class RpmaIoHandler implements IoHandler {
     private final Set<Registration> registrations = new LinkedHashSet<>();
     private final NonBlocking nonBlocking = new NonBlocking();
     private Registration[] hot = new Registration[16];
+    // Opened since the last look at epoll: what is closed before the next one is never put there.
+    private final ArrayList<Registration> fresh = new ArrayList<>();
     private final RpmaLoopCounters counters = new RpmaLoopCounters();
     private int hotCount;
     private int active;
@@ -170,6 +172,10 @@ public final class RpmaIoHandler implements IoHandler {
     }
 
     private void runEpoll(IoHandlerContext context) {
+        for (int i = 0; i < fresh.size(); i++) {
+            fresh.get(i).watch();
+        }
+        fresh.clear();
         // The handles of this handler count themselves when they are dispatched; those of epoll's own channels are the rest.
         dispatched = 0;
         int ready = epoll.run(context);
@@ -327,6 +333,7 @@ public final class RpmaIoHandler implements IoHandler {
         final RpmaIoHandle handle;
         int hotIndex = -1;
         int emptyPolls;
+        private boolean opened;
         private CompletionQueue queue;
         private Watch events;
         private Watch completions;
@@ -392,20 +399,36 @@ public final class RpmaIoHandler implements IoHandler {
         }
 
         private void open() {
-            if (events != null) {
+            if (opened) {
                 return;
             }
-            events = new Watch(this, handle.eventFd(), true);
+            opened = true;
+            fresh.add(this);
             queue = handle.completionQueue();
             if (queue != null) {
-                completions = new Watch(this, queue.fd(), false);
-                // What came before this moment is seen at once; the rest rings.
+                // What came before it is watched is seen at once; the rest rings.
                 heat(this);
+            }
+        }
+
+        /** Puts the descriptors into the epoll set. What has happened to them before is told at once. */
+        void watch() {
+            if (!opened || events != null) {
+                return;
+            }
+            try {
+                events = new Watch(this, handle.eventFd(), true);
+                if (queue != null) {
+                    completions = new Watch(this, queue.fd(), false);
+                }
+            } catch (RuntimeException e) {
+                failed(e);
             }
         }
 
         private void close() {
             cool(this);
+            opened = false;
             queue = null;
             if (completions != null) {
                 completions.cancel();

@@ -57,6 +57,16 @@ final class SharedReceives extends ReceiveBuffers {
     private static final Map<Key, Group> GROUPS = new HashMap<>();
 
     private record Key(Fabric fabric, int messageBytes) {
+        // By hand: what a record has by itself is slow until it has been compiled.
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof Key that && that.fabric == fabric && that.messageBytes == messageBytes;
+        }
+
+        @Override
+        public int hashCode() {
+            return 31 * fabric.hashCode() + messageBytes;
+        }
     }
 
     /** The queues in use of one fabric and size; each connection takes the next. */

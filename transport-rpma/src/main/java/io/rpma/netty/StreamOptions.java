@@ -19,10 +19,12 @@ import io.rpma.netty.OptionValues.Value;
 final class StreamOptions {
     static final int DEFAULT_MESSAGE_BYTES = 64 << 10;
     static final int DEFAULT_CREDITS = 16;
+    static final int DEFAULT_BULK_BYTES = Integer.getInteger("area", 1 << 20);
 
     private final Value<Integer> messageBytes;
     private final Value<Integer> credits;
     private final Value<Boolean> shared;
+    private final Value<Integer> bulkBytes;
 
     /** Declares them among the options of a channel. */
     StreamOptions(OptionValues values) {
@@ -30,6 +32,7 @@ final class StreamOptions {
             Handshake.MIN_MESSAGE_BYTES, Handshake.MAX_MESSAGE_BYTES);
         credits = values.number(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, DEFAULT_CREDITS, 1, Immediate.MAX_CREDITS);
         shared = values.flag(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE, true);
+        bulkBytes = values.number(RpmaChannelOption.RPMA_BULK_BYTES, DEFAULT_BULK_BYTES, 0, Handshake.MAX_BULK_BYTES);
     }
 
     int messageBytes() {
@@ -42,5 +45,9 @@ final class StreamOptions {
 
     boolean shared() {
         return shared.get();
+    }
+
+    int bulkBytes() {
+        return bulkBytes.get();
     }
 }

@@ -30,7 +30,8 @@ import org.junit.jupiter.api.Test;
 /** The options of the four kinds of channel: listed, given back, set, refused. */
 class ChannelOptionsTest {
     private static final Set<ChannelOption<?>> STREAM = Set.of(RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES,
-        RpmaChannelOption.RPMA_RECEIVE_BUFFERS, RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE);
+        RpmaChannelOption.RPMA_RECEIVE_BUFFERS, RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE,
+        RpmaChannelOption.RPMA_BULK_BYTES);
 
     private static List<Channel> streams() {
         return List.of(new RpmaChannel(), new RpmaServerChannel());
