@@ -48,7 +48,8 @@ record Measurement(String name, String title, Kind kind, int bytes, int connecti
         new Measurement("idle", "1,000 idle connections", Kind.IDLE, 0, 1000, 1));
 
     /** What only `softroce-ladder.sh` asks for. */
-    private static final Measurement BARE = new Measurement("bare64k", "64 KiB one way, not touched", Kind.BARE_STREAM, 64 * KIB, 1, 1);
+    private static final Measurement BARE =
+        new Measurement("bare64k", "64 KiB one way, not touched", Kind.BARE_STREAM, 64 * KIB, 1, 1);
 
     /**
      * Returns after how many operations, over all connections, the code that they run has been compiled: a machine that is slow,
