@@ -29,7 +29,7 @@ readonly packages=(qemu-system-x86 perftest busybox-static kmod cpio gcc libc6-d
 readonly modules=(virtio_pci 9pnet_virtio 9p overlay dummy crc32_generic crc32c_generic rdma_rxe rdma_ucm ib_uverbs)
 
 accelerator=auto
-limit=270
+limit=480
 install=
 for option; do
     case $option in

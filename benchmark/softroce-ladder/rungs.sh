@@ -22,7 +22,7 @@ serve() {
     coproc SERVER { exec "$@"; }
     server_pid=$SERVER_PID server_input=${SERVER[1]} server_output=${SERVER[0]}
     local line
-    while read -r line <&"$server_output"; do
+    while read -r -t 60 line <&"$server_output"; do
         case $line in
             listening*)
                 listening=$line
@@ -30,13 +30,35 @@ serve() {
                 ;;
         esac
     done
-    say "no server: $*"
+    say "no server: $*" >&2
+    abandon_server
     return 1
 }
 
+# Nothing of a failed run may be there when the next is measured.
+abandon_server() {
+    kill -9 "$server_pid" 2> /dev/null || true
+    wait "$server_pid" 2> /dev/null || true
+}
+
+# Ends a server, which ends with its input; whether it went well.
 end_server() {
     exec {server_input}>&-
     wait "$server_pid"
+}
+
+# Prints what a rung measures. QEMU's emulated processors now and then run an old translation of code that a JVM is compiling,
+# and the JVM crashes: then the rung is measured again, and the log says so. A failure that stays is a failure.
+measured() {
+    local i out
+    for ((i = 0; i < 5; i++)); do
+        if out=$("$@"); then
+            echo "$out"
+            return
+        fi
+        say "failed, and measured again: $*" >&2
+    done
+    return 1
 }
 
 # perftest's server does not say when it listens: its client is tried again.
@@ -64,8 +86,11 @@ echo "perftest $rtt $tput" >> "$results/rungs"
 two_ends() {
     local kind=$1 port=$2 bytes=$3 count=$4
     shift 4
-    serve "$@" server "$kind" "$address" "$port" "$bytes" "$count"
-    "$@" client "$kind" "$address" "$port" "$bytes" "$count" | awk '{ print $2 }'
+    serve "$@" server "$kind" "$address" "$port" "$bytes" "$count" || return
+    if ! timeout 120 "$@" client "$kind" "$address" "$port" "$bytes" "$count" | awk '{ print $2 }'; then
+        abandon_server
+        return 1
+    fi
     end_server
 }
 
@@ -75,22 +100,26 @@ tput=$(two_ends tput 7002 65536 2000 "$LADDER")
 echo "librpma $rtt $tput" >> "$results/rungs"
 
 java=("$JAVA_HOME/bin/java" --enable-native-access=ALL-UNNAMED -Dio.rpma.provider=librpma -Xmx512m -XX:+UseSerialGC
-    -cp "$TARGET/classes:$TARGET/lib/*")
+    -XX:ErrorFile="$results/hs_err_%p.log" -cp "$TARGET/classes:$TARGET/lib/*")
 say io.rpma
-rtt=$(two_ends rtt 7003 64 12000 "${java[@]}" io.rpma.benchmark.LadderEnd)
-tput=$(two_ends tput 7004 65536 2000 "${java[@]}" io.rpma.benchmark.LadderEnd)
+rtt=$(measured two_ends rtt 7003 64 12000 "${java[@]}" io.rpma.benchmark.LadderEnd)
+tput=$(measured two_ends tput 7004 65536 2000 "${java[@]}" io.rpma.benchmark.LadderEnd)
 echo "io.rpma $rtt $tput" >> "$results/rungs"
 
+# The warm-up is long because compilers are slow here, beside two processes that poll.
 channel() {
     local measurement=$1
-    serve "${java[@]}" io.rpma.benchmark.Peer server rpma "$measurement"
-    "${java[@]}" io.rpma.benchmark.Peer client rpma "$measurement" 5000 3000 "${listening#*=}" "$server_pid"
+    serve "${java[@]}" io.rpma.benchmark.Peer server rpma "$measurement" || return
+    if ! timeout 120 "${java[@]}" io.rpma.benchmark.Peer client rpma "$measurement" 20000 6000 "${listening#*=}" "$server_pid"; then
+        abandon_server
+        return 1
+    fi
     end_server
 }
 
 say RpmaChannel
-rtt=$(channel rtt64 | sed -n 's/^P50=//p')
-tput=$(channel tput64k | sed -n 's/^THROUGHPUT=//p' | awk '{ print $1 / 1.048576 }')
+rtt=$(measured channel rtt64 | sed -n 's/^P50=//p')
+tput=$(measured channel bare64k | sed -n 's/^THROUGHPUT=//p' | awk '{ print $1 / 1.048576 }')
 echo "RpmaChannel $rtt $tput" >> "$results/rungs"
 say done
 touch "$results/done"

@@ -227,6 +227,7 @@ end_guest_processes() {
         mapfile -t left < <(guest_processes)
         ((${#left[@]} > 0)) || return 0
         kill -KILL "${left[@]}" 2> /dev/null || true
+        # They are not our children: there is nothing to wait for.
         sleep 0.02
     done
     say "these processes of the guest do not end: ${left[*]}"

@@ -62,7 +62,7 @@ final class IdleClient implements AutoCloseable {
         group.shutdownGracefully(0, 2, TimeUnit.SECONDS).syncUninterruptibly();
     }
 
-    /** Says what went wrong. */
+    /** Says what went wrong, in the log of its process; that the connection is closed fails the run. */
     private static final class Connection extends ChannelInboundHandlerAdapter {
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {

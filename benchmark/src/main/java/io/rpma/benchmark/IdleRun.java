@@ -31,6 +31,7 @@ final class IdleRun {
         List.of("-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
 
     private static final int FIRST_CONNECTIONS = 100;
+    /** Between readings: nothing tells when a JVM's own work is done, so it is looked at again. */
     private static final long SETTLE_MILLIS = 250;
     /** Readings, and how far from one to the next, that show that the memory does not change by itself any more. */
     private static final int STABLE_READINGS = 2;
@@ -66,9 +67,11 @@ final class IdleRun {
     Outcome run() throws IOException, InterruptedException, TimeoutException {
         long first = memoryWith(FIRST_CONNECTIONS);
         long all = memoryWith(FIRST_CONNECTIONS + connections);
+        // The answer to the last reading is work, too.
         Thread.sleep(SETTLE_MILLIS);
         long cpuBefore = cpuNanos();
         long began = System.nanoTime();
+        // What is measured is that nothing happens.
         TimeUnit.NANOSECONDS.sleep(windowNanos);
         double cpu = (double) (cpuNanos() - cpuBefore) / (System.nanoTime() - began);
         Map<Metric, Double> values = new EnumMap<>(Metric.class);

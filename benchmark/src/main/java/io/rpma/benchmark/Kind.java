@@ -18,6 +18,8 @@ enum Kind {
     ROUND_TRIP,
     /** One way, as fast as it goes; the client writes every byte, the server reads every byte. */
     STREAM,
+    /** One way, as fast as it goes; of each message only the first eight bytes are written and read, as by tools for devices. */
+    BARE_STREAM,
     /** A number of messages under way at any time; the server frames and returns each by itself. */
     PIPELINE,
     /** Connections that are opened, then closed by the server. */

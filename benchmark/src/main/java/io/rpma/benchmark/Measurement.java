@@ -13,6 +13,7 @@
 package io.rpma.benchmark;
 
 import java.util.List;
+import java.util.stream.Stream;
 
 /**
  * One line of work that every rival is given.
@@ -46,6 +47,9 @@ record Measurement(String name, String title, Kind kind, int bytes, int connecti
         new Measurement("connectx16", "connect and close, 16 at a time", Kind.CONNECT, 0, 16, 1),
         new Measurement("idle", "1,000 idle connections", Kind.IDLE, 0, 1000, 1));
 
+    /** What only `softroce-ladder.sh` asks for. */
+    private static final Measurement BARE = new Measurement("bare64k", "64 KiB one way, not touched", Kind.BARE_STREAM, 64 * KIB, 1, 1);
+
     /**
      * Returns after how many operations, over all connections, the code that they run has been compiled: a machine that is slow,
      * or busy with other things, needs longer for that.
@@ -53,7 +57,7 @@ record Measurement(String name, String title, Kind kind, int bytes, int connecti
     int warmUpOperations() {
         return switch (kind) {
             case ROUND_TRIP, PIPELINE -> 20_000;
-            case STREAM -> 2_000;
+            case STREAM, BARE_STREAM -> 2_000;
             case CONNECT -> 1_000;
             case IDLE -> 0;
         };
@@ -63,8 +67,13 @@ record Measurement(String name, String title, Kind kind, int bytes, int connecti
     static final List<String> QUICK =
         List.of("rtt64", "rtt4k", "tput1k", "tput64k", "tput1m", "pipe64", "connect", "idle");
 
+    /** How far apart the bytes of a stream are that are written and read, eight at a time. */
+    int payloadStride() {
+        return kind == Kind.BARE_STREAM ? bytes : Long.BYTES;
+    }
+
     static Measurement named(String name) {
-        return ALL.stream().filter(each -> each.name.equals(name)).findFirst()
+        return Stream.concat(ALL.stream(), Stream.of(BARE)).filter(each -> each.name.equals(name)).findFirst()
             .orElseThrow(() -> new IllegalArgumentException("there is no measurement " + name));
     }
 }

@@ -76,7 +76,7 @@ final class NettyClient {
     private void addHandlers(Channel channel) {
         ClientHandler handler = switch (measurement.kind()) {
             case ROUND_TRIP -> new RoundTripHandler(measurement, window);
-            case STREAM -> new StreamHandler(measurement, window);
+            case STREAM, BARE_STREAM -> new StreamHandler(measurement, window);
             case PIPELINE -> {
                 channel.pipeline().addLast(new FixedLengthFrameDecoder(measurement.bytes()));
                 yield new PipelineHandler(measurement, window);
@@ -96,7 +96,7 @@ final class NettyClient {
         long bytes = (arrived() - arrivedBefore) * measurement.bytes();
         long cpuNanos = cpu.nanos() - cpuBefore;
         finish();
-        if (measurement.kind() == Kind.STREAM) {
+        if (measurement.kind() == Kind.STREAM || measurement.kind() == Kind.BARE_STREAM) {
             return Outcome.ofStream(bytes, nanos, cpuNanos);
         }
         Histogram times = Outcome.newTimes();

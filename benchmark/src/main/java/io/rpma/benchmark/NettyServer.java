@@ -56,7 +56,7 @@ final class NettyServer implements Engine.Server {
     private static void addHandlers(Channel connection, Measurement measurement) {
         switch (measurement.kind()) {
             case ROUND_TRIP -> connection.pipeline().addLast(new EchoHandler());
-            case STREAM -> connection.pipeline().addLast(new SinkHandler(measurement));
+            case STREAM, BARE_STREAM -> connection.pipeline().addLast(new SinkHandler(measurement));
             case PIPELINE -> connection.pipeline().addLast(new FixedLengthFrameDecoder(measurement.bytes()), new EchoHandler());
             case CONNECT -> connection.pipeline().addLast(new CloseHandler());
             case IDLE -> connection.pipeline().addLast(new EchoHandler());

@@ -20,15 +20,44 @@ import java.nio.ByteOrder;
 
 /**
  * The payload of a stream, and the sum that proves that it was read. The stream is the sequence of 64 bit numbers 0, 1, 2, ...;
- * the sum of its first n is known without having kept any. Not for more than one thread.
+ * the sum of its first n is known without having kept any. With a stride, only the numbers at multiples of it are written and read.
+ * Not for more than one thread.
  */
 final class PayloadSum {
     private static final VarHandle LONGS = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
+    private final int stride;
+    private long position;
     private long sum;
     /** The bytes of a number that has not arrived as a whole. */
     private long begun;
     private int begunBytes;
+
+    PayloadSum() {
+        this(Long.BYTES);
+    }
+
+    /**
+     * Begins at the beginning of a stream.
+     *
+     * @param stride how far apart the numbers are that are read, in bytes; a multiple of 8
+     */
+    PayloadSum(int stride) {
+        this.stride = stride;
+    }
+
+    /** Writes those numbers of a buffer that are a stride apart; it begins with one. */
+    static void write(ByteBuf target, long first, int bytes, int stride) {
+        if (stride == Long.BYTES) {
+            write(target, first, bytes);
+            return;
+        }
+        int index = target.writerIndex();
+        for (int i = 0; i < bytes; i += stride) {
+            target.setLongLE(index + i, first + (i >>> 3));
+        }
+        target.writerIndex(index + bytes);
+    }
 
     /** Writes the numbers from the given one on into a buffer that has room for them. */
     static void write(ByteBuf target, long first, int bytes) {
@@ -47,9 +76,17 @@ final class PayloadSum {
         return (numbers & 1) == 0 ? numbers / 2 * (numbers - 1) : (numbers - 1) / 2 * numbers;
     }
 
+    /** Returns the sum of those that are a stride apart, of the first so many numbers. */
+    static long expected(long numbers, int stride) {
+        long step = stride / Long.BYTES;
+        return step * expected((numbers + step - 1) / step);
+    }
+
     /** Reads a part of a buffer, whose indexes stay as they are. */
     void add(ByteBuf source, int index, int bytes) {
-        if (source.nioBufferCount() == 1) {
+        if (stride > Long.BYTES) {
+            addStrides(source, index, bytes);
+        } else if (source.nioBufferCount() == 1) {
             add(source.internalNioBuffer(index, bytes));
         } else {
             for (ByteBuffer part : source.nioBuffers(index, bytes)) {
@@ -61,6 +98,19 @@ final class PayloadSum {
     /** Returns the sum of the numbers that have arrived as a whole. */
     long sum() {
         return sum;
+    }
+
+    private void addStrides(ByteBuf source, int index, int bytes) {
+        for (int i = 0; i < bytes;) {
+            int offset = (int) ((position + i) % stride);
+            if (offset < Long.BYTES) {
+                addByte(source.getByte(index + i));
+                i++;
+            } else {
+                i += stride - offset;
+            }
+        }
+        position += bytes;
     }
 
     private void add(ByteBuffer memory) {

@@ -16,16 +16,17 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 
 /**
- * Reads every byte of a stream and returns the sum of what it has read, eight bytes at every so many: so the client knows what
+ * Reads every byte of a stream, or the first of each message, and returns the sum of what it has read, eight bytes at every so many: so the client knows what
  * has arrived, and that all of it was read.
  */
 final class SinkHandler extends ServerHandler {
-    private final PayloadSum payload = new PayloadSum();
+    private final PayloadSum payload;
     private final int reportBytes;
     private int unreported;
     private boolean flush;
 
     SinkHandler(Measurement measurement) {
+        payload = new PayloadSum(measurement.payloadStride());
         reportBytes = reportBytes(measurement);
     }
 

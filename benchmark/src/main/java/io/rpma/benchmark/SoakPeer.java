@@ -49,7 +49,7 @@ final class SoakPeer {
             run(arguments);
             System.exit(0);
         } catch (Throwable e) {
-            // The loops' threads must not keep the process.
+            // To the log of this process; and the loops' threads must not keep it.
             e.printStackTrace();
             System.exit(1);
         }

@@ -22,6 +22,7 @@ final class StreamHandler extends ClientHandler {
     private static final int BURST_BYTES = 1 << 20;
 
     private final int bytes;
+    private final int stride;
     private final int reportBytes;
     private ChannelHandlerContext context;
     private long written;
@@ -33,6 +34,7 @@ final class StreamHandler extends ClientHandler {
     StreamHandler(Measurement measurement, Window window) {
         super(window);
         bytes = measurement.bytes();
+        stride = measurement.payloadStride();
         reportBytes = SinkHandler.reportBytes(measurement);
     }
 
@@ -59,7 +61,7 @@ final class StreamHandler extends ClientHandler {
         // It ends where the server reports, which shows that all of it has arrived.
         while (burst > 0 && context.channel().isWritable() && !(isFinishing() && written % reportBytes == 0)) {
             ByteBuf message = context.alloc().directBuffer(bytes);
-            PayloadSum.write(message, written / Long.BYTES, bytes);
+            PayloadSum.write(message, written / Long.BYTES, bytes, stride);
             written += bytes;
             burst -= bytes;
             context.write(message, context.voidPromise());
@@ -90,7 +92,7 @@ final class StreamHandler extends ClientHandler {
 
     private void check(long sum) {
         reported += reportBytes;
-        long expected = PayloadSum.expected(reported / Long.BYTES);
+        long expected = PayloadSum.expected(reported / Long.BYTES, stride);
         if (sum != expected) {
             window.fail(new IllegalStateException("the first " + reported + " bytes were received with the sum " + sum + ", not "
                 + expected));

@@ -20,6 +20,8 @@ import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class PayloadSumTest {
     private static final int BYTES = 64 * 1024;
@@ -35,17 +37,19 @@ class PayloadSumTest {
         assertEquals(-(1L << 32), PayloadSum.expected(1L << 33));
     }
 
-    @Test
-    void sumsWhatComesInPiecesOfAnySize() {
+    @ParameterizedTest
+    @ValueSource(ints = {8, 16, 64, 4096, BYTES})
+    void sumsWhatComesInPiecesOfAnySize(int stride) {
         Random random = new Random(7);
-        ByteBuf stream = written();
-        PayloadSum payload = new PayloadSum();
+        ByteBuf stream = Unpooled.directBuffer(BYTES).setZero(0, BYTES);
+        PayloadSum.write(stream, 0, BYTES, stride);
+        PayloadSum payload = new PayloadSum(stride);
         for (int index = 0; index < BYTES;) {
             int length = Math.min(BYTES - index, 1 + random.nextInt(30));
             payload.add(stream, index, length);
             index += length;
         }
-        assertEquals(PayloadSum.expected(BYTES / Long.BYTES), payload.sum());
+        assertEquals(PayloadSum.expected(BYTES / Long.BYTES, stride), payload.sum());
     }
 
     @Test

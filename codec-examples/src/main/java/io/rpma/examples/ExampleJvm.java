@@ -18,6 +18,8 @@ import java.util.List;
 
 /** How to start another process of the examples: the same Java, class path and settings as this one's. */
 final class ExampleJvm {
+    /** Further options of each process, separated by spaces; inherited by its children. */
+    private static final String OPTIONS_PROPERTY = "io.rpma.examples.jvmOptions";
     private static final List<String> PREFIXES = List.of("io.rpma.", "io.netty.", "org.slf4j.");
 
     private ExampleJvm() {
@@ -25,6 +27,11 @@ final class ExampleJvm {
 
     /** Returns the command line that runs {@link Examples} with these arguments. */
     static List<String> command(List<String> arguments) {
+        return command(Examples.class, arguments);
+    }
+
+    /** Returns the command line that runs another program of this class path. */
+    static List<String> command(Class<?> program, List<String> arguments) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.add("--enable-native-access=ALL-UNNAMED");
@@ -33,6 +40,8 @@ final class ExampleJvm {
         command.add("-Dio.netty.noUnsafe=true");
         command.add("-XX:+UseSerialGC");
         command.add("-Xmx256m");
+        command.addAll(List.of(System.getProperty(OPTIONS_PROPERTY, "").split(" +")));
+        command.removeIf(String::isEmpty);
         for (String name : System.getProperties().stringPropertyNames()) {
             if (PREFIXES.stream().anyMatch(name::startsWith)) {
                 command.add("-D" + name + "=" + System.getProperty(name));
@@ -40,7 +49,7 @@ final class ExampleJvm {
         }
         command.add("-cp");
         command.add(System.getProperty("java.class.path"));
-        command.add(Examples.class.getName());
+        command.add(program.getName());
         command.addAll(arguments);
         return command;
     }

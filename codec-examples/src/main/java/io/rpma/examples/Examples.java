@@ -12,6 +12,7 @@
  */
 package io.rpma.examples;
 
+import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -20,7 +21,11 @@ import picocli.CommandLine.Spec;
 
 /** The program behind {@code run-example.sh}: alone it lists the examples, with the name of one it runs it. */
 @Command(name = "./run-example.sh",
-    subcommands = {
+    synopsisSubcommandLabel = "EXAMPLE", customSynopsis = "./run-example.sh EXAMPLE [OPTION...]",
+    commandListHeading = "%nExamples:%n",
+    footer = {"", "./run-example.sh EXAMPLE --help shows the options of one."})
+public final class Examples implements Callable<Integer> {
+    private static final List<Class<?>> ALL = List.of(
         EchoExample.class,
         HttpExample.class,
         TlsEchoExample.class,
@@ -32,12 +37,8 @@ import picocli.CommandLine.Spec;
         FileServerExample.class,
         TcpProxyExample.class,
         RemoteLogExample.class,
-        MemoryCacheExample.class,
-    },
-    synopsisSubcommandLabel = "EXAMPLE", customSynopsis = "./run-example.sh EXAMPLE [OPTION...]",
-    commandListHeading = "%nExamples:%n",
-    footer = {"", "./run-example.sh EXAMPLE --help shows the options of one."})
-public final class Examples implements Callable<Integer> {
+        MemoryCacheExample.class);
+
     @Spec
     private CommandSpec spec;
 
@@ -50,11 +51,19 @@ public final class Examples implements Callable<Integer> {
      * @param arguments the example's name and its options
      */
     public static void main(String... arguments) {
-        System.exit(commandLine().execute(arguments));
+        System.exit(commandLine(arguments).execute(arguments));
     }
 
-    static CommandLine commandLine() {
-        return new CommandLine(new Examples())
+    /**
+     * What understands these arguments. If they begin with the name of an example it knows that one alone: to look through all of
+     * them, and what they load, takes longer than many an example.
+     */
+    static CommandLine commandLine(String... arguments) {
+        List<Class<?>> named = ALL.stream().filter(each -> arguments.length > 0
+            && each.getAnnotation(Command.class).name().equals(arguments[0])).toList();
+        CommandLine commandLine = new CommandLine(new Examples());
+        (named.isEmpty() ? ALL : named).forEach(commandLine::addSubcommand);
+        return commandLine
             .registerConverter(ByteSize.class, ByteSize::parse)
             .registerConverter(TcpProxyExample.End.class, TcpProxyExample.End::parse)
             .setUsageHelpAutoWidth(true)

@@ -79,17 +79,11 @@ final class RemoteLogExample implements Callable<Integer> {
     @Option(names = "--lane-bytes", hidden = true, defaultValue = "16MiB", description = "the size of a lane")
     private ByteSize laneBytes;
 
-    @Option(names = "--append", hidden = true, description = "append to this lane until killed")
-    private Integer append;
-
     @Override
     public Integer call() throws Exception {
         if (serve != null) {
-            return serve();
-        }
-        if (append != null) {
-            new RemoteLogWriter(addressFile(file), append).run();
-            return 1;
+            serve(file, serve, (int) laneBytes.bytes(), persistent);
+            return 0;
         }
         if (records < 0 || clients < 1 || recordBytes.bytes() > MAX_RECORD_BYTES) {
             throw new ParameterException(spec.commandLine(), "--records must be at least 0, --clients 1, --record-bytes at most "
@@ -125,10 +119,10 @@ final class RemoteLogExample implements Callable<Integer> {
 
     // ---- the server ----
 
-    private int serve() throws IOException {
+    static void serve(Path file, int lanes, int laneBytes, boolean persistent) throws IOException {
         EventLoopGroup group = new RpmaEventLoopGroup(1);
-        try (RemoteLogServer server = new RemoteLogServer(group, new InetSocketAddress("127.0.0.1", 0), file, serve,
-                (int) laneBytes.bytes(), persistent)) {
+        try (RemoteLogServer server = new RemoteLogServer(group, new InetSocketAddress("127.0.0.1", 0), file, lanes, laneBytes,
+                persistent)) {
             String address = server.address().getAddress().getHostAddress() + ":" + server.address().getPort();
             // Whole or not at all: somebody may be reading it.
             Path written = Files.writeString(addressFile(file).resolveSibling(file.getFileName() + ".new"), address);
@@ -141,7 +135,6 @@ final class RemoteLogExample implements Callable<Integer> {
         } finally {
             group.shutdownGracefully(0, 2, TimeUnit.SECONDS).syncUninterruptibly();
         }
-        return 0;
     }
 
     // ---- both ----

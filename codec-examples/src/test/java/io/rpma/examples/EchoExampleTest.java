@@ -26,7 +26,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import picocli.CommandLine;
 
 /** The main example as a user runs it: in processes of its own. */
 @Timeout(120)
@@ -114,8 +113,8 @@ class EchoExampleTest {
         "--server --client,mutually exclusive"})
     void aWrongOptionIsNamed(String options, String words) {
         StringWriter error = new StringWriter();
-        CommandLine examples = Examples.commandLine().setErr(new PrintWriter(error));
-        assertEquals(2, examples.execute(("echo " + options).split(" ")));
+        String[] arguments = ("echo " + options).split(" ");
+        assertEquals(2, Examples.commandLine(arguments).setErr(new PrintWriter(error)).execute(arguments));
         assertTrue(error.toString().contains(words), error::toString);
     }
 

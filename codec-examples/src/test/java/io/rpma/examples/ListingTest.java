@@ -17,6 +17,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
@@ -34,10 +35,21 @@ class ListingTest {
         }
     }
 
+    /** What is run is not slowed down by the others. */
+    @Test
+    void anExampleThatIsNamedIsTheOnlyOneThatIsLookedInto() {
+        Set<String> all = Examples.commandLine().getSubcommands().keySet();
+        assertTrue(all.size() > 10, all::toString);
+        for (String name : all) {
+            assertEquals(Set.of(name), Examples.commandLine(name, "--help").getSubcommands().keySet());
+        }
+        assertEquals(all, Examples.commandLine("--help", "echo").getSubcommands().keySet());
+    }
+
     @Test
     void anExampleThatIsNoneIsNamed() {
         StringWriter error = new StringWriter();
-        assertEquals(2, Examples.commandLine().setErr(new PrintWriter(error)).execute("ecco"));
+        assertEquals(2, Examples.commandLine("ecco").setErr(new PrintWriter(error)).execute("ecco"));
         assertTrue(error.toString().contains("'ecco'"), error::toString);
     }
 }

@@ -161,21 +161,40 @@ class RemoteLogTest {
 
     // ---- many deaths ----
 
-    /** A process of the example that can be killed, and what it has said. */
+    /**
+     * What is killed. A program of its own, because starting it again is what takes the time of this test: it loads nothing that
+     * it does not need.
+     */
+    static final class VictimMain {
+        private VictimMain() {
+        }
+
+        /** As {@code serve FILE LANES LANE_BYTES} or as {@code append FILE LANE}. */
+        public static void main(String... arguments) throws IOException {
+            Path log = Path.of(arguments[1]);
+            if (arguments[0].equals("serve")) {
+                RemoteLogExample.serve(log, Integer.parseInt(arguments[2]), Integer.parseInt(arguments[3]), false);
+            } else {
+                new RemoteLogWriter(RemoteLogExample.addressFile(log), Integer.parseInt(arguments[2])).run();
+            }
+        }
+    }
+
+    /** A process that can be killed, and what it has said. */
     private final class Victim {
-        private final String[] arguments;
+        private final List<String> command;
         private final BlockingQueue<String> said = new LinkedBlockingQueue<>();
         private Process process;
         private Thread listening;
 
         Victim(String... arguments) throws IOException {
-            this.arguments = arguments;
+            command = ExampleJvm.command(VictimMain.class, List.of(arguments));
+            command.add(1, "-D" + Rpma.PROVIDER_PROPERTY + "=" + Rpma.provider().name());
             start();
         }
 
         void start() throws IOException {
-            process = new ProcessBuilder(ExampleJvm.command(List.of(arguments))).redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
+            process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
             Process started = process;
             listening = Thread.ofPlatform().daemon().start(() -> started.inputReader().lines().forEach(said::add));
         }
@@ -200,8 +219,7 @@ class RemoteLogTest {
         Lane(int number, FileChannel file) throws IOException {
             this.number = number;
             memory = file.map(FileChannel.MapMode.READ_ONLY, (long) number * LANE_BYTES, LANE_BYTES);
-            writer = new Victim("remote-log", "--append", "" + number, "--file", log.toString(), "--provider",
-                Rpma.provider().name());
+            writer = new Victim("append", log.toString(), "" + number);
         }
 
         /** Takes what has been said so far. */
@@ -249,8 +267,7 @@ class RemoteLogTest {
         List<Victim> all = new ArrayList<>();
         try (FileChannel file = FileChannel.open(log, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             file.write(ByteBuffer.allocate(1), (long) LANES * LANE_BYTES - 1);
-            Victim server = new Victim("remote-log", "--serve", "" + LANES, "--lane-bytes", "" + LANE_BYTES, "--file",
-                log.toString(), "--provider", Rpma.provider().name());
+            Victim server = new Victim("serve", log.toString(), "" + LANES, "" + LANE_BYTES);
             all.add(server);
             List<Lane> lanes = new ArrayList<>();
             for (int i = 0; i < LANES; i++) {

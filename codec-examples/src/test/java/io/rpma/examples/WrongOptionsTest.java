@@ -19,7 +19,6 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import picocli.CommandLine;
 
 /** What an example cannot do is refused before it begins. */
 class WrongOptionsTest {
@@ -44,8 +43,8 @@ class WrongOptionsTest {
         "tcp-proxy --from=tcp:127.0.0.1 --to=tcp:127.0.0.1:80,--from,'tcp:127.0.0.1' is not"})
     void aWrongOptionIsNamed(String words, String option, String why) {
         StringWriter error = new StringWriter();
-        CommandLine examples = Examples.commandLine().setErr(new PrintWriter(error));
-        assertEquals(2, examples.execute(words.split(" ")));
+        String[] arguments = words.split(" ");
+        assertEquals(2, Examples.commandLine(arguments).setErr(new PrintWriter(error)).execute(arguments));
         assertTrue(error.toString().contains(option), error::toString);
         assertTrue(error.toString().contains(why), error::toString);
     }

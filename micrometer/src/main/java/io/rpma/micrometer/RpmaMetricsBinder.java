@@ -57,6 +57,9 @@ public final class RpmaMetricsBinder implements MeterBinder {
         counter(registry, "rpma.bytes", Tags.of("direction", "received"), "bytes", RpmaChannelCounters::bytesReceived);
         counter(registry, "rpma.messages", Tags.of("direction", "sent"), "messages", RpmaChannelCounters::messagesSent);
         counter(registry, "rpma.messages", Tags.of("direction", "received"), "messages", RpmaChannelCounters::messagesReceived);
+        counter(registry, "rpma.bulk", Tags.of("direction", "sent"), "messages", RpmaChannelCounters::bulkSent);
+        counter(registry, "rpma.bulk", Tags.of("direction", "received"), "messages", RpmaChannelCounters::bulkReceived);
+        counter(registry, "rpma.bulk.refused", Tags.empty(), "areas", RpmaChannelCounters::bulkRefused);
         counter(registry, "rpma.control.messages", Tags.empty(), "messages", RpmaChannelCounters::controlMessagesSent);
         counter(registry, "rpma.copies", Tags.of("direction", "sent", "copy", "avoided"), "buffers",
             RpmaChannelCounters::sendCopiesAvoided);

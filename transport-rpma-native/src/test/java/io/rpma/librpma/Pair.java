@@ -99,7 +99,11 @@ final class Pair implements AutoCloseable {
             try {
                 open.pop().close();
             } catch (Exception e) {
-                failure = new AssertionError("closing failed", e);
+                if (failure == null) {
+                    failure = new AssertionError("closing failed", e);
+                } else {
+                    failure.addSuppressed(e);
+                }
             }
         }
         if (failure != null) {

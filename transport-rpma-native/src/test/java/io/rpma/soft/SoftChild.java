@@ -162,6 +162,7 @@ final class SoftChild {
                         new Sender(own).send(connection, id, count, waiting);
                     }
                 } catch (RpmaException | RuntimeException | AssertionError e) {
+                    // At once: the test waits for messages that will not come.
                     e.printStackTrace();
                     failures.incrementAndGet();
                 }

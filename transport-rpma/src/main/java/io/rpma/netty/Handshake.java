@@ -25,11 +25,12 @@ import java.nio.ByteBuffer;
  * @param status 0, or why the accepting end will close the connection at once
  * @param messageBytes the longest message that the end can receive
  * @param credits how many messages of data it can receive before it returns credits
+ * @param bulkBytes the largest area in bytes that it grants for large data, 0 for none
  */
-record Handshake(int minor, int status, int messageBytes, int credits) {
+record Handshake(int minor, int status, int messageBytes, int credits, int bulkBytes) {
     static final int MAGIC = 0x4e52504d;
     static final int MAJOR = 1;
-    static final int MINOR = 0;
+    static final int MINOR = 1;
     static final int BYTES = 16;
 
     static final int ACCEPTED = 0;
@@ -38,19 +39,22 @@ record Handshake(int minor, int status, int messageBytes, int credits) {
 
     static final int MIN_MESSAGE_BYTES = 64;
     static final int MAX_MESSAGE_BYTES = 1 << 22;
+    static final int MAX_BULK_BYTES = 1 << 22;
+    /** What sizes of large data are told in: 64 KiB. */
+    static final int BULK_UNIT_SHIFT = 16;
 
     static Handshake of(StreamSizes sizes) {
-        return new Handshake(MINOR, ACCEPTED, sizes.messageBytes(), sizes.credits());
+        return new Handshake(MINOR, ACCEPTED, sizes.messageBytes(), sizes.credits(), sizes.bulkBytes());
     }
 
     static Handshake refusal(int status) {
-        return new Handshake(MINOR, status, 0, 0);
+        return new Handshake(MINOR, status, 0, 0, 0);
     }
 
     ByteBuffer encode() {
         ByteBuffer data = ByteBuffer.allocate(BYTES);
         data.putInt(MAGIC).put((byte) MAJOR).put((byte) minor).put((byte) status).put((byte) 0);
-        data.putInt(messageBytes).putShort((short) credits).putShort((short) 0);
+        data.putInt(messageBytes).putShort((short) credits).putShort((short) (bulkBytes >>> BULK_UNIT_SHIFT));
         return data.flip();
     }
 
@@ -78,6 +82,7 @@ record Handshake(int minor, int status, int messageBytes, int credits) {
         in.get();
         int messageBytes = in.getInt();
         int credits = in.getShort() & 0xffff;
+        int bulkUnits = in.getShort() & 0xffff;
         if (status != ACCEPTED) {
             return refusal(status);
         }
@@ -89,7 +94,11 @@ record Handshake(int minor, int status, int messageBytes, int credits) {
             throw new MismatchException(REFUSED_MALFORMED, "the peer grants " + credits + " credits; allowed are 1 to "
                 + Immediate.MAX_CREDITS);
         }
-        return new Handshake(minor, ACCEPTED, messageBytes, credits);
+        if (bulkUnits > MAX_BULK_BYTES >>> BULK_UNIT_SHIFT) {
+            throw new MismatchException(REFUSED_MALFORMED, "the peer grants areas of " + bulkUnits
+                + " times 64 KiB; allowed are 0 to " + (MAX_BULK_BYTES >>> BULK_UNIT_SHIFT));
+        }
+        return new Handshake(minor, ACCEPTED, messageBytes, credits, bulkUnits << BULK_UNIT_SHIFT);
     }
 
     /** Why the accepting end refused, in words. */

@@ -24,6 +24,12 @@ final class Immediate {
     static final int CREDIT = 2;
     /** The message is empty: the sender's stream ends here. */
     static final int FIN = 3;
+    /** The message is the descriptor of an area of memory that the receiver may write large data into. It takes one credit. */
+    static final int GRANT = 4;
+    /** The next piece of the stream has been written into the oldest area granted. It takes one credit. */
+    static final int BULK = 5;
+    /** The message is empty: as many of the oldest areas as the argument says are not needed. It takes one credit. */
+    static final int RETURN = 6;
 
     /** The most credits that one message can return. */
     static final int MAX_CREDITS = 0xfff;
@@ -32,7 +38,16 @@ final class Immediate {
     }
 
     static int of(int kind, int credits) {
-        return kind << 28 | credits << 16;
+        return of(kind, credits, 0);
+    }
+
+    static int of(int kind, int credits, int argument) {
+        return kind << 28 | credits << 16 | argument;
+    }
+
+    /** Whether a message of this kind takes a credit. */
+    static boolean takesCredit(int kind) {
+        return kind != CREDIT && kind != FIN;
     }
 
     static int kind(int immediate) {

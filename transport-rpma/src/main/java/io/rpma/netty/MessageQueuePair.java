@@ -155,14 +155,6 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
     }
 
     @Override
-    void takeAll() {
-        WorkCompletions rest = new WorkCompletions(sizes.receives() + sizes.sendQueue());
-        while (connection != null && broken == null && take(rest) > 0) {
-            continue;
-        }
-    }
-
-    @Override
     String closedReason() {
         return "the peer has closed the connection, or died";
     }
@@ -188,39 +180,21 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
         return Math.abs(n);
     }
 
-    /** Takes one batch; -1 if the queue itself failed. */
-    private int take(WorkCompletions batch) {
-        int n;
-        try {
-            n = queue.poll(batch);
-        } catch (RpmaException e) {
-            if (broken != null) {
-                return 0;
-            }
-            breakWith(e);
-            return -1;
+    @Override
+    void completed(WorkCompletions batch, int index) {
+        long context = batch.context(index);
+        if ((context & SEND_CONTEXT) != 0) {
+            retire(context ^ SEND_CONTEXT);
+        } else if ((context & FILLER_CONTEXT) != 0) {
+            fillers--;
+            retire(context ^ FILLER_CONTEXT);
+        } else {
+            received((int) context, batch, index);
         }
-        counters.completions += n;
-        for (int i = 0; i < n; i++) {
-            long context = batch.context(i);
-            int status = batch.statusCode(i);
-            if (status != 0) {
-                failed(context, CompletionStatus.of(status));
-            } else if ((context & SEND_CONTEXT) != 0) {
-                retire(context ^ SEND_CONTEXT);
-            } else if ((context & FILLER_CONTEXT) != 0) {
-                fillers--;
-                retire(context ^ FILLER_CONTEXT);
-            } else {
-                received((int) context, batch, i);
-            }
-        }
-        return n;
     }
 
-    /** The one place where a failed work request is turned into a state. */
-    private void failed(long context, CompletionStatus status) {
-        counters.failed(status);
+    @Override
+    void failed(long context, CompletionStatus status, int queuePair) {
         if ((context & FILLER_CONTEXT) != 0) {
             breakWith(RpmaCompletionException.of("a work request", status));
             return;
@@ -475,7 +449,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
         } catch (RpmaException e) {
             breakWith(e);
         }
-        WorkCompletions rest = new WorkCompletions(64);
+        WorkCompletions rest = rest();
         while (take(rest) > 0) {
             continue;
         }

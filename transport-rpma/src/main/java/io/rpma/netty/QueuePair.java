@@ -15,6 +15,7 @@ package io.rpma.netty;
 
 import io.netty.util.concurrent.FastThreadLocal;
 import io.rpma.CompletionQueue;
+import io.rpma.CompletionStatus;
 import io.rpma.Connection;
 import io.rpma.ConnectionEvent;
 import io.rpma.RpmaError;
@@ -238,9 +239,6 @@ abstract class QueuePair {
         };
     }
 
-    /** Takes every completion, without telling the listener. */
-    abstract void takeAll();
-
     /** What it means to users that the peer disconnected, died, or closed its end. */
     abstract String closedReason();
 
@@ -252,6 +250,45 @@ abstract class QueuePair {
      * @return how many completions were handled
      */
     abstract int poll(WorkCompletions batch);
+
+    /** Takes one batch, without telling the listener; -1 if the queue itself failed. */
+    final int take(WorkCompletions batch) {
+        int n;
+        try {
+            n = queue.poll(batch);
+        } catch (RpmaException e) {
+            if (broken != null) {
+                return 0;
+            }
+            breakWith(e);
+            return -1;
+        }
+        counters.completions += n;
+        for (int i = 0; i < n; i++) {
+            int code = batch.statusCode(i);
+            if (code == 0) {
+                completed(batch, i);
+            } else {
+                CompletionStatus status = CompletionStatus.of(code);
+                counters.failed(status);
+                failed(batch.context(i), status, batch.queuePairNumber(i));
+            }
+        }
+        return n;
+    }
+
+    private void takeAll() {
+        WorkCompletions rest = rest();
+        while (connection != null && broken == null && take(rest) > 0) {
+            continue;
+        }
+    }
+
+    /** A work request has succeeded. */
+    abstract void completed(WorkCompletions batch, int index);
+
+    /** The one place where a failed work request is turned into a state. */
+    abstract void failed(long context, CompletionStatus status, int queuePair);
 
     // ---- the end ----
 

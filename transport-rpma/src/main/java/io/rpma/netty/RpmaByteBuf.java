@@ -41,6 +41,8 @@ final class RpmaByteBuf extends AbstractReferenceCountedByteBuf {
     private ByteBuffer internal;
     // What the buffer outgrew its block for, or null.
     private ByteBuf outgrown;
+    // The area of large data that the block belongs to, or null: then it goes back there.
+    private BulkAreas.Area area;
 
     RpmaByteBuf(RpmaByteBufAllocator allocator, BuddyArena.Block block) {
         super(Integer.MAX_VALUE);
@@ -70,6 +72,11 @@ final class RpmaByteBuf extends AbstractReferenceCountedByteBuf {
         markWriterIndex();
     }
 
+    /** Binds the buffer to an area of large data, or unbinds it. */
+    void area(BulkAreas.Area to) {
+        area = to;
+    }
+
     BuddyArena.Block block() {
         return block;
     }
@@ -86,7 +93,11 @@ final class RpmaByteBuf extends AbstractReferenceCountedByteBuf {
             outgrown = null;
             attach(block);
         }
-        allocator.give(this);
+        if (area != null) {
+            area.released();
+        } else {
+            allocator.give(this);
+        }
     }
 
     @Override

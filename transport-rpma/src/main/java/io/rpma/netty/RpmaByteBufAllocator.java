@@ -38,6 +38,10 @@ public final class RpmaByteBufAllocator extends AbstractByteBufAllocator {
     /** The largest registered buffer in bytes. */
     public static final int MAX_REGISTERED_CAPACITY = Slabs.SLAB_SIZE;
 
+    /** The limit of registered memory in bytes. */
+    static final long MAX_REGISTERED_BYTES =
+        SystemPropertyUtil.getLong("io.rpma.netty.maxRegisteredBytes", Runtime.getRuntime().maxMemory());
+
     private static final int MAX_MAGAZINE_SHIFT = 16;
 
     private final LongAdder unregistered = new LongAdder();
@@ -67,11 +71,10 @@ public final class RpmaByteBufAllocator extends AbstractByteBufAllocator {
         static final BuddyArena ARENA;
 
         static {
-            long max = SystemPropertyUtil.getLong("io.rpma.netty.maxRegisteredBytes", Runtime.getRuntime().maxMemory());
             try {
-                SLABS = new Slabs(max);
+                SLABS = new Slabs(MAX_REGISTERED_BYTES);
             } catch (RpmaException e) {
-                throw new IllegalStateException("no addresses for " + max + " bytes of registered memory: "
+                throw new IllegalStateException("no addresses for " + MAX_REGISTERED_BYTES + " bytes of registered memory: "
                     + e.getMessage() + " (-Dio.rpma.netty.maxRegisteredBytes sets the size)", e);
             }
             ARENA = new BuddyArena(SLABS);

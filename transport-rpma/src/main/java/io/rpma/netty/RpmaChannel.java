@@ -15,6 +15,7 @@ package io.rpma.netty;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;
+import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelConfig;
 import io.netty.channel.ChannelFuture;
@@ -52,9 +53,13 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
     /** A shorter buffer is copied into a message, together with what else is flushed. */
     private static final int IN_PLACE_BYTES = 4096;
 
+    /** Memory that the peer granted for large data goes back after so long without any, or up to twice as long. */
+    private static final int IDLE_GRANT_MILLIS = 1000;
+
     private final RpmaChannelConfig config = new RpmaChannelConfig(this);
     private final Gatherer gatherer = new Gatherer();
     private ByteBuf partlySent;
+    private boolean watchesGrants;
     private final PostedEntries operations = new PostedEntries();
 
     private volatile StreamQueuePair pair;
@@ -70,6 +75,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
     RpmaChannel(Channel parent, StreamQueuePair pair) {
         super(parent);
         this.pair = pair;
+        pair.whenGranted(this::keepGrants);
         adopted(pair);
     }
 
@@ -106,12 +112,13 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
     @Override
     Dialer dialer() {
         StreamOptions options = config.stream();
-        return new StreamDialer(options.messageBytes(), options.credits(), options.shared());
+        return new StreamDialer(options.messageBytes(), options.credits(), options.shared(), options.bulkBytes());
     }
 
     @Override
     void dialled(QueuePair connecting) {
         pair = (StreamQueuePair) connecting;
+        pair.whenGranted(this::keepGrants);
     }
 
     @Override
@@ -144,6 +151,21 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
     @Override
     void readNoMore() {
         handle().readPending = false;
+    }
+
+    /** The peer has granted memory for large data: it gets it back when there is none for a while. */
+    private void keepGrants() {
+        if (!watchesGrants && open) {
+            watchesGrants = true;
+            eventLoop().schedule(this::returnGrants, IDLE_GRANT_MILLIS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private void returnGrants() {
+        watchesGrants = false;
+        if (open && pair.returnIdleGrants()) {
+            keepGrants();
+        }
     }
 
     // ---- writing ----
@@ -188,8 +210,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
                 }
                 continue;
             }
-            int limit = to.messageLimit();
-            if (limit == 0) {
+            if (to.messageLimit() == 0) {
                 // Credits or slots come back with a completion, which calls flush0() again.
                 to.stalled();
                 return;
@@ -197,11 +218,11 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
             if (msg instanceof ByteBuf buf) {
                 Slab slab = buf == partlySent ? RpmaByteBufAllocator.slab(buf.memoryAddress()) : inPlace(buf);
                 if (slab != null) {
-                    writeInPlace(to, in, buf, slab, limit);
+                    writeInPlace(to, in, buf, slab);
                 } else {
-                    writeBytes(to, in, limit);
+                    writeBytes(to, in, buf.readableBytes());
                 }
-            } else if (!writeRegion(to, in, (FileRegion) msg, limit)) {
+            } else if (!writeRegion(to, in, (FileRegion) msg)) {
                 eventLoop().execute(handle()::flush0);
                 return;
             }
@@ -222,20 +243,25 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
             && !(buf instanceof CompositeByteBuf) ? RpmaByteBufAllocator.slab(buf.memoryAddress()) : null;
     }
 
-    private void writeInPlace(StreamQueuePair to, ChannelOutboundBuffer in, ByteBuf buf, Slab slab, int limit)
-            throws IOException {
-        int bytes = Math.min(limit, buf.readableBytes());
-        boolean whole = bytes == buf.readableBytes();
+    private void writeInPlace(StreamQueuePair to, ChannelOutboundBuffer in, ByteBuf buf, Slab slab) throws IOException {
+        int together = buf.readableBytes();
+        int bytes = Math.min(to.messageLimit(together), together);
+        boolean whole = bytes == together;
         boolean last = whole && in.size() == 1;
         // The messages under way hold the buffer now, and nobody else: its rest may go in place as well.
         partlySent = whole ? null : buf;
         to.counters().sendCopiesAvoided++;
-        to.send(buf.retain(), slab, buf.memoryAddress() + buf.readerIndex() - slab.address(), bytes, last);
+        to.send(buf.retain(), slab, buf.memoryAddress() + buf.readerIndex() - slab.address(), bytes, together, last);
         in.removeBytes(bytes);
     }
 
-    /** Sends as many of the flushed buffers as one message holds. */
-    private void writeBytes(StreamQueuePair to, ChannelOutboundBuffer in, int limit) throws Exception {
+    /**
+     * Sends as many of the flushed buffers as one message holds.
+     *
+     * @param together the bytes of the first
+     */
+    private void writeBytes(StreamQueuePair to, ChannelOutboundBuffer in, int together) throws Exception {
+        int limit = to.messageLimit(together);
         RpmaByteBuf message = message((int) Math.min(limit, Math.max(1, in.totalPendingWriteBytes())));
         boolean more;
         try {
@@ -255,21 +281,20 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
         } else {
             // Before the promises, whose listeners may close the channel: what they were told must be on its way.
             to.counters().sendCopiesMade++;
-            send(to, message, !more);
+            send(to, message, together, !more);
         }
         in.removeBytes(bytes);
     }
 
     /** Sends a part of a file region. Returns whether there was any. */
-    private boolean writeRegion(StreamQueuePair to, ChannelOutboundBuffer in, FileRegion region, int limit)
-            throws Exception {
+    private boolean writeRegion(StreamQueuePair to, ChannelOutboundBuffer in, FileRegion region) throws Exception {
         long position = region.transferred();
         long remaining = region.count() - position;
         if (remaining <= 0) {
             in.remove();
             return true;
         }
-        RpmaByteBuf message = message((int) Math.min(limit, remaining));
+        RpmaByteBuf message = message((int) Math.min(to.messageLimit(remaining), remaining));
         long n;
         try {
             n = region.transferTo(new MessageSink(message), position);
@@ -289,7 +314,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
             return false;
         }
         boolean done = region.transferred() >= region.count();
-        send(to, message, done);
+        send(to, message, remaining, done);
         in.progress(bytes);
         if (done && in.current() == region) {
             in.remove();
@@ -297,8 +322,8 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
         return true;
     }
 
-    private static void send(StreamQueuePair to, RpmaByteBuf message, boolean last) throws IOException {
-        to.send(message, message.slab(), message.block().offset, message.readableBytes(), last);
+    private static void send(StreamQueuePair to, RpmaByteBuf message, long together, boolean last) throws IOException {
+        to.send(message, message.slab(), message.block().offset, message.readableBytes(), together, last);
     }
 
     private static RpmaByteBuf message(int bytes) throws IOException {
@@ -527,6 +552,8 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
             ChannelPipeline pipeline = pipeline();
             RecvByteBufAllocator.ExtendedHandle handle = (RecvByteBufAllocator.ExtendedHandle) recvBufAllocHandle();
             handle.reset(channelConfig);
+            // What it expects is a guess, no more.
+            boolean whole = channelConfig.getRecvByteBufAllocator() instanceof AdaptiveRecvByteBufAllocator;
             boolean drained = false;
             reading = true;
             try {
@@ -544,7 +571,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
                         }
                         break;
                     }
-                    ByteBuf buf = from.read(handle, channelConfig.getAllocator());
+                    ByteBuf buf = from.read(handle, channelConfig.getAllocator(), whole);
                     handle.incMessagesRead(1);
                     readPending = false;
                     pipeline.fireChannelRead(buf);

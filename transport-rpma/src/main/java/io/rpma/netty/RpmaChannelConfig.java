@@ -20,6 +20,7 @@ import io.netty.channel.MessageSizeEstimator;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.socket.SocketChannelConfig;
+import io.rpma.netty.OptionValues.Value;
 import java.util.Map;
 
 /**
@@ -29,16 +30,17 @@ import java.util.Map;
  * {@code SO_RCVBUF}), have no effect. Thread-safe.
  */
 public final class RpmaChannelConfig extends DefaultChannelConfig implements SocketChannelConfig {
-    private final StreamOptions stream = new StreamOptions();
+    private final OptionValues values = new OptionValues();
+    private final StreamOptions stream = new StreamOptions(values);
+    private final Value<Boolean> allowHalfClosure = values.flag(ChannelOption.ALLOW_HALF_CLOSURE, false);
+    private final Value<Integer> soLinger = values.number(ChannelOption.SO_LINGER, -1);
+    private final Value<Boolean> tcpNoDelay = values.flag(ChannelOption.TCP_NODELAY, true);
+    private final Value<Boolean> keepAlive = values.flag(ChannelOption.SO_KEEPALIVE, false);
+    private final Value<Boolean> reuseAddress = values.flag(ChannelOption.SO_REUSEADDR, false);
+    private final Value<Integer> sendBufferSize = values.number(ChannelOption.SO_SNDBUF, 64 << 10);
+    private final Value<Integer> receiveBufferSize = values.number(ChannelOption.SO_RCVBUF, 64 << 10);
+    private final Value<Integer> trafficClass = values.number(ChannelOption.IP_TOS, 0);
     private final RpmaChannel owner;
-    private volatile boolean allowHalfClosure;
-    private volatile boolean tcpNoDelay = true;
-    private volatile boolean keepAlive;
-    private volatile boolean reuseAddress;
-    private volatile int soLinger = -1;
-    private volatile int sendBufferSize = 64 << 10;
-    private volatile int receiveBufferSize = 64 << 10;
-    private volatile int trafficClass;
 
     RpmaChannelConfig(RpmaChannel channel) {
         super(channel);
@@ -58,89 +60,35 @@ public final class RpmaChannelConfig extends DefaultChannelConfig implements Soc
 
     @Override
     public Map<ChannelOption<?>, Object> getOptions() {
-        return getOptions(super.getOptions(), ChannelOption.SO_RCVBUF, ChannelOption.SO_SNDBUF, ChannelOption.TCP_NODELAY,
-            ChannelOption.SO_KEEPALIVE, ChannelOption.SO_REUSEADDR, ChannelOption.SO_LINGER, ChannelOption.IP_TOS,
-            ChannelOption.ALLOW_HALF_CLOSURE, RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES,
-            RpmaChannelOption.RPMA_RECEIVE_BUFFERS, RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE);
+        return getOptions(super.getOptions(), values.options());
     }
 
     @Override
-    @SuppressWarnings("unchecked")
     public <T> T getOption(ChannelOption<T> option) {
-        Object value;
-        if (option == ChannelOption.SO_RCVBUF) {
-            value = receiveBufferSize;
-        } else if (option == ChannelOption.SO_SNDBUF) {
-            value = sendBufferSize;
-        } else if (option == ChannelOption.TCP_NODELAY) {
-            value = tcpNoDelay;
-        } else if (option == ChannelOption.SO_KEEPALIVE) {
-            value = keepAlive;
-        } else if (option == ChannelOption.SO_REUSEADDR) {
-            value = reuseAddress;
-        } else if (option == ChannelOption.SO_LINGER) {
-            value = soLinger;
-        } else if (option == ChannelOption.IP_TOS) {
-            value = trafficClass;
-        } else if (option == ChannelOption.ALLOW_HALF_CLOSURE) {
-            value = allowHalfClosure;
-        } else if (option == RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES) {
-            value = stream.messageBytes();
-        } else if (option == RpmaChannelOption.RPMA_RECEIVE_BUFFERS) {
-            value = stream.credits();
-        } else if (option == RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE) {
-            value = stream.shared();
-        } else {
-            return super.getOption(option);
-        }
-        return (T) value;
+        Value<T> value = values.find(option);
+        return value != null ? value.get() : super.getOption(option);
     }
 
     @Override
     public <T> boolean setOption(ChannelOption<T> option, T value) {
         validate(option, value);
-        if (option == ChannelOption.SO_RCVBUF) {
-            setReceiveBufferSize((Integer) value);
-        } else if (option == ChannelOption.SO_SNDBUF) {
-            setSendBufferSize((Integer) value);
-        } else if (option == ChannelOption.TCP_NODELAY) {
-            setTcpNoDelay((Boolean) value);
-        } else if (option == ChannelOption.SO_KEEPALIVE) {
-            setKeepAlive((Boolean) value);
-        } else if (option == ChannelOption.SO_REUSEADDR) {
-            setReuseAddress((Boolean) value);
-        } else if (option == ChannelOption.SO_LINGER) {
-            setSoLinger((Integer) value);
-        } else if (option == ChannelOption.IP_TOS) {
-            setTrafficClass((Integer) value);
-        } else if (option == ChannelOption.ALLOW_HALF_CLOSURE) {
-            setAllowHalfClosure((Boolean) value);
-        } else if (option == RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES) {
-            stream.messageBytes((Integer) value);
-        } else if (option == RpmaChannelOption.RPMA_RECEIVE_BUFFERS) {
-            stream.credits((Integer) value);
-        } else if (option == RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE) {
-            stream.shared((Boolean) value);
-        } else {
-            return super.setOption(option, value);
-        }
-        return true;
+        return values.set(option, value) || super.setOption(option, value);
     }
 
     @Override
     public boolean isTcpNoDelay() {
-        return tcpNoDelay;
+        return tcpNoDelay.get();
     }
 
     @Override
     public RpmaChannelConfig setTcpNoDelay(boolean value) {
-        tcpNoDelay = value;
+        tcpNoDelay.set(value);
         return this;
     }
 
     @Override
     public int getSoLinger() {
-        return soLinger;
+        return soLinger.get();
     }
 
     /**
@@ -149,62 +97,62 @@ public final class RpmaChannelConfig extends DefaultChannelConfig implements Soc
      */
     @Override
     public RpmaChannelConfig setSoLinger(int seconds) {
-        soLinger = seconds;
+        soLinger.set(seconds);
         return this;
     }
 
     @Override
     public int getSendBufferSize() {
-        return sendBufferSize;
+        return sendBufferSize.get();
     }
 
     @Override
     public RpmaChannelConfig setSendBufferSize(int bytes) {
-        sendBufferSize = bytes;
+        sendBufferSize.set(bytes);
         return this;
     }
 
     @Override
     public int getReceiveBufferSize() {
-        return receiveBufferSize;
+        return receiveBufferSize.get();
     }
 
     @Override
     public RpmaChannelConfig setReceiveBufferSize(int bytes) {
-        receiveBufferSize = bytes;
+        receiveBufferSize.set(bytes);
         return this;
     }
 
     @Override
     public boolean isKeepAlive() {
-        return keepAlive;
+        return keepAlive.get();
     }
 
     @Override
     public RpmaChannelConfig setKeepAlive(boolean value) {
-        keepAlive = value;
+        keepAlive.set(value);
         return this;
     }
 
     @Override
     public int getTrafficClass() {
-        return trafficClass;
+        return trafficClass.get();
     }
 
     @Override
     public RpmaChannelConfig setTrafficClass(int value) {
-        trafficClass = value;
+        trafficClass.set(value);
         return this;
     }
 
     @Override
     public boolean isReuseAddress() {
-        return reuseAddress;
+        return reuseAddress.get();
     }
 
     @Override
     public RpmaChannelConfig setReuseAddress(boolean value) {
-        reuseAddress = value;
+        reuseAddress.set(value);
         return this;
     }
 
@@ -215,12 +163,12 @@ public final class RpmaChannelConfig extends DefaultChannelConfig implements Soc
 
     @Override
     public boolean isAllowHalfClosure() {
-        return allowHalfClosure;
+        return allowHalfClosure.get();
     }
 
     @Override
     public RpmaChannelConfig setAllowHalfClosure(boolean value) {
-        allowHalfClosure = value;
+        allowHalfClosure.set(value);
         return this;
     }
 

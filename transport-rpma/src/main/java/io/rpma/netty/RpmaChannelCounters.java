@@ -32,6 +32,9 @@ public final class RpmaChannelCounters {
     long sendCopiesMade;
     long receiveCopiesAvoided;
     long receiveCopiesMade;
+    long bulkSent;
+    long bulkReceived;
+    long bulkRefused;
     long creditWaits;
     long sendQueueWaits;
     long waitNanos;
@@ -65,6 +68,9 @@ public final class RpmaChannelCounters {
         sendCopiesMade += other.sendCopiesMade;
         receiveCopiesAvoided += other.receiveCopiesAvoided;
         receiveCopiesMade += other.receiveCopiesMade;
+        bulkSent += other.bulkSent;
+        bulkReceived += other.bulkReceived;
+        bulkRefused += other.bulkRefused;
         creditWaits += other.creditWaits;
         sendQueueWaits += other.sendQueueWaits;
         waitNanos += other.waitNanos;
@@ -117,6 +123,24 @@ public final class RpmaChannelCounters {
     /** Returns the buffers given to the pipeline that a message, or a part of one, was copied into. */
     public long receiveCopiesMade() {
         return receiveCopiesMade;
+    }
+
+    /** Returns those of the messages sent that were written into memory that the peer had granted for large data. */
+    public long bulkSent() {
+        return bulkSent;
+    }
+
+    /** Returns those of the messages received that the peer had written into memory granted for large data. */
+    public long bulkReceived() {
+        return bulkReceived;
+    }
+
+    /**
+     * Returns how often the peer had large data and was granted no memory for it: the application had not released what it was
+     * given, or there was no more (also {@code -Dio.rpma.netty.maxBulkBytes}). Large data comes in messages then.
+     */
+    public long bulkRefused() {
+        return bulkRefused;
     }
 
     /** Returns how often something was to be sent when the peer had no receive left for it: the peer reads too slowly. */

@@ -47,6 +47,15 @@ public final class RpmaChannelOption<T> extends ChannelOption<T> {
         valueOf(RpmaChannelOption.class, "RPMA_SHARED_RECEIVE_QUEUE");
 
     /**
+     * Streams: the largest piece of memory in bytes that the peer is granted to write large data into, which then arrives as one
+     * buffer; 0 for none, at most 4 MiB, default 1 MiB. Rounded down to a multiple of 64 KiB. A connection has up to 8 such
+     * pieces while the peer has large data, and none otherwise. Until the buffer is released and the memory freed, a peer that
+     * breaks the rules can change what it has written there: turn it off where what has been checked must not change
+     * afterwards.
+     */
+    public static final ChannelOption<Integer> RPMA_BULK_BYTES = valueOf(RpmaChannelOption.class, "RPMA_BULK_BYTES");
+
+    /**
      * Message channels: how many work requests can be under way at once; default 64. What is written beyond waits in the channel.
      */
     public static final ChannelOption<Integer> RPMA_SEND_QUEUE_SIZE = valueOf(RpmaChannelOption.class, "RPMA_SEND_QUEUE_SIZE");

@@ -16,6 +16,7 @@ package io.rpma.netty;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.DefaultChannelConfig;
 import io.rpma.ConnectionRequest;
+import io.rpma.netty.OptionValues.Value;
 import java.util.Map;
 
 /**
@@ -25,9 +26,10 @@ import java.util.Map;
  * nothing). Thread-safe.
  */
 public final class RpmaMessageChannelConfig extends DefaultChannelConfig {
-    private final MessageOptions messages = new MessageOptions(ConnectionRequest.MAX_CONNECT_PRIVATE_DATA);
+    private final OptionValues values = new OptionValues();
+    private final MessageOptions messages = new MessageOptions(values, ConnectionRequest.MAX_CONNECT_PRIVATE_DATA);
+    private final Value<Integer> soLinger = values.number(ChannelOption.SO_LINGER, -1);
     private final RpmaMessageChannel owner;
-    private volatile int soLinger = -1;
 
     RpmaMessageChannelConfig(RpmaMessageChannel channel) {
         super(channel);
@@ -40,7 +42,7 @@ public final class RpmaMessageChannelConfig extends DefaultChannelConfig {
     }
 
     int soLinger() {
-        return soLinger;
+        return soLinger.get();
     }
 
     @Override
@@ -50,26 +52,18 @@ public final class RpmaMessageChannelConfig extends DefaultChannelConfig {
 
     @Override
     public Map<ChannelOption<?>, Object> getOptions() {
-        return getOptions(getOptions(super.getOptions(), ChannelOption.SO_LINGER), MessageOptions.OPTIONS);
+        return getOptions(super.getOptions(), values.options());
     }
 
     @Override
-    @SuppressWarnings("unchecked")
     public <T> T getOption(ChannelOption<T> option) {
-        if (option == ChannelOption.SO_LINGER) {
-            return (T) (Integer) soLinger;
-        }
-        Object value = messages.get(option);
-        return value != null ? (T) value : super.getOption(option);
+        Value<T> value = values.find(option);
+        return value != null ? value.get() : super.getOption(option);
     }
 
     @Override
     public <T> boolean setOption(ChannelOption<T> option, T value) {
         validate(option, value);
-        if (option == ChannelOption.SO_LINGER) {
-            soLinger = (Integer) value;
-            return true;
-        }
-        return messages.set(option, value) || super.setOption(option, value);
+        return values.set(option, value) || super.setOption(option, value);
     }
 }

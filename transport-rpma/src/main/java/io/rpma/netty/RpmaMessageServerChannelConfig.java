@@ -15,8 +15,8 @@ package io.rpma.netty;
 
 import io.netty.channel.ChannelOption;
 import io.netty.channel.DefaultChannelConfig;
-import io.netty.util.NetUtil;
 import io.rpma.ConnectionRequest;
+import io.rpma.netty.OptionValues.Value;
 import java.util.Map;
 
 /**
@@ -24,9 +24,10 @@ import java.util.Map;
  * and {@code SO_BACKLOG}, how many accepted connections wait for {@code read()}. Thread-safe.
  */
 public final class RpmaMessageServerChannelConfig extends DefaultChannelConfig {
-    private final MessageOptions messages = new MessageOptions(ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA);
+    private final OptionValues values = new OptionValues();
+    private final MessageOptions messages = new MessageOptions(values, ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA);
+    private final Value<Integer> backlog = values.backlog();
     private final RpmaMessageServerChannel owner;
-    private volatile int backlog = NetUtil.SOMAXCONN;
 
     RpmaMessageServerChannelConfig(RpmaMessageServerChannel channel) {
         super(channel);
@@ -38,7 +39,7 @@ public final class RpmaMessageServerChannelConfig extends DefaultChannelConfig {
     }
 
     int backlog() {
-        return backlog;
+        return backlog.get();
     }
 
     @Override
@@ -48,30 +49,18 @@ public final class RpmaMessageServerChannelConfig extends DefaultChannelConfig {
 
     @Override
     public Map<ChannelOption<?>, Object> getOptions() {
-        return getOptions(getOptions(super.getOptions(), ChannelOption.SO_BACKLOG), MessageOptions.OPTIONS);
+        return getOptions(super.getOptions(), values.options());
     }
 
     @Override
-    @SuppressWarnings("unchecked")
     public <T> T getOption(ChannelOption<T> option) {
-        if (option == ChannelOption.SO_BACKLOG) {
-            return (T) (Integer) backlog;
-        }
-        Object value = messages.get(option);
-        return value != null ? (T) value : super.getOption(option);
+        Value<T> value = values.find(option);
+        return value != null ? value.get() : super.getOption(option);
     }
 
     @Override
     public <T> boolean setOption(ChannelOption<T> option, T value) {
         validate(option, value);
-        if (option == ChannelOption.SO_BACKLOG) {
-            int connections = (Integer) value;
-            if (connections < 0) {
-                throw new IllegalArgumentException("SO_BACKLOG is " + connections + "; it must not be negative");
-            }
-            backlog = connections;
-            return true;
-        }
-        return messages.set(option, value) || super.setOption(option, value);
+        return values.set(option, value) || super.setOption(option, value);
     }
 }

@@ -50,8 +50,9 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel implement
 
     @Override
     ConnectionConfig newConfig(Fabric fabric) throws RpmaException {
-        sizes = StreamSizes.of(config.stream().messageBytes(), config.stream().credits(), fabric.limits());
-        receives = sizes.newReceives(fabric, config.stream().shared());
+        StreamOptions options = config.stream();
+        sizes = StreamSizes.of(options.messageBytes(), options.credits(), options.bulkBytes(), fabric.limits());
+        receives = sizes.newReceives(fabric, options.shared());
         try {
             return sizes.newConfig(receives, 1000);
         } catch (RpmaException | RuntimeException e) {

@@ -20,7 +20,7 @@ import io.netty.channel.MessageSizeEstimator;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.socket.ServerSocketChannelConfig;
-import io.netty.util.NetUtil;
+import io.rpma.netty.OptionValues.Value;
 import java.util.Map;
 
 /**
@@ -28,11 +28,12 @@ import java.util.Map;
  * {@code read()}; {@code SO_REUSEADDR} and {@code SO_RCVBUF} are accepted and have no effect. Thread-safe.
  */
 public final class RpmaServerChannelConfig extends DefaultChannelConfig implements ServerSocketChannelConfig {
-    private final StreamOptions stream = new StreamOptions();
+    private final OptionValues values = new OptionValues();
+    private final StreamOptions stream = new StreamOptions(values);
+    private final Value<Integer> backlog = values.backlog();
+    private final Value<Boolean> reuseAddress = values.flag(ChannelOption.SO_REUSEADDR, false);
+    private final Value<Integer> receiveBufferSize = values.number(ChannelOption.SO_RCVBUF, 64 << 10);
     private final AbstractRpmaServerChannel owner;
-    private volatile int backlog = NetUtil.SOMAXCONN;
-    private volatile boolean reuseAddress;
-    private volatile int receiveBufferSize = 64 << 10;
 
     RpmaServerChannelConfig(AbstractRpmaServerChannel channel) {
         super(channel);
@@ -50,87 +51,51 @@ public final class RpmaServerChannelConfig extends DefaultChannelConfig implemen
 
     @Override
     public Map<ChannelOption<?>, Object> getOptions() {
-        return getOptions(super.getOptions(), ChannelOption.SO_RCVBUF, ChannelOption.SO_REUSEADDR,
-            ChannelOption.SO_BACKLOG, RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES,
-            RpmaChannelOption.RPMA_RECEIVE_BUFFERS, RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE);
+        return getOptions(super.getOptions(), values.options());
     }
 
     @Override
-    @SuppressWarnings("unchecked")
     public <T> T getOption(ChannelOption<T> option) {
-        Object value;
-        if (option == ChannelOption.SO_RCVBUF) {
-            value = receiveBufferSize;
-        } else if (option == ChannelOption.SO_REUSEADDR) {
-            value = reuseAddress;
-        } else if (option == ChannelOption.SO_BACKLOG) {
-            value = backlog;
-        } else if (option == RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES) {
-            value = stream.messageBytes();
-        } else if (option == RpmaChannelOption.RPMA_RECEIVE_BUFFERS) {
-            value = stream.credits();
-        } else if (option == RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE) {
-            value = stream.shared();
-        } else {
-            return super.getOption(option);
-        }
-        return (T) value;
+        Value<T> value = values.find(option);
+        return value != null ? value.get() : super.getOption(option);
     }
 
     @Override
     public <T> boolean setOption(ChannelOption<T> option, T value) {
         validate(option, value);
-        if (option == ChannelOption.SO_RCVBUF) {
-            setReceiveBufferSize((Integer) value);
-        } else if (option == ChannelOption.SO_REUSEADDR) {
-            setReuseAddress((Boolean) value);
-        } else if (option == ChannelOption.SO_BACKLOG) {
-            setBacklog((Integer) value);
-        } else if (option == RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES) {
-            stream.messageBytes((Integer) value);
-        } else if (option == RpmaChannelOption.RPMA_RECEIVE_BUFFERS) {
-            stream.credits((Integer) value);
-        } else if (option == RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE) {
-            stream.shared((Boolean) value);
-        } else {
-            return super.setOption(option, value);
-        }
-        return true;
+        return values.set(option, value) || super.setOption(option, value);
     }
 
     @Override
     public int getBacklog() {
-        return backlog;
+        return backlog.get();
     }
 
     @Override
     public RpmaServerChannelConfig setBacklog(int connections) {
-        if (connections < 0) {
-            throw new IllegalArgumentException("SO_BACKLOG is " + connections + "; it must not be negative");
-        }
-        backlog = connections;
+        backlog.set(connections);
         return this;
     }
 
     @Override
     public boolean isReuseAddress() {
-        return reuseAddress;
+        return reuseAddress.get();
     }
 
     @Override
     public RpmaServerChannelConfig setReuseAddress(boolean value) {
-        reuseAddress = value;
+        reuseAddress.set(value);
         return this;
     }
 
     @Override
     public int getReceiveBufferSize() {
-        return receiveBufferSize;
+        return receiveBufferSize.get();
     }
 
     @Override
     public RpmaServerChannelConfig setReceiveBufferSize(int bytes) {
-        receiveBufferSize = bytes;
+        receiveBufferSize.set(bytes);
         return this;
     }
 

@@ -28,7 +28,7 @@ import java.util.Set;
  * given back: registration is expensive, and a buffer may be in flight at any time.
  */
 final class Slab {
-    /** Enough for messages, and for what this end begins; the slab is never opened to the peer's one-sided operations. */
+    /** Enough for messages, and for what this end begins. The slab as such is never open to what the peer begins. */
     private static final Set<MemoryUsage> USAGES = EnumSet.of(MemoryUsage.SEND, MemoryUsage.RECV, MemoryUsage.WRITE_SRC,
         MemoryUsage.READ_DST);
 
@@ -59,6 +59,11 @@ final class Slab {
         int id = fabric.id();
         LocalMemoryRegion region = id < current.length ? current[id] : null;
         return region != null ? region : register(fabric);
+    }
+
+    /** Registers a part of the slab by itself, for other usages; to be closed before the part is used for anything else. */
+    LocalMemoryRegion register(Fabric fabric, int offset, int bytes, Set<MemoryUsage> usages) throws RpmaException {
+        return fabric.peer().register(memory.asSlice(offset, bytes), usages);
     }
 
     private synchronized LocalMemoryRegion register(Fabric fabric) throws RpmaException {

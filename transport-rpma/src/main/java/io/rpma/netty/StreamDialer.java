@@ -23,6 +23,7 @@ final class StreamDialer implements Dialer {
     private final int messageBytes;
     private final int credits;
     private final boolean shared;
+    private final int bulkBytes;
     // Chosen with the configuration, used with the request made from it; by one thread after the other.
     private ReceiveBuffers receives;
 
@@ -32,15 +33,17 @@ final class StreamDialer implements Dialer {
      * @param messageBytes the longest message to be received
      * @param credits receive buffers
      * @param shared whether from a queue that other connections share
+     * @param bulkBytes the largest area granted for large data
      */
-    StreamDialer(int messageBytes, int credits, boolean shared) {
+    StreamDialer(int messageBytes, int credits, boolean shared, int bulkBytes) {
         this.messageBytes = messageBytes;
         this.credits = credits;
         this.shared = shared;
+        this.bulkBytes = bulkBytes;
     }
 
     private StreamSizes sizes(Fabric fabric) {
-        return StreamSizes.of(messageBytes, credits, fabric.limits());
+        return StreamSizes.of(messageBytes, credits, bulkBytes, fabric.limits());
     }
 
     @Override

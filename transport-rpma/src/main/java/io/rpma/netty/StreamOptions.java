@@ -13,45 +13,41 @@
 
 package io.rpma.netty;
 
-/** The options that size a stream, checked when they are set. */
+import io.rpma.netty.OptionValues.Value;
+
+/** The options that size a stream, those of a connection as those that a server's connections are accepted with. */
 final class StreamOptions {
     static final int DEFAULT_MESSAGE_BYTES = 64 << 10;
     static final int DEFAULT_CREDITS = 16;
+    static final int DEFAULT_BULK_BYTES = Integer.getInteger("area", 1 << 20);
 
-    private volatile int messageBytes = DEFAULT_MESSAGE_BYTES;
-    private volatile int credits = DEFAULT_CREDITS;
+    private final Value<Integer> messageBytes;
+    private final Value<Integer> credits;
+    private final Value<Boolean> shared;
+    private final Value<Integer> bulkBytes;
 
-    private volatile boolean shared = true;
-
-    int messageBytes() {
-        return messageBytes;
+    /** Declares them among the options of a channel. */
+    StreamOptions(OptionValues values) {
+        messageBytes = values.number(RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES, DEFAULT_MESSAGE_BYTES,
+            Handshake.MIN_MESSAGE_BYTES, Handshake.MAX_MESSAGE_BYTES);
+        credits = values.number(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, DEFAULT_CREDITS, 1, Immediate.MAX_CREDITS);
+        shared = values.flag(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE, true);
+        bulkBytes = values.number(RpmaChannelOption.RPMA_BULK_BYTES, DEFAULT_BULK_BYTES, 0, Handshake.MAX_BULK_BYTES);
     }
 
-    void messageBytes(int bytes) {
-        messageBytes = check("RPMA_RECEIVE_BUFFER_BYTES", bytes, Handshake.MIN_MESSAGE_BYTES, Handshake.MAX_MESSAGE_BYTES);
+    int messageBytes() {
+        return messageBytes.get();
     }
 
     int credits() {
-        return credits;
-    }
-
-    void credits(int count) {
-        credits = check("RPMA_RECEIVE_BUFFERS", count, 1, Immediate.MAX_CREDITS);
+        return credits.get();
     }
 
     boolean shared() {
-        return shared;
+        return shared.get();
     }
 
-    void shared(boolean on) {
-        shared = on;
-    }
-
-    private static int check(String option, int value, int min, int max) {
-        if (value < min || value > max) {
-            throw new IllegalArgumentException("RpmaChannelOption." + option + " is " + value + "; allowed are " + min
-                + " to " + max);
-        }
-        return value;
+    int bulkBytes() {
+        return bulkBytes.get();
     }
 }

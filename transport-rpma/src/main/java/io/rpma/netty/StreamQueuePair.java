@@ -19,6 +19,7 @@ import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.util.ReferenceCounted;
 import io.rpma.CompletionFlag;
+import io.rpma.CompletionOpcode;
 import io.rpma.CompletionStatus;
 import io.rpma.Connection;
 import io.rpma.ConnectionEvent;
@@ -43,6 +44,12 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     private static final long SEND_CONTEXT = 1L << 62;
     /** Of a message that holds no receive any more: its buffer is its own. */
     private static final int NO_SLOT = -1;
+    /** Of a message in an area for large data: likewise. */
+    private static final int AREA = -2;
+    /** The opcode of a receive that a write with immediate data has taken. */
+    private static final int WRITTEN = CompletionOpcode.RECV_RDMA_WITH_IMM.code();
+    /** What is at least so long, and lies together, goes into memory that the peer has granted, if there is some. */
+    static final int BULK_BYTES = Integer.getInteger("bulk", 256 << 10);
 
     private final StreamSizes sizes;
 
@@ -57,6 +64,8 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     private int returnable;
     private int peerHolds;
     private boolean starved;
+    // Null until the peer has large data.
+    private BulkAreas areas;
 
     // Sending: what is under way, by sequence number.
     private final ReferenceCounted[] underWay;
@@ -68,6 +77,10 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     private int credits;
     private int peerCredits;
     private int peerMessageBytes;
+    private int peerBulkBytes;
+    // Null until the peer grants something.
+    private BulkGrants grants;
+    private Runnable granted;
 
     private boolean finSent;
     private boolean finReceived;
@@ -140,6 +153,12 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         peerMessageBytes = peer.messageBytes();
         peerCredits = peer.credits();
         credits = peer.credits();
+        peerBulkBytes = peer.bulkBytes();
+    }
+
+    /** Has something run when the peer grants memory for large data, and there was none: see {@link #returnIdleGrants}. */
+    void whenGranted(Runnable listener) {
+        granted = listener;
     }
 
     /** Whether the stream did not end in order: by FIN, and then perhaps by the peer's disconnect. */
@@ -162,14 +181,6 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     }
 
     @Override
-    void takeAll() {
-        WorkCompletions rest = rest();
-        while (connection != null && broken == null && take(rest) > 0) {
-            continue;
-        }
-    }
-
-    @Override
     String closedReason() {
         return finReceived ? "Broken pipe: the peer has closed the connection" : "Connection reset by peer";
     }
@@ -188,6 +199,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         boolean fullBefore = !canPost();
         int n = take(batch);
         if (n != 0) {
+            grantAreas();
             boolean ended = outcomes.hasNext();
             if (arrivedCount != arrivedBefore || finReceived != finBefore || broken != null && !brokenBefore) {
                 listener.readable();
@@ -202,36 +214,19 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         return Math.abs(n);
     }
 
-    /** Takes one batch; -1 if the queue itself failed. */
-    private int take(WorkCompletions batch) {
-        int n;
-        try {
-            n = queue.poll(batch);
-        } catch (RpmaException e) {
-            if (broken != null) {
-                return 0;
-            }
-            breakWith(e);
-            return -1;
+    @Override
+    void completed(WorkCompletions batch, int index) {
+        long context = batch.context(index);
+        if ((context & SEND_CONTEXT) != 0) {
+            retire(context ^ SEND_CONTEXT);
+        } else {
+            received((int) context, batch.byteLength(index), batch.opcodeCode(index) == WRITTEN, batch.hasImmediate(index),
+                batch.immediate(index));
         }
-        counters.completions += n;
-        for (int i = 0; i < n; i++) {
-            long context = batch.context(i);
-            int status = batch.statusCode(i);
-            if (status != 0) {
-                failed(context, CompletionStatus.of(status), batch.queuePairNumber(i));
-            } else if ((context & SEND_CONTEXT) != 0) {
-                retire(context ^ SEND_CONTEXT);
-            } else {
-                received((int) context, batch.byteLength(i), batch.hasImmediate(i), batch.immediate(i));
-            }
-        }
-        return n;
     }
 
-    /** The one place where a failed work request is turned into a state. */
-    private void failed(long context, CompletionStatus status, int queuePair) {
-        counters.failed(status);
+    @Override
+    void failed(long context, CompletionStatus status, int queuePair) {
         boolean send = (context & SEND_CONTEXT) != 0;
         if (!send) {
             giveBack((int) context);
@@ -277,43 +272,87 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         }
     }
 
-    private void received(int slot, int bytes, boolean hasImmediate, int immediate) {
-        if (broken != null || !accepts(bytes, hasImmediate, immediate)) {
+    private void received(int slot, int bytes, boolean written, boolean hasImmediate, int immediate) {
+        if (broken != null || !accepts(bytes, written, hasImmediate, immediate)) {
             giveBack(slot);
             return;
         }
         credits += Immediate.credits(immediate);
+        int argument = Immediate.argument(immediate);
         switch (Immediate.kind(immediate)) {
-            case Immediate.DATA -> arrive(slot, bytes);
+            case Immediate.DATA -> {
+                arrive(slot, bytes);
+                wantAreas(argument);
+                return;
+            }
+            case Immediate.BULK -> {
+                put(areas.fill(), AREA, bytes);
+                counters.bulkReceived++;
+                wantAreas(argument);
+            }
+            case Immediate.GRANT -> {
+                returnable++;
+                granted(receives.buffer(slot), bytes);
+            }
+            case Immediate.RETURN -> {
+                returnable++;
+                areas.returned(argument);
+            }
             case Immediate.FIN -> {
                 finReceived = true;
-                giveBack(slot);
+                if (areas != null) {
+                    areas.close();
+                }
             }
-            default -> giveBack(slot);
+            default -> {
+                // Credits only.
+            }
         }
+        giveBack(slot);
     }
 
     /** Checks a message against the rules of the protocol. */
-    private boolean accepts(int bytes, boolean hasImmediate, int immediate) {
+    private boolean accepts(int bytes, boolean written, boolean hasImmediate, int immediate) {
         if (!hasImmediate) {
             return violated("a message of " + bytes + " bytes came without immediate data");
         }
-        int returned = Immediate.credits(immediate);
-        if (credits + returned > peerCredits) {
-            return violated("the peer returned " + returned + " credits on top of " + credits + ", but has only "
+        int back = Immediate.credits(immediate);
+        if (credits + back > peerCredits) {
+            return violated("the peer returned " + back + " credits on top of " + credits + ", but has only "
                 + peerCredits);
         }
         int kind = Immediate.kind(immediate);
         if (finReceived && kind != Immediate.CREDIT) {
             return violated("a message of kind " + kind + " came after the end of the stream");
         }
+        if (written != (kind == Immediate.BULK)) {
+            return violated("a message of kind " + kind + " was " + (written ? "written" : "sent"));
+        }
+        if (Immediate.takesCredit(kind) && --peerHolds < 0) {
+            return violated("the peer sent a message of kind " + kind + " without a credit");
+        }
         switch (kind) {
             case Immediate.DATA:
-                if (--peerHolds < 0) {
-                    return violated("the peer sent a message of data without a credit");
-                }
                 if (bytes < 1 || bytes > sizes.messageBytes()) {
                     return violated("a message of data has " + bytes + " bytes; allowed are 1 to " + sizes.messageBytes());
+                }
+                return true;
+            case Immediate.BULK:
+                int area = areas == null ? 0 : areas.next();
+                if (bytes < 1 || bytes > area) {
+                    return violated("large data has " + bytes + " bytes; granted next are " + area);
+                }
+                return true;
+            case Immediate.RETURN:
+                int outstanding = areas == null ? 0 : areas.outstanding();
+                int returned = Immediate.argument(immediate);
+                if (returned < 1 || returned > outstanding) {
+                    return violated(returned + " areas for large data are returned; granted are " + outstanding);
+                }
+                return true;
+            case Immediate.GRANT:
+                if (bytes < 2 || bytes > sizes.messageBytes()) {
+                    return violated("a grant has " + bytes + " bytes");
                 }
                 return true;
             case Immediate.CREDIT:
@@ -326,27 +365,30 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
 
     /** Puts a message at the end of what is to be read. Where receives are short it lets go of its own at once. */
     private void arrive(int slot, int bytes) {
+        if (!receives.isCrowded()) {
+            put(receives.buffer(slot), slot, bytes);
+            return;
+        }
+        RpmaByteBuf buf = exchange(slot);
+        if (buf != null) {
+            put(buf, NO_SLOT, bytes);
+            return;
+        }
+        // No registered memory is left: the message moves to ordinary memory, and its receive serves the others.
+        ByteBuf ordinary = UnpooledByteBufAllocator.DEFAULT.directBuffer(bytes, bytes);
+        put(ordinary.writeBytes(receives.buffer(slot), 0, bytes), NO_SLOT, bytes);
+        giveBack(slot);
+        starved = true;
+    }
+
+    private void put(ByteBuf buf, int slot, int bytes) {
         int tail = (arrivedHead + arrivedCount++) % arrived.length;
+        arrived[tail] = buf;
+        arrivedSlot[tail] = slot;
         arrivedBytes[tail] = bytes;
         counters.messagesReceived++;
         counters.bytesReceived += bytes;
         counters.unread(arrivedCount);
-        if (!receives.isCrowded()) {
-            arrived[tail] = receives.buffer(slot);
-            arrivedSlot[tail] = slot;
-            return;
-        }
-        arrivedSlot[tail] = NO_SLOT;
-        RpmaByteBuf buf = exchange(slot);
-        if (buf != null) {
-            arrived[tail] = buf;
-        } else {
-            // No registered memory is left: the message moves to ordinary memory, and its receive serves the others.
-            arrived[tail] = UnpooledByteBufAllocator.DEFAULT.directBuffer(bytes, bytes)
-                .writeBytes(receives.buffer(slot), 0, bytes);
-            giveBack(slot);
-            starved = true;
-        }
     }
 
     /** Whether a message had to move to ordinary memory since this was last asked. */
@@ -377,11 +419,14 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     /**
      * Reads from the oldest message; there must be one. A message that fills at least half of its buffer, and that the handle
      * would take in one piece, goes up as it lies, and another buffer takes its place; anything else is copied.
+     *
+     * @param whole whether large data goes up as it lies even if it is more than the handle expects
      */
-    ByteBuf read(RecvByteBufAllocator.ExtendedHandle handle, ByteBufAllocator allocator) {
+    ByteBuf read(RecvByteBufAllocator.ExtendedHandle handle, ByteBufAllocator allocator, boolean whole) {
         int bytes = arrivedBytes[arrivedHead];
         ByteBuf source = arrived[arrivedHead];
-        if (headRead == 0 && bytes >= sizes.messageBytes() >>> 1 && handle.guess() >= bytes && releaseSlot()) {
+        boolean fits = handle.guess() >= bytes || whole && arrivedSlot[arrivedHead] == AREA;
+        if (headRead == 0 && bytes >= sizes.messageBytes() >>> 1 && fits && releaseSlot()) {
             handle.attemptedBytesRead(Math.max(handle.guess(), bytes));
             arrived[arrivedHead] = null;
             source.writerIndex(bytes);
@@ -406,7 +451,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     /** Makes the oldest message's buffer its own. Returns whether that was possible. */
     private boolean releaseSlot() {
         int slot = arrivedSlot[arrivedHead];
-        if (slot != NO_SLOT) {
+        if (slot >= 0) {
             if (connection == null || exchange(slot) == null) {
                 return false;
             }
@@ -421,18 +466,23 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     }
 
     private void consumed() {
+        boolean area = arrivedSlot[arrivedHead] == AREA;
         letGo(arrivedHead);
         headRead = 0;
         arrivedHead = (arrivedHead + 1) % arrived.length;
         arrivedCount--;
         returnable++;
+        if (area) {
+            areas.read();
+            grantAreas();
+        }
     }
 
     /** Gives back what a message that arrived holds: its receive, or its buffer. */
     private void letGo(int index) {
         ByteBuf buf = arrived[index];
         arrived[index] = null;
-        if (arrivedSlot[index] != NO_SLOT) {
+        if (arrivedSlot[index] >= 0) {
             giveBack(arrivedSlot[index]);
         } else if (buf != null) {
             buf.release();
@@ -460,10 +510,88 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         }
     }
 
+    // ---- receiving large data ----
+
+    /** The peer has said how much large data it has, in units. */
+    private void wantAreas(int units) {
+        if (units == 0 || sizes.bulkBytes() == 0) {
+            return;
+        }
+        if (areas == null) {
+            areas = new BulkAreas(fabric, sizes.bulkBytes());
+        }
+        areas.want((long) units << Handshake.BULK_UNIT_SHIFT);
+    }
+
+    /** Grants the peer what is due, if a credit can be spared for it; if not, it goes on in messages meanwhile. */
+    private void grantAreas() {
+        while (areas != null && areas.isDue() && messageLimit() > 0) {
+            BulkAreas.Area area = areas.grant();
+            if (area == null) {
+                counters.bulkRefused++;
+                return;
+            }
+            byte[] grant = area.message();
+            RpmaByteBuf message = RpmaByteBufAllocator.DEFAULT.registered(grant.length, grant.length);
+            if (message == null) {
+                areas.withdraw();
+                counters.bulkRefused++;
+                return;
+            }
+            message.writeBytes(grant);
+            try {
+                credits--;
+                post(message, message.slab(), message.block().offset, grant.length, Immediate.GRANT, 0, isSignalDue());
+            } catch (RpmaException e) {
+                message.release();
+                breakWith(e);
+            }
+            counters.controlMessagesSent++;
+        }
+    }
+
+    /** The peer has granted an area. */
+    private void granted(ByteBuf message, int bytes) {
+        if (grants == null) {
+            grants = new BulkGrants(peerBulkBytes);
+        }
+        try {
+            grants.add(message, bytes);
+        } catch (ProtocolException e) {
+            violated(e.getMessage());
+            return;
+        }
+        if (grants.count() == 1 && granted != null) {
+            granted.run();
+        }
+    }
+
+    /**
+     * Gives the areas back that the peer has granted, unless one was used since this was last called; to be called from time to
+     * time after {@link #whenGranted}.
+     *
+     * @return whether it has to be called again
+     */
+    boolean returnIdleGrants() {
+        if (grants == null || grants.count() == 0 || broken != null || finSent) {
+            return false;
+        }
+        if (grants.isIdle() && messageLimit() > 0) {
+            int count = grants.count();
+            grants.clear();
+            credits--;
+            sendControl(Immediate.RETURN, count, isSignalDue());
+            return false;
+        }
+        return true;
+    }
+
+    // ---- returning credits ----
+
     /** Returns credits by a message of their own, if so many are due that the peer may be waiting for them. */
     void returnCredits() {
         if (returnable >= sizes.credits() + 1 >>> 1 && established && !finReceived && broken == null && freeSlots() > 0) {
-            sendControl(Immediate.CREDIT, unsignalled + 1 >= sizes.sendQueue() >>> 2);
+            sendControl(Immediate.CREDIT, 0, isSignalDue());
         }
     }
 
@@ -484,6 +612,20 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     int messageLimit() {
         return established && broken == null && !finSent && credits > 0 && freeSlots() > StreamSizes.CONTROL_RESERVE
             ? peerMessageBytes : 0;
+    }
+
+    /**
+     * How many bytes the next message may have if so many lie together; 0 if none can be sent now. More than
+     * {@link #messageLimit()} if they are many and the peer has granted memory for them.
+     */
+    int messageLimit(long together) {
+        int limit = messageLimit();
+        return limit == 0 || together < BULK_BYTES || grants == null ? limit : Math.max(limit, grants.next());
+    }
+
+    private boolean isSignalDue() {
+        // A sender that is about to wait must be told when the way is free again.
+        return credits == 0 || freeSlots() - 1 <= StreamSizes.CONTROL_RESERVE || unsignalled + 1 >= sizes.sendQueue() >>> 2;
     }
 
     /** Something is to be sent, but {@link #messageLimit()} is 0. */
@@ -518,31 +660,33 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     }
 
     /**
-     * Sends a message of data; {@link #messageLimit()} must allow it.
+     * Sends a message of data, {@link #messageLimit(long)} must allow it: a longer one than {@link #messageLimit()} is written
+     * into memory that the peer has granted.
      *
      * @param owner the buffer that holds the bytes; released when they have been delivered
      * @param slab where it lies
      * @param offset of the first byte in the slab
      * @param bytes how many, at least 1
+     * @param together how many lie together, those included: what the peer is asked to have room for
      * @param last whether nothing follows at once: then its completion is asked for, so that everything is released soon
      */
-    void send(ByteBuf owner, Slab slab, long offset, int bytes, boolean last) throws IOException {
+    void send(ByteBuf owner, Slab slab, long offset, int bytes, long together, boolean last) throws IOException {
+        int kind = bytes > peerMessageBytes ? Immediate.BULK : Immediate.DATA;
+        int wanted = together >= BULK_BYTES && peerBulkBytes > 0
+            ? (int) Math.min(together, peerBulkBytes) >>> Handshake.BULK_UNIT_SHIFT : 0;
         credits--;
-        // A sender that is about to wait must be told when the way is free again.
-        boolean blocks = credits == 0 || freeSlots() - 1 <= StreamSizes.CONTROL_RESERVE;
-        boolean signal = last || blocks || unsignalled + 1 >= sizes.sendQueue() >>> 2;
-        LocalMemoryRegion region;
         try {
-            region = slab.region(fabric);
+            post(owner, slab, offset, bytes, kind, wanted, last || isSignalDue());
         } catch (RpmaException e) {
             owner.release();
             breakWith(e);
             throw e;
         }
-        underWay[(int) posted & underWayMask] = owner;
         counters.messagesSent++;
         counters.bytesSent += bytes;
-        post(region, offset, bytes, Immediate.DATA, signal);
+        if (kind == Immediate.BULK) {
+            counters.bulkSent++;
+        }
         if (broken != null) {
             throw broken;
         }
@@ -582,15 +726,28 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         outcomes.post();
     }
 
-    private void sendControl(int kind, boolean signal) {
+    private void sendControl(int kind, int argument, boolean signal) {
         counters.controlMessagesSent++;
-        post(null, 0, 0, kind, signal);
+        post(null, 0, 0, kind, argument, signal);
     }
 
-    private void post(LocalMemoryRegion region, long offset, int bytes, int kind, boolean signal) {
+    /** Posts a message whose buffer is released when it has been delivered, or could not be posted. */
+    private void post(ByteBuf owner, Slab slab, long offset, int bytes, int kind, int argument, boolean signal)
+            throws RpmaException {
+        LocalMemoryRegion region = slab.region(fabric);
+        underWay[(int) posted & underWayMask] = owner;
+        post(region, offset, bytes, kind, argument, signal);
+    }
+
+    private void post(LocalMemoryRegion region, long offset, int bytes, int kind, int argument, boolean signal) {
+        CompletionFlag flag = signal ? CompletionFlag.ALWAYS : CompletionFlag.ON_ERROR;
+        int immediate = Immediate.of(kind, takeReturnable(), argument);
         try {
-            connection.sendWithImmediate(region, offset, bytes, signal ? CompletionFlag.ALWAYS : CompletionFlag.ON_ERROR,
-                Immediate.of(kind, takeReturnable()), SEND_CONTEXT | posted);
+            if (kind == Immediate.BULK) {
+                connection.writeWithImmediate(grants.take(), 0, region, offset, bytes, flag, immediate, SEND_CONTEXT | posted);
+            } else {
+                connection.sendWithImmediate(region, offset, bytes, flag, immediate, SEND_CONTEXT | posted);
+            }
             posted++;
             unsignalled = signal ? 0 : unsignalled + 1;
         } catch (RpmaException e) {
@@ -609,7 +766,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     void finish() {
         if (!finSent && established && broken == null) {
             finSent = true;
-            sendControl(Immediate.FIN, true);
+            sendControl(Immediate.FIN, 0, true);
         }
     }
 
@@ -672,6 +829,12 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         }
         receives.leave(sizes.receiveQueue());
         release(underWay);
+        if (areas != null) {
+            areas.close();
+        }
+        if (grants != null) {
+            grants.close();
+        }
     }
 
     @Override

@@ -19,13 +19,14 @@ import io.rpma.Rpma;
 import io.rpma.RpmaException;
 
 /**
- * How large the queues of a stream are: derived from two options of the channel and what the device can do.
+ * How large the queues of a stream are: derived from the options of the channel and what the device can do.
  *
  * @param messageBytes the longest message that this end receives
  * @param credits how many messages of data it can receive before it returns credits
  * @param sendQueue the slots of the send queue
+ * @param bulkBytes the largest area in bytes that this end grants for large data, 0 for none
  */
-record StreamSizes(int messageBytes, int credits, int sendQueue) {
+record StreamSizes(int messageBytes, int credits, int sendQueue, int bulkBytes) {
     /**
      * Receives that no credit stands for, so that messages without data always find one. Under way at once can be two returns of
      * credits (each stands for half of all credits) and a FIN.
@@ -34,7 +35,7 @@ record StreamSizes(int messageBytes, int credits, int sendQueue) {
 
     private static final int MAX_SEND_QUEUE = 64;
 
-    static StreamSizes of(int messageBytes, int credits, DeviceLimits limits) {
+    static StreamSizes of(int messageBytes, int credits, int bulkBytes, DeviceLimits limits) {
         int receives = Math.min(credits + CONTROL_RESERVE, limits.maxQueuePairWorkRequests());
         int send = Math.min(MAX_SEND_QUEUE, limits.maxQueuePairWorkRequests());
         send = Math.min(send, limits.maxCompletionQueueSize() - receives);
@@ -44,7 +45,9 @@ record StreamSizes(int messageBytes, int credits, int sendQueue) {
                 + credits + " receive buffers needs more: lower RpmaChannelOption.RPMA_RECEIVE_BUFFERS");
         }
         int bytes = (int) Math.min(messageBytes, limits.maxMessageSize());
-        return new StreamSizes(bytes, receives - CONTROL_RESERVE, send);
+        // An area is of use if it holds more than a message does.
+        int bulk = bulkBytes > bytes ? bulkBytes >>> Handshake.BULK_UNIT_SHIFT << Handshake.BULK_UNIT_SHIFT : 0;
+        return new StreamSizes(bytes, receives - CONTROL_RESERVE, send, bulk);
     }
 
     int receiveQueue() {

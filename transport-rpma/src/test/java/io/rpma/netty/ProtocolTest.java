@@ -25,10 +25,13 @@ import io.netty.channel.ChannelOption;
 import io.netty.util.NetUtil;
 import io.netty.util.ReferenceCountUtil;
 import io.rpma.ConnectionEvent;
+import io.rpma.RemoteMemoryRegion;
+import io.rpma.Rpma;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ProtocolException;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.EnumSet;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -101,7 +104,7 @@ class ProtocolTest {
     }
 
     private static ByteBuffer handshake() {
-        return new Handshake(0, 0, 16 << 10, 16).encode();
+        return new Handshake(Handshake.MINOR, 0, 16 << 10, 16, 1 << 20).encode();
     }
 
     private void nextConnectionWorks() throws Exception {
@@ -144,6 +147,30 @@ class ProtocolTest {
             }, "without a credit"),
             arguments("credits that were never granted", (Violation) peer ->
                 peer.send(0, Immediate.of(Immediate.CREDIT, 1)), "returned 1 credits"),
+            arguments("large data that was granted no memory", (Violation) peer ->
+                peer.write(null, 0, Immediate.of(Immediate.BULK, 0)), "granted next are 0"),
+            arguments("large data in a message", (Violation) peer -> peer.send(8, Immediate.of(Immediate.BULK, 0)), "was sent"),
+            arguments("data that was written", (Violation) peer -> peer.write(null, 0, DATA), "was written"),
+            arguments("areas returned that were not granted", (Violation) peer ->
+                peer.send(0, Immediate.of(Immediate.RETURN, 0, 1)), "1 areas for large data are returned"),
+            arguments("no areas returned", (Violation) peer ->
+                peer.send(0, Immediate.of(Immediate.RETURN, 0)), "0 areas"),
+            arguments("an empty grant", (Violation) peer ->
+                peer.send(0, Immediate.of(Immediate.GRANT, 0)), "a grant has 0 bytes"),
+            arguments("a grant without a descriptor", (Violation) peer ->
+                peer.send(new byte[9], Immediate.of(Immediate.GRANT, 0)), "no descriptor"),
+            arguments("a grant beyond the last", (Violation) peer ->
+                peer.send(new byte[] {BulkAreas.AREAS, 0}, Immediate.of(Immediate.GRANT, 0)), "area 8 is granted"),
+            arguments("an area granted twice", (Violation) peer -> {
+                peer.send(grant(peer), Immediate.of(Immediate.GRANT, 0));
+                peer.send(grant(peer), Immediate.of(Immediate.GRANT, 0));
+            }, "granted already"),
+            arguments("an area that is larger than announced", (Violation) peer -> {
+                ByteBuffer larger = ByteBuffer.wrap(grant(peer));
+                // The size in the descriptor.
+                larger.order(ByteOrder.LITTLE_ENDIAN).putLong(1 + Long.BYTES, 3L << 20);
+                peer.send(larger.array(), Immediate.of(Immediate.GRANT, 0));
+            }, "announced were at most"),
             arguments("an unknown kind", (Violation) peer -> peer.send(8, Immediate.of(9, 0)), "kind 9"),
             arguments("no immediate data", (Violation) peer -> peer.sendPlain(8), "without immediate data"),
             arguments("empty data", (Violation) peer -> peer.send(0, DATA), "0 bytes"),
@@ -151,6 +178,44 @@ class ProtocolTest {
                 peer.send(0, Immediate.of(Immediate.FIN, 0));
                 peer.send(1, DATA);
             }, "after the end"));
+    }
+
+    private static byte[] grant(RawPeer peer) throws Exception {
+        ByteBuffer descriptor = peer.descriptor();
+        return ByteBuffer.allocate(1 + descriptor.remaining()).put((byte) 3).put(descriptor).array();
+    }
+
+    /** Large data as the protocol has it: asked for, granted, written, returned. */
+    @Test
+    void aRawPeerThatKeepsTheRulesWritesLargeData() throws Exception {
+        try (RawPeer peer = new RawPeer()) {
+            assertEquals(ConnectionEvent.ESTABLISHED, peer.connect(address(), handshake()));
+            assertEquals(StreamOptions.DEFAULT_BULK_BYTES, Handshake.decode(peer.peerData()).bulkBytes());
+            peer.send(10, Immediate.of(Immediate.DATA, 0, 2));
+            assertEquals(10, received.poll(10, TimeUnit.SECONDS));
+            for (int i = 0; i < BulkAreas.WINDOW; i++) {
+                assertEquals(Immediate.GRANT, Immediate.kind(peer.receive()));
+                byte[] grant = peer.received(peer.receivedBytes());
+                assertEquals(i, grant[0]);
+                if (i > 0) {
+                    continue;
+                }
+                try (RemoteMemoryRegion area = Rpma.provider().openRemoteRegion(ByteBuffer.wrap(grant, 1, grant.length - 1))) {
+                    assertEquals(2 << Handshake.BULK_UNIT_SHIFT, area.size());
+                    // Together with the credits of the grants.
+                    peer.write(area, 100_000, Immediate.of(Immediate.BULK, 1));
+                    assertEquals(100_000, received.poll(10, TimeUnit.SECONDS));
+                }
+            }
+            // In place of the one that was written to, which the application had when it was granted.
+            assertEquals(Immediate.GRANT, Immediate.kind(peer.receive()));
+            assertEquals(BulkAreas.WINDOW, peer.received(1)[0]);
+            peer.send(0, Immediate.of(Immediate.RETURN, BulkAreas.WINDOW, BulkAreas.WINDOW));
+            peer.send(10, DATA);
+            assertEquals(10, received.poll(10, TimeUnit.SECONDS));
+            assertEquals(0, BulkAreas.bytes());
+            assertTrue(failures.isEmpty());
+        }
     }
 
     @FunctionalInterface
@@ -190,7 +255,10 @@ class ProtocolTest {
         size.putInt(8, Integer.MAX_VALUE);
         ByteBuffer garbage = ByteBuffer.allocate(56);
         new java.util.Random(3).nextBytes(garbage.array());
+        ByteBuffer areas = handshake();
+        areas.putShort(14, (short) 65);
         return Stream.of(
+            arguments("areas that are too large", areas, Handshake.REFUSED_MALFORMED),
             arguments("nothing", null, Handshake.REFUSED_MALFORMED),
             arguments("garbage", garbage, Handshake.REFUSED_MALFORMED),
             arguments("another version", version, Handshake.REFUSED_VERSION),
@@ -232,7 +300,7 @@ class ProtocolTest {
             version.put(4, (byte) 7);
             peer.accept(version);
             assertTrue(connect.await(10, TimeUnit.SECONDS));
-            assertTrue(connect.cause().getMessage().contains("version 7.0"), connect.cause().getMessage());
+            assertTrue(connect.cause().getMessage().contains("version 7." + Handshake.MINOR), connect.cause().getMessage());
         }
         nextConnectionWorks();
     }

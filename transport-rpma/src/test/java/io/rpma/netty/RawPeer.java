@@ -23,6 +23,7 @@ import io.rpma.Endpoint;
 import io.rpma.LocalMemoryRegion;
 import io.rpma.MemoryUsage;
 import io.rpma.Peer;
+import io.rpma.RemoteMemoryRegion;
 import io.rpma.Rpma;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
@@ -120,6 +121,28 @@ final class RawPeer implements AutoCloseable {
     void send(int bytes, int immediate) throws RpmaException {
         connection.sendWithImmediate(bytes == 0 ? null : region, bytes == 0 ? 0 : (long) SLOTS * SLOT_BYTES, bytes,
             CompletionFlag.ALWAYS, immediate, ++sends << 32);
+    }
+
+    /** Sends these bytes with this immediate data. */
+    void send(byte[] bytes, int immediate) throws RpmaException {
+        region.memory().asSlice((long) SLOTS * SLOT_BYTES, bytes.length).copyFrom(MemorySegment.ofArray(bytes));
+        send(bytes.length, immediate);
+    }
+
+    /** Writes so many bytes into memory of the other side, from its beginning on; {@code null} for none. */
+    void write(RemoteMemoryRegion target, int bytes, int immediate) throws RpmaException {
+        connection.writeWithImmediate(target, 0, bytes == 0 ? null : region, bytes == 0 ? 0 : (long) SLOTS * SLOT_BYTES, bytes,
+            CompletionFlag.ALWAYS, immediate, ++sends << 32);
+    }
+
+    /** The message that was received last, the first so many bytes of it; its receive is not posted again. */
+    byte[] received(int bytes) {
+        return region.memory().asSlice(batch.context(0) * SLOT_BYTES, bytes).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    /** The length of the message that was received last. */
+    int receivedBytes() {
+        return batch.byteLength(0);
     }
 
     /** Sends so many bytes without immediate data. */

@@ -1,0 +1,64 @@
+# shellcheck shell=bash
+# Copyright 2026 The Netty over RPMA Authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+# License. You may obtain a copy of the License at
+#
+#     https://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+# "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+# Sourced by the scripts that run a program of this project, from whatever folder and by whatever link they are called:
+#
+#   launch MODULE ARGUMENT...    becomes java with the class path of a module and these arguments; builds the module if need be
+#   $launch_root                 the folder of the project
+
+set -euo pipefail
+
+launch_root=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
+readonly launch_root
+
+launch_fail() {
+    echo "${0##*/}: $*" >&2
+    exit 1
+}
+
+# Whether there is nothing to build: the class path is newer than everything that the module comes from.
+launch_is_built() {
+    local name sources=("$launch_root/pom.xml")
+    [[ -f $launch_root/$1/target/runtime.classpath && -d $launch_root/$1/target/classes ]] || return 1
+    for name in transport-rpma-native transport-rpma "$1"; do
+        sources+=("$launch_root/$name/pom.xml" "$launch_root/$name/src/main")
+    done
+    [[ -z $(find "${sources[@]}" -newer "$launch_root/$1/target/runtime.classpath" -print -quit) ]]
+}
+
+# One builds at a time, whichever program is started, because they share modules; what another has built meanwhile is taken. The
+# lock ends with the braces: the program does not inherit it.
+launch_build() {
+    local log=$launch_root/$1/target/build.log
+    command -v mvn > /dev/null || launch_fail "Maven is needed to build it: install it (Debian: apt install maven)"
+    mkdir -p "$launch_root/target" "${log%/*}"
+    {
+        ! command -v flock > /dev/null || flock 9
+        if ! launch_is_built "$1"; then
+            echo "building once..." >&2
+            if ! (cd "$launch_root" && mvn -B -q -DskipTests -Dcheckstyle.skip -pl "$1" -am package) > "$log" 2>&1; then
+                tail -n 40 "$log" >&2
+                launch_fail "the build failed; its whole output is in $log"
+            fi
+        fi
+    } 9> "$launch_root/target/build.lock"
+}
+
+launch() {
+    local target=$launch_root/$1/target java jars
+    java=$("$launch_root/build/find-java.sh")
+    launch_is_built "$1" || launch_build "$1"
+    shift
+    # The file names the jars as lib/...:lib/...
+    jars=:$(< "$target/runtime.classpath")
+    exec "$java/bin/java" --enable-native-access=ALL-UNNAMED -cp "$target/classes${jars//:lib\//:$target/lib/}" "$@"
+}

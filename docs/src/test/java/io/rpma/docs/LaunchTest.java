@@ -1,0 +1,241 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.docs;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The scripts that build and start the programs, in a tree of their own: wherever they are called from, however often at once.
+ * Maven and Java are replaced by scripts that write down what they are asked for.
+ */
+@Timeout(60)
+class LaunchTest {
+    private static final List<String> SCRIPTS = List.of("rpma", "run-example.sh", "run-benchmark.sh");
+    private static final List<String> MODULES = List.of("transport-rpma-native", "transport-rpma", "cli", "codec-examples",
+        "benchmark");
+
+    @TempDir
+    private Path temporary;
+    private Path tree;
+    private Path home;
+    private Path programs;
+    private final List<Process> started = new ArrayList<>();
+
+    @BeforeEach
+    void plant() throws Exception {
+        tree = Files.createDirectories(temporary.resolve("a tree"));
+        home = Files.createDirectories(temporary.resolve("home"));
+        programs = Files.createDirectories(temporary.resolve("programs"));
+        for (String script : SCRIPTS) {
+            Files.copy(Documents.PROJECT.resolve(script), tree.resolve(script), StandardCopyOption.COPY_ATTRIBUTES);
+        }
+        Files.createDirectory(tree.resolve("build"));
+        for (String script : List.of("launch.sh", "find-java.sh")) {
+            Files.copy(Documents.PROJECT.resolve("build").resolve(script), tree.resolve("build").resolve(script),
+                StandardCopyOption.COPY_ATTRIBUTES);
+        }
+        Files.createFile(tree.resolve("pom.xml"));
+        for (String module : MODULES) {
+            Files.createDirectories(tree.resolve(module).resolve("src/main/java"));
+            Files.createFile(tree.resolve(module).resolve("pom.xml"));
+        }
+        // Java 17 on the PATH, and Java 25 where Maven's toolchains say.
+        jdk("17", programs.resolve("jdk-17"), "exit 17");
+        jdk("25", programs.resolve("jdk-25"), "readlink /proc/self/fd/* | grep lock; printf '[%s]' \"$@\"; echo");
+        Files.createSymbolicLink(programs.resolve("java"), programs.resolve("jdk-17/bin/java"));
+        Files.createDirectory(home.resolve(".m2"));
+        Files.writeString(home.resolve(".m2/toolchains.xml"),
+            "<toolchain><jdkHome>" + programs.resolve("jdk-25") + "</jdkHome></toolchain>\n");
+        maven("");
+    }
+
+    /** A test that failed has left something running. */
+    @AfterEach
+    void end() {
+        for (Process process : started) {
+            process.descendants().forEach(ProcessHandle::destroyForcibly);
+            process.destroyForcibly();
+        }
+    }
+
+    private void jdk(String release, Path folder, String program) throws IOException {
+        Files.createDirectories(folder.resolve("bin"));
+        Files.writeString(folder.resolve("release"), "JAVA_VERSION=\"" + release + "\"\n");
+        executable(folder.resolve("bin/java"), program);
+    }
+
+    /** What `mvn -pl MODULE` leaves, after some other commands; it fails if another builds at the same time. */
+    private void maven(String before) throws IOException {
+        executable(programs.resolve("mvn"), """
+            while [[ $1 != -pl ]]; do shift; done
+            echo "$2" >> ../builds
+            mkdir building || exit 99
+            %s
+            mkdir -p "$2/target/classes"
+            echo lib/a.jar:lib/b.jar > "$2/target/runtime.classpath"
+            rmdir building""".formatted(before.replace("\n", "\n            ")));
+    }
+
+    private static void executable(Path file, String script) throws IOException {
+        Files.writeString(file, "#!/usr/bin/env bash\n" + script + "\n");
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+    }
+
+    private Process start(Path folder, Path script, String... arguments) throws IOException {
+        ProcessBuilder builder = new ProcessBuilder(Stream.concat(Stream.of(script.toString()), Stream.of(arguments)).toList())
+            .directory(folder.toFile()).redirectErrorStream(true);
+        Map<String, String> environment = builder.environment();
+        environment.remove("JAVA_HOME");
+        environment.put("HOME", home.toString());
+        environment.put("PATH", programs + ":" + environment.get("PATH"));
+        Process process = builder.start();
+        started.add(process);
+        return process;
+    }
+
+    private static String output(Process process, int code) throws Exception {
+        String output = new String(process.getInputStream().readAllBytes());
+        assertEquals(code, process.waitFor(), output);
+        return output;
+    }
+
+    private List<String> builds() throws IOException {
+        Path builds = temporary.resolve("builds");
+        return Files.exists(builds) ? Files.readAllLines(builds) : List.of();
+    }
+
+    private String classPath(String module) {
+        Path target = tree.resolve(module).resolve("target");
+        return "[-cp][" + target.resolve("classes") + ":" + target.resolve("lib/a.jar") + ":" + target.resolve("lib/b.jar") + "]";
+    }
+
+    @Test
+    void eachStartsItsProgramWithTheArguments() throws Exception {
+        String report = tree.resolve("benchmark/target").toString();
+        Map<List<String>, List<String>> programOf = Map.of(
+            List.of("rpma", "info", "--json"), List.of("cli", "[io.rpma.cli.RpmaCommand][info][--json]"),
+            List.of("run-example.sh", "echo", "two words", ""),
+            List.of("codec-examples", "[io.rpma.examples.Examples][echo][two words][]"),
+            List.of("run-benchmark.sh"), List.of("benchmark", "[io.rpma.benchmark.Benchmark][--report][" + report + "/report]"),
+            List.of("run-benchmark.sh", "--quick"),
+            List.of("benchmark", "[io.rpma.benchmark.Benchmark][--report][" + report + "/report][--quick]"),
+            List.of("run-benchmark.sh", "soak", "--quick"),
+            List.of("benchmark", "[io.rpma.benchmark.Soak][--logs][" + report + "/soak][--quick]"),
+            List.of("run-benchmark.sh", "provider", "-f", "1"), List.of("benchmark", "[io.rpma.benchmark.ProviderCosts][-f][1]"));
+        for (Map.Entry<List<String>, List<String>> program : programOf.entrySet()) {
+            List<String> call = program.getKey();
+            String[] arguments = call.subList(1, call.size()).toArray(String[]::new);
+            String output = output(start(tree, tree.resolve(call.getFirst()), arguments), 0);
+            assertTrue(output.endsWith(program.getValue().get(1) + "\n"), output);
+            assertTrue(output.contains(classPath(program.getValue().get(0))), output);
+        }
+    }
+
+    @Test
+    void fromAnotherFolderAndByASymbolicLink() throws Exception {
+        Path link = Files.createSymbolicLink(programs.resolve("by-link"), tree.resolve("rpma"));
+        Path linkToLink = Files.createSymbolicLink(home.resolve("by-two"), Path.of("../programs/by-link"));
+        for (Path script : List.of(tree.resolve("rpma"), link, linkToLink, Path.of("../a tree/rpma"), Path.of("by-two"))) {
+            Path called = script.isAbsolute() || script.startsWith("..") ? script : Path.of("./" + script);
+            assertTrue(output(start(home, called, "info"), 0).contains(classPath("cli")), script::toString);
+        }
+        assertEquals(List.of("cli"), builds());
+    }
+
+    @Test
+    void builtAgainOnlyAfterAChange() throws Exception {
+        assertTrue(output(start(tree, tree.resolve("rpma")), 0).startsWith("building once...\n"));
+        assertFalse(output(start(tree, tree.resolve("rpma")), 0).contains("building"));
+        Path source = Files.createFile(tree.resolve("transport-rpma/src/main/java/New.java"));
+        Files.setLastModifiedTime(source, FileTime.from(Instant.now().plusSeconds(10)));
+        assertTrue(output(start(tree, tree.resolve("rpma")), 0).startsWith("building once...\n"));
+        assertEquals(List.of("cli", "cli"), builds());
+    }
+
+    /** Who waits takes what the other has built; and what is started does not hold on to the lock. */
+    @Test
+    void thoseStartedAtOnceBuildOneAfterTheOther() throws Exception {
+        Path gate = temporary.resolve("gate");
+        assertEquals(new Run(0, ""), Run.of(temporary, List.of("mkfifo", gate.toString())));
+        maven("[[ $(< ../builds) != codec-examples ]] || read -r < ../gate");
+        List<Process> three = Stream.of("run-example.sh", "run-example.sh", "rpma").map(script -> {
+            try {
+                Process process = start(tree, tree.resolve(script));
+                // The first is in Maven when the others begin; they then wait for the lock.
+                await(() -> script.equals("run-example.sh") && Files.exists(tree.resolve("building"))
+                    && (builds().size() == 1 && process.descendants().count() > 0) || waitsForTheLock(process));
+                return process;
+            } catch (Exception e) {
+                throw new AssertionError(script, e);
+            }
+        }).toList();
+        assertEquals(List.of("codec-examples"), builds());
+        Files.writeString(gate, "go\n");
+        for (Process process : three) {
+            String output = output(process, 0);
+            assertFalse(output.contains("build.lock"), output);
+            assertTrue(output.contains("[-cp]"), output);
+        }
+        assertEquals(List.of("codec-examples", "cli"), builds());
+    }
+
+    private interface Condition {
+        boolean holds() throws Exception;
+    }
+
+    private static void await(Condition condition) throws Exception {
+        // What other processes do is no event here: it is looked at.
+        while (!condition.holds()) {
+            TimeUnit.MILLISECONDS.sleep(10);
+        }
+    }
+
+    private static boolean waitsForTheLock(Process process) {
+        return process.descendants().anyMatch(child -> child.info().command().orElse("").endsWith("/flock"));
+    }
+
+    @Test
+    void aBuildThatFailsIsToldOnce() throws Exception {
+        maven("echo 'it does not compile'; exit 1");
+        String output = output(start(tree, tree.resolve("run-example.sh"), "echo"), 1);
+        assertEquals("building once...\nit does not compile\nrun-example.sh: the build failed; its whole output is in "
+            + tree.resolve("codec-examples/target/build.log") + "\n", output);
+    }
+
+    @Test
+    void withoutANewJavaItSaysWhereItHasLooked() throws Exception {
+        executable(tree.resolve("build/find-java.sh"), "echo none >&2; exit 1");
+        assertEquals("none\n", output(start(tree, tree.resolve("rpma")), 1));
+        assertEquals(List.of(), builds());
+    }
+}

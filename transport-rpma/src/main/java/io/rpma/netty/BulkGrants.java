@@ -1,0 +1,159 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.rpma.RemoteMemoryRegion;
+import io.rpma.Rpma;
+import io.rpma.RpmaException;
+import java.net.ProtocolException;
+import java.nio.ByteBuffer;
+
+/**
+ * What one connection's peer has granted: areas of its memory, to be filled in the order in which they came. Every word of a
+ * grant is the peer's, and checked.
+ *
+ * <p>Used by the connection's event loop.
+ */
+final class BulkGrants {
+    private static final int AREAS = BulkAreas.AREAS;
+
+    private final int largest;
+    private final RemoteMemoryRegion[] regions = new RemoteMemoryRegion[AREAS];
+    private final byte[][] descriptors = new byte[AREAS][];
+    private final boolean[] usable = new boolean[AREAS];
+    private final int[] order = new int[AREAS];
+    private int head;
+    private int count;
+    private boolean used;
+
+    /**
+     * Creates an empty set.
+     *
+     * @param largest the largest area in bytes that the peer has announced
+     */
+    BulkGrants(int largest) {
+        this.largest = largest;
+    }
+
+    /**
+     * Takes note of a grant.
+     *
+     * @param message a buffer that begins with the grant
+     * @param bytes the length of the grant
+     * @throws ProtocolException if it is none that keeps the rules
+     */
+    void add(ByteBuf message, int bytes) throws ProtocolException {
+        int index = message.getUnsignedByte(0);
+        if (index >= AREAS || usable[index]) {
+            throw new ProtocolException("area " + index + " is granted, which is " + (index >= AREAS
+                ? "beyond the " + AREAS + " that there may be" : "granted already"));
+        }
+        if (!isKnown(index, message, bytes - 1)) {
+            open(index, message, bytes - 1);
+        }
+        usable[index] = true;
+        order[(head + count++) % AREAS] = index;
+    }
+
+    private boolean isKnown(int index, ByteBuf message, int bytes) {
+        byte[] known = descriptors[index];
+        if (known == null || known.length != bytes) {
+            return false;
+        }
+        for (int i = 0; i < bytes; i++) {
+            if (known[i] != message.getByte(1 + i)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private void open(int index, ByteBuf message, int bytes) throws ProtocolException {
+        close(index);
+        byte[] descriptor = new byte[bytes];
+        message.getBytes(1, descriptor);
+        RemoteMemoryRegion region;
+        try {
+            region = Rpma.provider().openRemoteRegion(ByteBuffer.wrap(descriptor));
+        } catch (RpmaException e) {
+            ProtocolException violation = new ProtocolException("a grant has no descriptor of memory: " + e.getMessage());
+            violation.initCause(e);
+            throw violation;
+        }
+        regions[index] = region;
+        if (region.size() < 1 || region.size() > largest) {
+            throw new ProtocolException("an area of " + region.size() + " bytes is granted; announced were at most " + largest);
+        }
+        descriptors[index] = descriptor;
+    }
+
+    /** How many bytes the next area has; 0 if there is none. */
+    int next() {
+        return count == 0 ? 0 : (int) regions[order[head]].size();
+    }
+
+    /** Takes the next area; there must be one. */
+    RemoteMemoryRegion take() {
+        used = true;
+        return regions[pop()];
+    }
+
+    private int pop() {
+        int index = order[head];
+        usable[index] = false;
+        head = (head + 1) % AREAS;
+        count--;
+        return index;
+    }
+
+    int count() {
+        return count;
+    }
+
+    /** Whether areas are lying idle: there are some, and none was used since this was last asked. */
+    boolean isIdle() {
+        boolean idle = count > 0 && !used;
+        used = false;
+        return idle;
+    }
+
+    /** Gives all areas back. */
+    void clear() {
+        while (count > 0) {
+            pop();
+        }
+    }
+
+    /** Forgets everything; nothing may be under way any more. */
+    void close() {
+        clear();
+        for (int i = 0; i < AREAS; i++) {
+            close(i);
+        }
+    }
+
+    private void close(int index) {
+        RemoteMemoryRegion region = regions[index];
+        if (region != null) {
+            regions[index] = null;
+            descriptors[index] = null;
+            try {
+                region.close();
+            } catch (RpmaException e) {
+                throw new IllegalStateException("never thrown for an open region", e);
+            }
+        }
+    }
+}

@@ -1,0 +1,430 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.DefaultFileRegion;
+import io.netty.channel.FixedRecvByteBufAllocator;
+import io.netty.util.NetUtil;
+import java.io.File;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Large data: written by the sender into memory that the receiver has granted, and what holds of that memory. */
+@Timeout(60)
+class BulkTest {
+    private static final int MIB = 1 << 20;
+    private static final int AREA = StreamOptions.DEFAULT_BULK_BYTES;
+
+    private RpmaEventLoopGroup group;
+    private final Sink sink = new Sink();
+    private Channel server;
+    private RpmaChannel client;
+    // Numbers that follow one another, eight bytes each, over all that is sent.
+    private long written;
+
+    @BeforeEach
+    void start() {
+        group = new RpmaEventLoopGroup(2);
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        sink.releaseAll();
+        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+        awaitNoAreas();
+    }
+
+    /** Checks what arrives, and hands it over. */
+    private static final class Sink extends ChannelInboundHandlerAdapter {
+        final BlockingQueue<RpmaChannel> accepted = new LinkedBlockingQueue<>();
+        final BlockingQueue<ByteBuf> received = new LinkedBlockingQueue<>();
+        final BlockingQueue<Throwable> failures = new LinkedBlockingQueue<>();
+        private long next;
+        private int partBytes;
+        private long part;
+
+        @Override
+        public boolean isSharable() {
+            return true;
+        }
+
+        @Override
+        public void channelActive(ChannelHandlerContext ctx) {
+            accepted.add((RpmaChannel) ctx.channel());
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object msg) {
+            ByteBuf buf = (ByteBuf) msg;
+            int i = buf.readerIndex();
+            while (i < buf.writerIndex()) {
+                if (partBytes == 0 && buf.writerIndex() - i >= Long.BYTES) {
+                    expect(buf.getLong(i));
+                    i += Long.BYTES;
+                } else {
+                    part = part << 8 | buf.getUnsignedByte(i++);
+                    if (++partBytes == Long.BYTES) {
+                        expect(part);
+                        partBytes = 0;
+                    }
+                }
+            }
+            received.add(buf);
+        }
+
+        private void expect(long value) {
+            if (value != next) {
+                throw new AssertionError(value + " came where " + next + " was due");
+            }
+            next++;
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            failures.add(cause);
+        }
+
+        void releaseAll() {
+            for (ByteBuf buf = received.poll(); buf != null; buf = received.poll()) {
+                buf.release();
+            }
+        }
+    }
+
+    private void connect(int bulkBytes, boolean autoRead) throws Exception {
+        server = new ServerBootstrap().group(group).channel(RpmaServerChannel.class)
+            .option(RpmaChannelOption.RPMA_BULK_BYTES, bulkBytes).childOption(ChannelOption.AUTO_READ, autoRead)
+            .childHandler(sink)
+            .bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
+        client = (RpmaChannel) new Bootstrap().group(group).channel(RpmaChannel.class)
+            .handler(new ChannelInboundHandlerAdapter()).connect(server.localAddress()).sync().channel();
+    }
+
+    private RpmaChannel accepted() throws InterruptedException {
+        RpmaChannel channel = sink.accepted.poll(10, TimeUnit.SECONDS);
+        assertNotNull(channel);
+        return channel;
+    }
+
+    private ByteBuf fill(ByteBuf buf, int bytes) {
+        for (int i = 0; i < bytes; i += Long.BYTES) {
+            buf.writeLong(written++);
+        }
+        return buf;
+    }
+
+    private void send(int bytes) throws InterruptedException {
+        client.writeAndFlush(fill(client.alloc().directBuffer(bytes), bytes)).sync();
+    }
+
+    /** Takes and releases so many bytes; returns the length of the longest buffer. */
+    private int take(int bytes) throws InterruptedException {
+        int longest = 0;
+        for (int n = 0; n < bytes;) {
+            ByteBuf buf = sink.received.poll(10, TimeUnit.SECONDS);
+            int sofar = n;
+            assertNotNull(buf, () -> sofar + " of " + bytes + " bytes came; failures: " + sink.failures);
+            n += buf.readableBytes();
+            longest = Math.max(longest, buf.readableBytes());
+            buf.release();
+        }
+        return longest;
+    }
+
+    private static void awaitNoAreas() throws InterruptedException {
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
+        while (BulkAreas.bytes() > 0) {
+            assertTrue(System.nanoTime() < deadline, () -> BulkAreas.bytes() + " bytes are still held for large data");
+            // No event tells it: the memory goes when the peer has been idle for a while.
+            Thread.sleep(20);
+        }
+    }
+
+    /** Sends until the peer has granted something. */
+    private void sendUntilGranted(int bytes) throws InterruptedException {
+        for (long before = client.counters().bulkSent(); client.counters().bulkSent() == before;) {
+            send(bytes);
+            take(bytes);
+        }
+    }
+
+    private enum Source {
+        REGISTERED, HEAP, COMPOSITE, FILE
+    }
+
+    @ParameterizedTest
+    @EnumSource(Source.class)
+    void arrivesAsOneBuffer(Source source, @TempDir Path folder) throws Exception {
+        connect(AREA, true);
+        sendUntilGranted(AREA);
+        // One that is sent before the next grant is there goes in messages, wholly or in part.
+        int wholes = 0;
+        for (int i = 0; wholes < 20; i++) {
+            assertTrue(i < 1000, "only " + wholes + " of " + i + " arrived as one buffer");
+            ByteBuf buf = switch (source) {
+                case REGISTERED -> fill(client.alloc().directBuffer(AREA), AREA);
+                case COMPOSITE -> Unpooled.wrappedBuffer(fill(Unpooled.buffer(AREA / 2), AREA / 2),
+                    fill(client.alloc().directBuffer(AREA / 2), AREA / 2));
+                default -> fill(Unpooled.buffer(AREA), AREA);
+            };
+            if (source == Source.FILE) {
+                File file = folder.resolve("data" + i).toFile();
+                Files.write(file.toPath(), buf.array());
+                buf.release();
+                client.writeAndFlush(new DefaultFileRegion(file, 0, AREA)).sync();
+            } else {
+                client.writeAndFlush(buf).sync();
+            }
+            wholes += take(AREA) / AREA;
+        }
+        RpmaChannelCounters received = accepted().counters();
+        assertTrue(received.bulkReceived() >= 20);
+        assertEquals(client.counters().bulkSent(), received.bulkReceived());
+        assertEquals(written * Long.BYTES, received.bytesReceived());
+    }
+
+    /** Grants grow with what the peer has; what is larger than the largest comes in several; the rest in messages. */
+    @Test
+    void everySizeArrives() throws Exception {
+        connect(AREA, true);
+        for (int round = 0; round < 3; round++) {
+            for (int bytes = StreamQueuePair.BULK_BYTES - 8; bytes <= 4 * MIB; bytes = bytes * 3 / 2 / 8 * 8) {
+                send(bytes);
+                take(bytes);
+            }
+        }
+        assertTrue(client.counters().bulkSent() > 0);
+        assertEquals(0, client.counters().failures(io.rpma.CompletionStatus.REM_ACCESS_ERR));
+    }
+
+    @Test
+    void memoryGoesWhenThePeerIsIdleAndComesAgain() throws Exception {
+        connect(AREA, true);
+        sendUntilGranted(AREA);
+        assertTrue(BulkAreas.bytes() >= AREA);
+        awaitNoAreas();
+        sendUntilGranted(AREA);
+        client.close().sync();
+        awaitNoAreas();
+    }
+
+    @Test
+    void smallMessagesHoldNoMemory() throws Exception {
+        connect(AREA, true);
+        for (int i = 0; i < 100; i++) {
+            send(StreamQueuePair.BULK_BYTES - 8);
+            take(StreamQueuePair.BULK_BYTES - 8);
+        }
+        assertEquals(0, BulkAreas.bytes());
+        assertEquals(0, client.counters().bulkSent());
+    }
+
+    @Test
+    void noneIsGrantedWhereItIsTurnedOff() throws Exception {
+        connect(0, true);
+        for (int i = 0; i < 10; i++) {
+            send(MIB);
+            assertTrue(take(MIB) <= StreamOptions.DEFAULT_MESSAGE_BYTES);
+        }
+        assertEquals(0, client.counters().bulkSent());
+        assertEquals(0, BulkAreas.bytes());
+    }
+
+    /** An application that does not read stops the peer, at a bounded amount of memory. */
+    @Test
+    void aReceiverThatDoesNotReadStopsTheSender() throws Exception {
+        connect(AREA, true);
+        RpmaChannel receiver = accepted();
+        sendUntilGranted(AREA);
+        receiver.config().setAutoRead(false);
+        receiver.eventLoop().submit(() -> { }).sync();
+        int sent = 0;
+        for (; client.isWritable(); sent += AREA) {
+            client.writeAndFlush(fill(client.alloc().directBuffer(AREA), AREA));
+            client.eventLoop().submit(() -> { }).sync();
+            assertTrue(sent < 64 * MIB, "nothing stops the sender");
+        }
+        assertTrue(BulkAreas.bytes() <= (long) BulkAreas.AREAS * AREA);
+        receiver.config().setAutoRead(true);
+        take(sent);
+        assertTrue(sink.failures.isEmpty());
+    }
+
+    /** The application keeps what it was given: large data goes on in messages, and as before once it lets go. */
+    @Test
+    void areasThatTheApplicationHoldsAreNotGrantedAgain() throws Exception {
+        connect(AREA, true);
+        RpmaChannel receiver = accepted();
+        sendUntilGranted(AREA);
+        List<ByteBuf> held = new ArrayList<>();
+        List<byte[]> copies = new ArrayList<>();
+        for (int i = 0; i < 3 * BulkAreas.AREAS; i++) {
+            send(AREA);
+            for (int n = 0; n < AREA;) {
+                ByteBuf buf = sink.received.poll(10, TimeUnit.SECONDS);
+                assertNotNull(buf);
+                n += buf.readableBytes();
+                held.add(buf);
+                copies.add(io.netty.buffer.ByteBufUtil.getBytes(buf));
+            }
+        }
+        assertEquals((long) BulkAreas.AREAS * AREA, BulkAreas.bytes());
+        assertTrue(receiver.counters().bulkRefused() > 0);
+        for (int i = 0; i < held.size(); i++) {
+            // Nothing that came later has been written over it.
+            assertEquals(Unpooled.wrappedBuffer(copies.get(i)), held.get(i));
+            held.get(i).release();
+        }
+        sendUntilGranted(AREA);
+        send(AREA);
+        assertEquals(AREA, take(AREA));
+    }
+
+    /** Buffers outlive their connection, on whatever thread they are released. */
+    @Test
+    void buffersOutliveTheConnection() throws Exception {
+        connect(AREA, true);
+        sendUntilGranted(AREA);
+        send(AREA);
+        ByteBuf kept = sink.received.poll(10, TimeUnit.SECONDS);
+        assertNotNull(kept);
+        assertEquals(AREA, kept.readableBytes());
+        RpmaChannel receiver = accepted();
+        client.close().sync();
+        assertTrue(receiver.closeFuture().await(10, TimeUnit.SECONDS));
+        assertTrue(BulkAreas.bytes() >= AREA);
+        assertEquals(written - 1, kept.getLong(AREA - Long.BYTES));
+        kept.release();
+        awaitNoAreas();
+    }
+
+    /** An area is freed once, whoever comes first: the thread that releases its buffer, or the loop that needs it no more. */
+    @Test
+    void anAreaIsFreedOnce() throws Exception {
+        connect(AREA, true);
+        BulkAreas areas = new BulkAreas(Fabric.of(client), AREA);
+        long before = RpmaByteBufAllocator.DEFAULT.usedBytes();
+        BlockingQueue<ByteBuf> filled = new LinkedBlockingQueue<>();
+        Thread releaser = new Thread(() -> {
+            try {
+                for (ByteBuf buf = filled.take(); buf.isReadable(); buf = filled.take()) {
+                    buf.release();
+                }
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        releaser.start();
+        java.util.Random random = new java.util.Random(11);
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
+        while (System.nanoTime() < end) {
+            areas.want(128 << 10);
+            if (areas.isDue() && areas.grant() != null) {
+                filled.add(areas.fill().writeByte(1));
+                areas.read();
+            }
+            if (random.nextBoolean()) {
+                areas.returned(areas.outstanding());
+            }
+        }
+        areas.close();
+        filled.add(Unpooled.EMPTY_BUFFER);
+        releaser.join(10_000);
+        assertEquals(0, BulkAreas.bytes());
+        // Channels of other tests may still be letting go of small buffers.
+        assertEquals(before, RpmaByteBufAllocator.DEFAULT.usedBytes(), 64 << 10);
+    }
+
+    /** An orderly close delivers large data that is under way; the promise has succeeded. */
+    @Test
+    void closeDelivers() throws Exception {
+        connect(AREA, true);
+        sendUntilGranted(AREA);
+        int bytes = 3 * AREA;
+        for (int i = 0; i < 3; i++) {
+            client.write(fill(client.alloc().directBuffer(AREA), AREA));
+        }
+        client.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(future -> client.close());
+        take(bytes);
+        assertTrue(accepted().closeFuture().await(10, TimeUnit.SECONDS));
+        assertTrue(sink.failures.isEmpty());
+    }
+
+    /** Who has asked for buffers of a size gets no longer ones. */
+    @Test
+    void aFixedBufferSizeIsKept() throws Exception {
+        connect(AREA, true);
+        accepted().config().setRecvByteBufAllocator(new FixedRecvByteBufAllocator(1000));
+        for (int i = 0; i < 4; i++) {
+            send(AREA);
+            assertEquals(1000, take(AREA));
+        }
+        assertTrue(client.counters().bulkSent() > 0);
+    }
+
+    /** Both ends at once, and half-closed in the end: memory is granted in either direction. */
+    @Test
+    void goesBothWays() throws Exception {
+        server = new ServerBootstrap().group(group).channel(RpmaServerChannel.class)
+            .childHandler(new ChannelInboundHandlerAdapter() {
+                @Override
+                public boolean isSharable() {
+                    return true;
+                }
+
+                @Override
+                public void channelRead(ChannelHandlerContext ctx, Object msg) {
+                    ctx.writeAndFlush(msg);
+                }
+            }).bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
+        client = (RpmaChannel) new Bootstrap().group(group).channel(RpmaChannel.class).handler(sink)
+            .option(ChannelOption.ALLOW_HALF_CLOSURE, true).connect(server.localAddress()).sync().channel();
+        for (int i = 0; i < 50; i++) {
+            send(AREA);
+            take(AREA);
+        }
+        assertTrue(client.counters().bulkSent() > 0);
+        assertTrue(client.counters().bulkReceived() > 0);
+        client.writeAndFlush(fill(client.alloc().directBuffer(AREA), AREA));
+        client.shutdownOutput().sync();
+        take(AREA);
+        client.close().sync();
+        assertTrue(sink.failures.isEmpty(), () -> sink.failures.toString());
+    }
+}

@@ -1,0 +1,151 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelConfig;
+import io.netty.channel.ChannelOption;
+import java.lang.reflect.Field;
+import java.nio.ByteBuffer;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** The options of the four kinds of channel: listed, given back, set, refused. */
+class ChannelOptionsTest {
+    private static final Set<ChannelOption<?>> STREAM = Set.of(RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES,
+        RpmaChannelOption.RPMA_RECEIVE_BUFFERS, RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE,
+        RpmaChannelOption.RPMA_BULK_BYTES);
+
+    private static List<Channel> streams() {
+        return List.of(new RpmaChannel(), new RpmaServerChannel());
+    }
+
+    private static List<Channel> messages() {
+        return List.of(new RpmaMessageChannel(), new RpmaMessageServerChannel());
+    }
+
+    private static Set<ChannelOption<?>> ownOptions(ChannelConfig config) {
+        Set<ChannelOption<?>> options = new LinkedHashSet<>(config.getOptions().keySet());
+        options.removeIf(option -> !option.name().startsWith(RpmaChannelOption.class.getName()));
+        return options;
+    }
+
+    /** A connection and its server take the same options, and none is known to no channel. */
+    @Test
+    void everyOptionHasItsChannels() throws Exception {
+        Set<ChannelOption<?>> taken = new LinkedHashSet<>();
+        for (List<Channel> kind : List.of(streams(), messages())) {
+            Set<ChannelOption<?>> options = ownOptions(kind.getFirst().config());
+            assertEquals(options, ownOptions(kind.getLast().config()));
+            taken.addAll(options);
+            kind.forEach(channel -> channel.unsafe().closeForcibly());
+        }
+        assertTrue(taken.containsAll(STREAM), taken::toString);
+        for (Field field : RpmaChannelOption.class.getDeclaredFields()) {
+            assertTrue(taken.contains(field.get(null)), field::getName);
+        }
+    }
+
+    /** What an option is by default can be set; and what has been set is given back, by each way of asking. */
+    @Test
+    @SuppressWarnings("unchecked")
+    void whatIsSetIsGivenBack() {
+        for (List<Channel> kind : List.of(streams(), messages())) {
+            for (Channel channel : kind) {
+                ChannelConfig config = channel.config();
+                config.getOptions().forEach((option, value) -> {
+                    if (value != null) {
+                        assertTrue(config.setOption((ChannelOption<Object>) option, value), option::toString);
+                        assertEquals(value, config.getOption(option), option::toString);
+                    }
+                });
+                assertTrue(config.setOption(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, 7));
+                assertEquals(7, config.getOption(RpmaChannelOption.RPMA_RECEIVE_BUFFERS));
+                assertEquals(7, config.getOptions().get(RpmaChannelOption.RPMA_RECEIVE_BUFFERS));
+                channel.unsafe().closeForcibly();
+            }
+        }
+    }
+
+    @Test
+    void theGettersSpeakOfTheOptions() {
+        RpmaChannel channel = new RpmaChannel();
+        RpmaServerChannel server = new RpmaServerChannel();
+        assertTrue(channel.config().setSoLinger(3).setAllowHalfClosure(true).setOption(ChannelOption.IP_TOS, 8));
+        assertEquals(3, channel.config().getOption(ChannelOption.SO_LINGER));
+        assertEquals(true, channel.config().getOption(ChannelOption.ALLOW_HALF_CLOSURE));
+        assertEquals(8, channel.config().getTrafficClass());
+        assertTrue(server.config().setOption(ChannelOption.SO_BACKLOG, 9));
+        assertEquals(9, server.config().getBacklog());
+        channel.unsafe().closeForcibly();
+        server.unsafe().closeForcibly();
+    }
+
+    @Test
+    void whatIsOutOfBoundsIsRefusedAndChangesNothing() {
+        for (Channel channel : streams()) {
+            assertRefused(channel, RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES, 63,
+                "RPMA_RECEIVE_BUFFER_BYTES is 63; allowed are 64 to 4194304");
+            assertRefused(channel, RpmaChannelOption.RPMA_RECEIVE_BUFFERS, 0, "RPMA_RECEIVE_BUFFERS is 0; allowed are 1 to 4095");
+            channel.unsafe().closeForcibly();
+        }
+        for (Channel channel : List.of(new RpmaServerChannel(), new RpmaMessageServerChannel())) {
+            assertRefused(channel, ChannelOption.SO_BACKLOG, -1, "SO_BACKLOG is -1; allowed are 0 to 2147483647");
+            channel.unsafe().closeForcibly();
+        }
+        Channel server = new RpmaMessageServerChannel();
+        assertRefused(server, RpmaChannelOption.RPMA_PRIVATE_DATA, ByteBuffer.allocate(197),
+            "RPMA_PRIVATE_DATA is 197 bytes; allowed are 0 to 196");
+        server.unsafe().closeForcibly();
+    }
+
+    private static <T> void assertRefused(Channel channel, ChannelOption<T> option, T value, String message) {
+        T before = channel.config().getOption(option);
+        Exception refused = assertThrows(IllegalArgumentException.class, () -> channel.config().setOption(option, value));
+        assertEquals(message, refused.getMessage());
+        assertEquals(before, channel.config().getOption(option));
+    }
+
+    /** Who has an option of unknown type is told of a wrong value when it is set, not when it is used. */
+    @Test
+    @SuppressWarnings({"unchecked", "rawtypes"})
+    void aValueOfAnotherTypeIsRefused() {
+        for (Channel channel : streams()) {
+            ChannelOption option = RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE;
+            assertThrows(ClassCastException.class, () -> channel.config().setOption(option, "yes"));
+            assertEquals(true, channel.config().getOption(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE));
+            channel.unsafe().closeForcibly();
+        }
+    }
+
+    /** Neither who set the private data nor who asked for them can change them afterwards. */
+    @Test
+    void privateDataAreCopied() {
+        RpmaMessageChannel channel = new RpmaMessageChannel();
+        ByteBuffer given = ByteBuffer.wrap(new byte[] {1, 2, 3}).position(1);
+        channel.config().setOption(RpmaChannelOption.RPMA_PRIVATE_DATA, given);
+        given.put(1, (byte) 9);
+        ByteBuffer asked = channel.config().getOption(RpmaChannelOption.RPMA_PRIVATE_DATA);
+        assertTrue(asked.isReadOnly());
+        assertEquals(2, asked.get());
+        assertEquals(ByteBuffer.wrap(new byte[] {2, 3}), channel.config().getOption(RpmaChannelOption.RPMA_PRIVATE_DATA));
+        channel.unsafe().closeForcibly();
+    }
+}
