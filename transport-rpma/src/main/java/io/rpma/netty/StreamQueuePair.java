@@ -200,6 +200,8 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         int n = take(batch);
         if (n != 0) {
             grantAreas();
+            // Those of grants, which nobody reads.
+            returnCredits();
             boolean ended = outcomes.hasNext();
             if (arrivedCount != arrivedBefore || finReceived != finBefore || broken != null && !brokenBefore) {
                 listener.readable();
