@@ -57,9 +57,8 @@ record Measurement(String name, String title, Kind kind, int bytes, int connecti
      */
     int warmUpOperations() {
         return switch (kind) {
-            case ROUND_TRIP, PIPELINE -> 20_000;
+            case ROUND_TRIP, PIPELINE, CONNECT -> 20_000;
             case STREAM, BARE_STREAM -> 2_000;
-            case CONNECT -> 1_000;
             case IDLE -> 0;
         };
     }

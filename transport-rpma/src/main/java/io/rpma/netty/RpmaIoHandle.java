@@ -23,7 +23,7 @@ import io.rpma.WorkCompletions;
  * the loop. None may throw: what goes wrong is turned into a state of the handle.
  */
 interface RpmaIoHandle extends IoHandle {
-    /** The descriptor of connection events or requests; asked for once, when the registration is opened. */
+    /** The descriptor of connection events or requests; asked for once, before it is watched. */
     int eventFd();
 
     /** Tells that the event descriptor became readable; to be drained. */
