@@ -188,17 +188,13 @@ class LaunchTest {
         Path gate = temporary.resolve("gate");
         assertEquals(new Run(0, ""), Run.of(temporary, List.of("mkfifo", gate.toString())));
         maven("[[ $(< ../builds) != codec-examples ]] || read -r < ../gate");
-        List<Process> three = Stream.of("run-example.sh", "run-example.sh", "rpma").map(script -> {
-            try {
-                Process process = start(tree, tree.resolve(script));
-                // The first is in Maven when the others begin; they then wait for the lock.
-                await(() -> script.equals("run-example.sh") && Files.exists(tree.resolve("building"))
-                    && (builds().size() == 1 && process.descendants().count() > 0) || waitsForTheLock(process));
-                return process;
-            } catch (Exception e) {
-                throw new AssertionError(script, e);
-            }
-        }).toList();
+        List<Process> three = new ArrayList<>();
+        for (String script : List.of("run-example.sh", "run-example.sh", "rpma")) {
+            Process process = start(tree, tree.resolve(script));
+            // The first is in Maven when the others begin; they then wait for the lock.
+            await(three.isEmpty() ? () -> Files.exists(tree.resolve("building")) : () -> waitsForTheLock(process));
+            three.add(process);
+        }
         assertEquals(List.of("codec-examples"), builds());
         Files.writeString(gate, "go\n");
         for (Process process : three) {
