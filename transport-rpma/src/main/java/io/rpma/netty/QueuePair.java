@@ -277,7 +277,8 @@ abstract class QueuePair {
         return n;
     }
 
-    private void takeAll() {
+    /** Takes every completion, without telling the listener, until there is none or the connection is broken. */
+    final void takeAll() {
         WorkCompletions rest = rest();
         while (connection != null && broken == null && take(rest) > 0) {
             continue;

@@ -73,6 +73,8 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     private long posted;
     private long retired;
     private int unsignalled;
+    // The last that carried something of the stream, or was an operation.
+    private long lastOfStream = -1;
     private final Outcomes outcomes;
     private int credits;
     private int peerCredits;
@@ -84,7 +86,8 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
 
     private boolean finSent;
     private boolean finReceived;
-    private boolean hungUp;
+    // Why a message that carried nothing of the stream could not be delivered, or null: see failed().
+    private IOException hungUp;
 
     // Used again for each stall; null while there was none.
     private CreditStallEvent stall;
@@ -163,7 +166,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
 
     /** Whether the stream did not end in order: by FIN, and then perhaps by the peer's disconnect. */
     boolean isAbnormal() {
-        return broken != null && !(finReceived && (hungUp || terminal == ConnectionEvent.CLOSED));
+        return broken != null && !(finReceived && (hungUp != null || terminal == ConnectionEvent.CLOSED));
     }
 
     // ---- events ----
@@ -198,6 +201,11 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         boolean blockedBefore = messageLimit() == 0;
         boolean fullBefore = !canPost();
         int n = take(batch);
+        if (hungUp != null && broken == null) {
+            // The end of the peer's stream may have arrived before, and not been taken yet.
+            takeAll();
+            breakWith(hungUp);
+        }
         if (n != 0) {
             grantAreas();
             // Those of grants, which nobody reads.
@@ -233,16 +241,19 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         if (!send) {
             giveBack((int) context);
         }
-        if (broken == null && finReceived && send && underWay[(int) (context ^ SEND_CONTEXT) & underWayMask] == null) {
-            // A peer that ends its stream may close before it hears of credits that it needs no more, or of our own end.
-            hungUp = true;
-        }
         if (send) {
             operationFailed(context ^ SEND_CONTEXT, status);
         }
-        if (broken == null) {
-            breakWith(new IOException("Connection reset: " + status.text() + " (" + (send ? "send" : "receive")
-                + " on queue pair " + queuePair + ")"));
+        if (broken != null || hungUp != null) {
+            return;
+        }
+        IOException reset = new IOException("Connection reset: " + status.text() + " (" + (send ? "send" : "receive")
+            + " on queue pair " + queuePair + ")");
+        if (send && (context ^ SEND_CONTEXT) > lastOfStream) {
+            // A peer that ends its stream may close before it hears of credits or areas that it needs no more, or of our own end.
+            hungUp = reset;
+        } else {
+            breakWith(reset);
         }
     }
 
@@ -677,6 +688,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         int wanted = together >= BULK_BYTES && peerBulkBytes > 0
             ? (int) Math.min(together, peerBulkBytes) >>> Handshake.BULK_UNIT_SHIFT : 0;
         credits--;
+        lastOfStream = posted;
         try {
             post(owner, slab, offset, bytes, kind, wanted, last || isSignalDue());
         } catch (RpmaException e) {
@@ -723,6 +735,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             return;
         }
         underWay[(int) posted & underWayMask] = operation.retain();
+        lastOfStream = posted;
         posted++;
         unsignalled = 0;
         outcomes.post();

@@ -34,6 +34,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.EnumSet;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Callable;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -59,6 +60,7 @@ class ProtocolTest {
     private RpmaEventLoopGroup group;
     private Channel server;
     private volatile boolean allowHalfClosure;
+    private volatile Callable<Void> onRead;
     private final BlockingQueue<Throwable> failures = new LinkedBlockingQueue<>();
     private final BlockingQueue<Boolean> inactive = new LinkedBlockingQueue<>();
     private final BlockingQueue<Integer> received = new LinkedBlockingQueue<>();
@@ -83,9 +85,14 @@ class ProtocolTest {
 
     private final class Recorder extends ChannelInboundHandlerAdapter {
         @Override
-        public void channelRead(ChannelHandlerContext ctx, Object msg) {
+        public void channelRead(ChannelHandlerContext ctx, Object msg) throws Exception {
             received.add(((io.netty.buffer.ByteBuf) msg).readableBytes());
             ReferenceCountUtil.release(msg);
+            Callable<Void> first = onRead;
+            if (first != null) {
+                onRead = null;
+                first.call();
+            }
         }
 
         @Override
@@ -216,6 +223,38 @@ class ProtocolTest {
             assertEquals(0, BulkAreas.bytes());
             assertTrue(failures.isEmpty());
         }
+    }
+
+    /** A peer that has ended its stream may go before a grant, or credits, reach it: that is no failure. */
+    @Test
+    void aGrantThatMeetsNobodyIsNoFailure() throws Exception {
+        try (RawPeer peer = new RawPeer()) {
+            assertEquals(ConnectionEvent.ESTABLISHED, peer.connect(address(), handshake()));
+            peer.send(1, Immediate.of(Immediate.DATA, 0, 2));
+            assertEquals(1, received.poll(10, TimeUnit.SECONDS));
+            assertEquals(Immediate.GRANT, Immediate.kind(peer.receive()));
+            byte[] grant = peer.received(peer.receivedBytes());
+            try (RemoteMemoryRegion area = Rpma.provider().openRemoteRegion(ByteBuffer.wrap(grant, 1, grant.length - 1))) {
+                // What is read before the area's content is the moment for the peer to go: then the area is granted again.
+                onRead = () -> {
+                    peer.send(0, Immediate.of(Immediate.FIN, 0));
+                    peer.awaitSends();
+                    peer.disconnect();
+                    return null;
+                };
+                group.next().submit(() -> {
+                    peer.send(2, DATA);
+                    peer.write(area, 100, Immediate.of(Immediate.BULK, 0));
+                    peer.awaitSends();
+                    return null;
+                }).sync();
+                assertEquals(2, received.poll(10, TimeUnit.SECONDS));
+                assertEquals(100, received.poll(10, TimeUnit.SECONDS));
+            }
+            assertNotNull(inactive.poll(10, TimeUnit.SECONDS));
+            assertTrue(failures.isEmpty(), failures::toString);
+        }
+        nextConnectionWorks();
     }
 
     @FunctionalInterface

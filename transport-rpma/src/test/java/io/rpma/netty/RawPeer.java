@@ -56,6 +56,7 @@ final class RawPeer implements AutoCloseable {
     private Endpoint endpoint;
     private Connection connection;
     private long sends;
+    private long sendsDone;
 
     RawPeer() throws RpmaException {
         address = provider.reachable(InetAddress.getLoopbackAddress());
@@ -172,6 +173,20 @@ final class RawPeer implements AutoCloseable {
             }
             if (batch.context(0) < SLOTS) {
                 return batch.immediate(0);
+            }
+            sendsDone++;
+        }
+    }
+
+    /** Waits until everything that was sent has arrived; messages that come meanwhile are lost. */
+    void awaitSends() throws RpmaException {
+        while (sendsDone < sends) {
+            if (connection.completionQueue().poll(batch) == 0) {
+                Thread.onSpinWait();
+            } else if (batch.statusCode(0) != 0) {
+                throw new IllegalStateException("completion: " + batch.status(0));
+            } else if (batch.context(0) >= SLOTS) {
+                sendsDone++;
             }
         }
     }
