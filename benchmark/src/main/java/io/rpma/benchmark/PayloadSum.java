@@ -20,8 +20,8 @@ import java.nio.ByteOrder;
 
 /**
  * The payload of a stream, and the sum that proves that it was read. The stream is the sequence of 64 bit numbers 0, 1, 2, ...;
- * the sum of its first n is known without having kept any. With a stride, only the numbers at multiples of it are written and read.
- * Not for more than one thread.
+ * the sum of its first n is known without having kept any. With a stride, only the numbers at multiples of it are written and
+ * read. Not for more than one thread.
  */
 final class PayloadSum {
     private static final VarHandle LONGS = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);

@@ -16,8 +16,8 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 
 /**
- * Reads every byte of a stream, or the first of each message, and returns the sum of what it has read, eight bytes at every so many: so the client knows what
- * has arrived, and that all of it was read.
+ * Reads every byte of a stream, or the first of each message, and returns the sum of what it has read, eight bytes at every so
+ * many: so the client knows what has arrived, and that all of it was read.
  */
 final class SinkHandler extends ServerHandler {
     private final PayloadSum payload;

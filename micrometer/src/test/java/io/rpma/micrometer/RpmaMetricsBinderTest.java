@@ -13,9 +13,13 @@
 package io.rpma.micrometer;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.search.MeterNotFoundException;
+import io.micrometer.core.instrument.search.RequiredSearch;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
@@ -23,12 +27,18 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoopGroup;
+import io.netty.util.ReferenceCountUtil;
 import io.rpma.netty.RpmaChannel;
 import io.rpma.netty.RpmaEventLoopGroup;
+import io.rpma.netty.RpmaMessageChannel;
+import io.rpma.netty.RpmaMessageServerChannel;
 import io.rpma.netty.RpmaServerChannel;
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -47,7 +57,7 @@ class RpmaMetricsBinderTest {
             .childHandler(new ChannelInboundHandlerAdapter() {
                 @Override
                 public void channelRead(ChannelHandlerContext ctx, Object message) {
-                    io.netty.util.ReferenceCountUtil.release(message);
+                    ReferenceCountUtil.release(message);
                     came.complete(null);
                 }
             }).bind(new InetSocketAddress("127.0.0.1", 0)).sync().channel();
@@ -68,5 +78,56 @@ class RpmaMetricsBinderTest {
         assertEquals(0, registry.get("rpma.completions.failed").tag("status", "RNR_RETRY_EXC_ERR").functionCounter().count());
         group.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
         assertEquals(0, registry.get("rpma.channels").gauge().value());
+    }
+
+    /** Two connections of one process, told apart; and what has ended is not in the registry any more. */
+    @Test
+    void aChannelHasMetersOfItsOwnWhenItIsAskedFor() throws Exception {
+        SimpleMeterRegistry registry = new SimpleMeterRegistry();
+        EventLoopGroup group = new RpmaEventLoopGroup(1);
+        CountDownLatch came = new CountDownLatch(2);
+        Channel server = new ServerBootstrap().group(group).channel(RpmaMessageServerChannel.class)
+            .childHandler(new ChannelInitializer<RpmaMessageChannel>() {
+                @Override
+                protected void initChannel(RpmaMessageChannel channel) {
+                    new RpmaChannelMetricsBinder(channel, Tags.of("end", "server")).bindTo(registry);
+                    channel.pipeline().addLast(new ChannelInboundHandlerAdapter() {
+                        @Override
+                        public void channelRead(ChannelHandlerContext ctx, Object message) {
+                            ReferenceCountUtil.release(message);
+                            came.countDown();
+                        }
+                    });
+                }
+            }).bind(new InetSocketAddress("127.0.0.1", 0)).sync().channel();
+        Bootstrap bootstrap = new Bootstrap().group(group).channel(RpmaMessageChannel.class)
+            .handler(new ChannelInboundHandlerAdapter() {
+                @Override
+                public boolean isSharable() {
+                    return true;
+                }
+            });
+        RpmaMessageChannel[] clients = new RpmaMessageChannel[2];
+        for (int i = 0; i < 2; i++) {
+            clients[i] = (RpmaMessageChannel) bootstrap.connect(server.localAddress()).sync().channel();
+            new RpmaChannelMetricsBinder(clients[i], Tags.of("end", "client")).bindTo(registry);
+            clients[i].writeAndFlush(Unpooled.directBuffer().writeZero(100 << i)).sync();
+        }
+        assertTrue(came.await(30, TimeUnit.SECONDS));
+        group.next().submit(() -> { }).sync();
+        for (int i = 0; i < 2; i++) {
+            assertEquals(100 << i, sent(registry, clients[i]).functionCounter().count());
+        }
+        assertEquals(300, registry.get("rpma.channel.bytes").tags("end", "server", "direction", "received").functionCounters()
+            .stream().mapToDouble(FunctionCounter::count).sum());
+        clients[0].close().sync();
+        assertThrows(MeterNotFoundException.class, () -> sent(registry, clients[0]).meter());
+        assertEquals(200, sent(registry, clients[1]).functionCounter().count());
+        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
+        assertEquals(List.of(), registry.getMeters());
+    }
+
+    private static RequiredSearch sent(SimpleMeterRegistry registry, Channel channel) {
+        return registry.get("rpma.channel.bytes").tags("channel", channel.id().asShortText(), "direction", "sent");
     }
 }

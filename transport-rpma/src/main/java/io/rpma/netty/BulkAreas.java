@@ -38,7 +38,7 @@ final class BulkAreas {
     /** So many areas at most, those that the application holds included. */
     static final int AREAS = 8;
     /** So many are granted, or filled and not yet read, at a time: the peer fills one while another is on its way. */
-    static final int WINDOW = Integer.getInteger("window", 4);
+    static final int WINDOW = 4;
 
     /** What all connections together may hold. */
     private static final long MAX_BYTES =

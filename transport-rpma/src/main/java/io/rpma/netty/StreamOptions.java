@@ -19,7 +19,7 @@ import io.rpma.netty.OptionValues.Value;
 final class StreamOptions {
     static final int DEFAULT_MESSAGE_BYTES = 64 << 10;
     static final int DEFAULT_CREDITS = 16;
-    static final int DEFAULT_BULK_BYTES = Integer.getInteger("area", 1 << 20);
+    static final int DEFAULT_BULK_BYTES = 1 << 20;
 
     private final Value<Integer> messageBytes;
     private final Value<Integer> credits;

@@ -49,7 +49,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     /** The opcode of a receive that a write with immediate data has taken. */
     private static final int WRITTEN = CompletionOpcode.RECV_RDMA_WITH_IMM.code();
     /** What is at least so long, and lies together, goes into memory that the peer has granted, if there is some. */
-    static final int BULK_BYTES = Integer.getInteger("bulk", 256 << 10);
+    static final int BULK_BYTES = 512 << 10;
 
     private final StreamSizes sizes;
 
@@ -200,6 +200,8 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         int n = take(batch);
         if (n != 0) {
             grantAreas();
+            // Those of grants, which nobody reads.
+            returnCredits();
             boolean ended = outcomes.hasNext();
             if (arrivedCount != arrivedBefore || finReceived != finBefore || broken != null && !brokenBefore) {
                 listener.readable();

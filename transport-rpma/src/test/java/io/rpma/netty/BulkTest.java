@@ -40,6 +40,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
@@ -396,6 +397,35 @@ class BulkTest {
             assertEquals(1000, take(AREA));
         }
         assertTrue(client.counters().bulkSent() > 0);
+    }
+
+    /** Grants take credits; with few of them nobody may be left without. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 8})
+    void fewCreditsAreEnough(int credits) throws Exception {
+        server = new ServerBootstrap().group(group).channel(RpmaServerChannel.class)
+            .option(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, credits)
+            .childHandler(new ChannelInboundHandlerAdapter() {
+                private int unanswered;
+
+                @Override
+                public void channelRead(ChannelHandlerContext ctx, Object msg) {
+                    unanswered += ((ByteBuf) msg).readableBytes();
+                    ((ByteBuf) msg).release();
+                    for (; unanswered >= AREA; unanswered -= AREA) {
+                        ctx.writeAndFlush(ctx.alloc().buffer(8).writeLong(written++));
+                    }
+                }
+            }).bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
+        client = (RpmaChannel) new Bootstrap().group(group).channel(RpmaChannel.class).handler(sink)
+            .option(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, credits).connect(server.localAddress()).sync().channel();
+        // One answer for each, after it: the answer's way must be free.
+        for (int i = 0; i < 30; i++) {
+            client.writeAndFlush(client.alloc().directBuffer(AREA).writeZero(AREA)).sync();
+            take(Long.BYTES);
+        }
+        assertTrue(client.counters().bulkSent() > 0);
+        client.close().sync();
     }
 
     /** Both ends at once, and half-closed in the end: memory is granted in either direction. */

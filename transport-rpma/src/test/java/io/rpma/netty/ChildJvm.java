@@ -27,7 +27,12 @@ final class ChildJvm implements AutoCloseable {
     private final BufferedReader output;
 
     ChildJvm(List<String> options, Class<?> main, String... arguments) throws IOException {
-        List<String> command = new ArrayList<>();
+        this(List.of(), options, main, arguments);
+    }
+
+    /** As the other, by a program that limits what it starts. */
+    ChildJvm(List<String> limiting, List<String> options, Class<?> main, String... arguments) throws IOException {
+        List<String> command = new ArrayList<>(limiting);
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(options);
         String provider = System.getProperty("io.rpma.provider");
@@ -55,6 +60,12 @@ final class ChildJvm implements AutoCloseable {
             seen.append(line).append('\n');
         }
         throw new AssertionError("the process ended without saying '" + word + "':\n" + seen);
+    }
+
+    /** Writes a line to its standard input. */
+    void tell(String line) throws IOException {
+        process.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
+        process.getOutputStream().flush();
     }
 
     /** Everything that the process still says until it ends. */

@@ -1,0 +1,76 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.micrometer;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import io.netty.channel.Channel;
+import io.rpma.netty.RpmaChannel;
+import io.rpma.netty.RpmaChannelCounters;
+import io.rpma.netty.RpmaMessageChannel;
+import java.util.List;
+import java.util.function.Function;
+
+/**
+ * The counters of one connection as meters, which are named {@code rpma.channel.…} and tagged with the {@code channel}'s short
+ * identifier. They leave the registry when the channel is closed.
+ *
+ * <pre>{@code new RpmaChannelMetricsBinder(channel, Tags.of("peer", "orders")).bindTo(registry);}</pre>
+ *
+ * <p>Each connection brings some forty meters: this is for a few that matter, or for all while something is looked for. What
+ * {@link RpmaMetricsBinder} registers are the sums of all.
+ */
+public final class RpmaChannelMetricsBinder implements MeterBinder {
+    private final Channel channel;
+    private final Function<Channel, RpmaChannelCounters> counters;
+    private final Tags tags;
+
+    /**
+     * Creates the binder of a stream.
+     *
+     * @param channel the channel; it need not be connected yet
+     * @param tags what its meters are tagged with beside {@code channel}
+     */
+    public RpmaChannelMetricsBinder(RpmaChannel channel, Tags tags) {
+        this(channel, each -> ((RpmaChannel) each).counters(), tags);
+    }
+
+    /**
+     * Creates the binder of a message channel.
+     *
+     * @param channel the channel; it need not be connected yet
+     * @param tags what its meters are tagged with beside {@code channel}
+     */
+    public RpmaChannelMetricsBinder(RpmaMessageChannel channel, Tags tags) {
+        this(channel, each -> ((RpmaMessageChannel) each).counters(), tags);
+    }
+
+    private RpmaChannelMetricsBinder(Channel channel, Function<Channel, RpmaChannelCounters> counters, Tags tags) {
+        this.channel = channel;
+        this.counters = counters;
+        this.tags = tags.and("channel", channel.id().asShortText());
+    }
+
+    @Override
+    public void bindTo(MeterRegistry registry) {
+        List<Meter> meters = new CounterMeters<>(registry, "rpma.channel.", tags, channel, counters).register();
+        meters.add(Gauge.builder("rpma.channel.receives.low", channel, each -> counters.apply(each).receivesLowWater()).tags(tags)
+            .baseUnit("receives").description("the fewest receives that were ever free; 0: the peer has waited for this end")
+            .register(registry));
+        channel.closeFuture().addListener(closed -> meters.forEach(registry::remove));
+    }
+}
