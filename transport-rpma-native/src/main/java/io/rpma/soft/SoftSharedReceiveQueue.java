@@ -284,8 +284,8 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         return attachment;
     }
 
-    /** Returns the first position that may still be taken. */
-    private int firstUntaken() {
+    /** Returns the first position that may still be taken: none behind it has been. */
+    private synchronized int firstUntaken() {
         int end = (int) TAIL.getAcquire(this);
         while (taken != end) {
             long state = Memory.getLongAcquire(ring + (taken & capacity - 1L) * ReceiveEntry.SIZE + ReceiveEntry.STATE);
@@ -337,9 +337,13 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
      */
     private void reclaim(Attachment attachment) {
         int taker = attachment.index + 1;
-        int end = (int) TAIL.getAcquire(this);
-        // What was taken before the queue pair was attached is not its own; unless a process has scribbled over the ring.
-        int count = isFullLookDue() ? capacity : Math.min(end - attachment.firstPosition, capacity);
+        // Only what was taken while the queue pair was attached can be its own; unless a process has scribbled over the ring.
+        int end = firstUntaken();
+        int count = Math.min(end - attachment.firstPosition, capacity);
+        if (isFullLookDue()) {
+            end = (int) TAIL.getAcquire(this);
+            count = capacity;
+        }
         for (int position = end - count; position != end; position++) {
             // A thread that posts may be about to overwrite the state word: it has noted the taker before it changed the slot.
             int index = position & capacity - 1;
