@@ -152,7 +152,7 @@ final class BulkGrants {
             try {
                 region.close();
             } catch (RpmaException e) {
-                throw new IllegalStateException("never thrown for an open region", e);
+                throw new IllegalStateException("a granted area could not be forgotten: " + e.getMessage(), e);
             }
         }
     }
