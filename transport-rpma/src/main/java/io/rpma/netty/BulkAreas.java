@@ -136,6 +136,8 @@ final class BulkAreas {
             BYTES.addAndGet(-size);
             return null;
         }
+        // A peer that says to have written here, and has not, must not have somebody else's bytes read as its own.
+        buf.slab().zero(buf.block().offset, size);
         try {
             LocalMemoryRegion region = buf.slab().register(fabric, buf.block().offset, size, USAGES);
             Area area = new Area(this, index, buf, size, region);

@@ -61,6 +61,11 @@ final class Slab {
         return region != null ? region : register(fabric);
     }
 
+    /** Fills a part of the slab with zeros. */
+    void zero(int offset, int bytes) {
+        memory.asSlice(offset, bytes).fill((byte) 0);
+    }
+
     /** Registers a part of the slab by itself, for other usages; to be closed before the part is used for anything else. */
     LocalMemoryRegion register(Fabric fabric, int offset, int bytes, Set<MemoryUsage> usages) throws RpmaException {
         return fabric.peer().register(memory.asSlice(offset, bytes), usages);

@@ -15,6 +15,7 @@ package io.rpma.netty;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -32,7 +33,9 @@ import java.net.InetSocketAddress;
 import java.net.ProtocolException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -47,6 +50,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -56,11 +60,14 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 @Timeout(60)
 class ProtocolTest {
     private static final int DATA = Immediate.of(Immediate.DATA, 0);
+    /** What no peer of these tests sends. */
+    private static final byte FOREIGN = 0x5a;
 
     private RpmaEventLoopGroup group;
     private Channel server;
     private volatile boolean allowHalfClosure;
     private volatile Callable<Void> onRead;
+    private volatile boolean foreignBytes;
     private final BlockingQueue<Throwable> failures = new LinkedBlockingQueue<>();
     private final BlockingQueue<Boolean> inactive = new LinkedBlockingQueue<>();
     private final BlockingQueue<Integer> received = new LinkedBlockingQueue<>();
@@ -86,7 +93,9 @@ class ProtocolTest {
     private final class Recorder extends ChannelInboundHandlerAdapter {
         @Override
         public void channelRead(ChannelHandlerContext ctx, Object msg) throws Exception {
-            received.add(((io.netty.buffer.ByteBuf) msg).readableBytes());
+            ByteBuf buf = (ByteBuf) msg;
+            foreignBytes |= buf.indexOf(buf.readerIndex(), buf.writerIndex(), FOREIGN) >= 0;
+            received.add(buf.readableBytes());
             ReferenceCountUtil.release(msg);
             Callable<Void> first = onRead;
             if (first != null) {
@@ -223,6 +232,35 @@ class ProtocolTest {
             assertEquals(0, BulkAreas.bytes());
             assertTrue(failures.isEmpty());
         }
+    }
+
+    /** A peer that announces what it has written elsewhere gets nothing of others read for its own. */
+    @Test
+    void anAreaThatWasNotWrittenToHoldsNobodysBytes() throws Exception {
+        int bytes = 2 << Handshake.BULK_UNIT_SHIFT;
+        List<ByteBuf> others = new ArrayList<>();
+        for (int i = 0; i < 64; i++) {
+            ByteBuf other = RpmaByteBufAllocator.DEFAULT.directBuffer(bytes);
+            for (int k = 0; k < bytes; k++) {
+                other.writeByte(FOREIGN);
+            }
+            others.add(other);
+        }
+        others.forEach(ByteBuf::release);
+        try (RawPeer peer = new RawPeer()) {
+            assertEquals(ConnectionEvent.ESTABLISHED, peer.connect(address(), handshake()));
+            peer.send(1, Immediate.of(Immediate.DATA, 0, 2));
+            assertEquals(1, received.poll(10, TimeUnit.SECONDS));
+            peer.receive();
+            assertEquals(Immediate.GRANT, Immediate.kind(peer.receive()));
+            byte[] second = peer.received(peer.receivedBytes());
+            try (RemoteMemoryRegion area = Rpma.provider().openRemoteRegion(ByteBuffer.wrap(second, 1, second.length - 1))) {
+                peer.write(area, bytes, Immediate.of(Immediate.BULK, 0));
+                assertEquals(bytes, received.poll(10, TimeUnit.SECONDS));
+                assertFalse(foreignBytes);
+            }
+        }
+        nextConnectionWorks();
     }
 
     /** A peer that has ended its stream may go before a grant, or credits, reach it: that is no failure. */
