@@ -93,11 +93,12 @@ class ProtocolTest {
     private final class Recorder extends ChannelInboundHandlerAdapter {
         @Override
         public void channelRead(ChannelHandlerContext ctx, Object msg) throws Exception {
+            // Before anybody can hear that this was read.
+            Callable<Void> first = onRead;
             ByteBuf buf = (ByteBuf) msg;
             foreignBytes |= buf.indexOf(buf.readerIndex(), buf.writerIndex(), FOREIGN) >= 0;
             received.add(buf.readableBytes());
             ReferenceCountUtil.release(msg);
-            Callable<Void> first = onRead;
             if (first != null) {
                 onRead = null;
                 first.call();
