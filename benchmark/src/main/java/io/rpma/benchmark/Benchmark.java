@@ -130,7 +130,7 @@ final class Benchmark implements Callable<Integer> {
     /** Returns what a round consists of: all rivals of a measurement, one after the other, then those of the next. */
     private List<Results.Key> plan(Results results) {
         List<Rival> present = new ArrayList<>();
-        List<String> rivalNames = rivals != null ? rivals : quick ? List.of("rpma", "epoll", "uds", "io_uring", "nio", "aeron",
+        List<String> rivalNames = rivals != null ? rivals : quick ? List.of("rpma", "epoll", "uds", "io_uring", "aeron",
             "memcpy", "touch") : List.of("*");
         for (Rival rival : choose("--rivals", rivalNames, List.of(Rival.values()), Rival::key)) {
             Throwable cause = rival.engine().unavailabilityCause();

@@ -65,7 +65,7 @@ record Measurement(String name, String title, Kind kind, int bytes, int connecti
 
     /** Those of {@link #ALL} that a first look needs. */
     static final List<String> QUICK =
-        List.of("rtt64", "rtt4k", "tput1k", "tput64k", "tput1m", "pipe64", "connect", "idle");
+        List.of("rtt64", "tput1k", "tput64k", "tput1m", "pipe64", "connect", "idle");
 
     /** How far apart the bytes of a stream are that are written and read, eight at a time. */
     int payloadStride() {
