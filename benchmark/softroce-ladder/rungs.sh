@@ -106,8 +106,8 @@ rtt=$(measured two_ends rtt 7003 64 12000 "${java[@]}" io.rpma.benchmark.LadderE
 tput=$(measured two_ends tput 7004 65536 2000 "${java[@]}" io.rpma.benchmark.LadderEnd)
 echo "io.rpma $rtt $tput" >> "$results/rungs"
 
-# The event loops poll without end, as the ends of the other rungs do: the default, 50 us at most, is no time for processors that
-# are some fifty times slower than any on which it was measured. The warm-up is long because compilers are slow here too.
+# The event loops poll without end, as the ends of the other rungs do: the default, 50 us at most, was measured on
+# real processors, and is less than a round trip takes on emulated ones. The warm-up is long because compilers are slow here too.
 channel() {
     local measurement=$1
     serve "${java[@]}" -Dio.rpma.netty.polling=spin io.rpma.benchmark.Peer server rpma "$measurement" || return

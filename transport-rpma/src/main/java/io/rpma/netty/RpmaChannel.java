@@ -162,6 +162,12 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
     }
 
     private void returnGrants() {
+        EventLoop loop = eventLoop();
+        if (!loop.inEventLoop()) {
+            // The channel has moved to another loop since this was scheduled.
+            loop.execute(this::returnGrants);
+            return;
+        }
         watchesGrants = false;
         if (open && pair.returnIdleGrants()) {
             keepGrants();

@@ -245,6 +245,23 @@ class BulkTest {
         awaitNoAreas();
     }
 
+    /** A channel may move to another loop while the peer's memory waits to be given back. */
+    @Test
+    void aChannelThatMovedGivesMemoryBackOnItsLoop() throws Exception {
+        connect(AREA, true);
+        sendUntilGranted(AREA);
+        client.deregister().sync();
+        io.netty.channel.EventLoop other = group.next();
+        while (other == client.eventLoop()) {
+            other = group.next();
+        }
+        other.register(client).sync();
+        awaitNoAreas();
+        sendUntilGranted(AREA);
+        send(AREA);
+        take(AREA);
+    }
+
     @Test
     void smallMessagesHoldNoMemory() throws Exception {
         connect(AREA, true);
