@@ -43,27 +43,40 @@ final class CompletionChannel {
      * Consumes the event of a queue and arms it again.
      *
      * @param armed the address of the queue's armed word
-     * @param othersFired whether another queue of this channel has fired and is not consumed yet: then the descriptor stays
-     *     readable
-     * @return whether there was an event
+     * @param other the address of the armed word of the other queue of this channel, 0 if there is none
+     * @return whether the queue had fired
      */
-    boolean consume(long armed, boolean othersFired) {
+    boolean consume(long armed, long other) {
+        long count = 0;
+        if ((hasFired(armed) || read < fired) && !hasOtherFired(other)) {
+            count = event.read();
+        }
+        // Only now: a queue that fires between a look at it and the read has its count read here, and would never be heard of
+        // again if it were left as it is.
         boolean hasFired = hasFired(armed);
         if (hasFired) {
             fired++;
         }
-        boolean hadEvent = false;
-        if ((hasFired || read < fired) && !othersFired) {
-            long count = event.read();
-            read = Math.min(read + count, fired);
-            hadEvent = count > 0;
+        if (count > 0) {
+            read += count;
+            if (hasOtherFired(other)) {
+                fired++;
+                event.signal();
+            } else if (read > fired) {
+                // Nobody has fired for those: a peer writes to the descriptor as it likes.
+                read = fired;
+            }
         }
         if (hasFired) {
             // Before the owner looks into the queue once more: either it finds the entry or the producer finds this.
             Memory.putIntVolatile(armed, Doorbell.ARMED);
             Memory.fullFence();
         }
-        return hasFired || hadEvent;
+        return hasFired;
+    }
+
+    private static boolean hasOtherFired(long other) {
+        return other != 0 && hasFired(other);
     }
 
     /** Returns whether a queue has fired since it was armed. */

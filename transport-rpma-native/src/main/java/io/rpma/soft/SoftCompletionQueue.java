@@ -61,12 +61,12 @@ abstract class SoftCompletionQueue implements CompletionQueue {
                 + " use Connection.consumeCompletionEvent");
         }
         checkOpen();
-        return channel.consume(armed, false);
+        return channel.consume(armed, 0);
     }
 
-    /** Consumes an event of the shared descriptor that came from this queue. */
-    final boolean consume(boolean otherFired) {
-        return channel.consume(armed, otherFired);
+    /** Consumes an event of the descriptor shared with another queue. Returns whether this queue had fired. */
+    final boolean consume(SoftCompletionQueue other) {
+        return channel.consume(armed, other == null ? 0 : other.armed);
     }
 
     final boolean hasFired() {

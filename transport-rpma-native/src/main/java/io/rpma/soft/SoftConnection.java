@@ -310,16 +310,14 @@ final class SoftConnection implements Connection {
         checkShared();
         ConnectionCompletionQueue main = queues.completions();
         ConnectionCompletionQueue receives = queues.receiveCompletions();
-        boolean mainFired = main.hasFired();
-        boolean receivesFired = receives != null && receives.hasFired();
-        if (receivesFired && (receivesNext || !mainFired)) {
+        // In turn: a queue that fires all the time does not hide the other one.
+        if (receives != null && receives.hasFired() && (receivesNext || !main.hasFired())) {
             receivesNext = false;
-            receives.consume(mainFired);
+            receives.consume(main);
             return receives;
         }
         receivesNext = true;
-        main.consume(receivesFired);
-        return mainFired ? main : null;
+        return main.consume(receives) ? main : null;
     }
 
     private void checkShared() throws RpmaException {

@@ -1,0 +1,140 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import java.lang.foreign.Arena;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** A queue that has fired and is not armed again keeps the descriptor readable: otherwise its owner sleeps for ever. */
+@Timeout(120)
+class CompletionChannelTest {
+    private static final int ROUNDS = Station.affordable(20_000);
+    /** How long the second firing comes after the first one's write: the owner's read lies somewhere in between. */
+    private static final int MOST_SPINS = 400;
+    private static final int DEADLINE_MILLIS = 10_000;
+
+    private Arena arena;
+    private long first;
+    private long second;
+    private CompletionChannel channel;
+    /** While the ringer waits for the owner before it writes. */
+    private volatile boolean late;
+
+    @BeforeEach
+    void open() throws Exception {
+        arena = Arena.ofShared();
+        first = arena.allocate(2 * Memory.APART, Memory.APART).address();
+        second = first + Memory.APART;
+        Memory.putInt(first, Doorbell.ARMED);
+        Memory.putInt(second, Doorbell.ARMED);
+        channel = new CompletionChannel();
+    }
+
+    @AfterEach
+    void close() {
+        channel.close();
+        arena.close();
+    }
+
+    private boolean isReadable(int millis) {
+        return Sockets.poll(channel.fd(), (short) Sockets.EPOLLIN, millis) > 0;
+    }
+
+    /**
+     * The write of a firing is late: its owner has seen the queue fired and has armed it again. While the owner then reads the
+     * late count, a queue fires once more, and its count is read along.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aFiringThatIsReadAlongIsNotForgotten(boolean two) throws Exception {
+        long again = two ? second : first;
+        long other = two ? second : 0;
+        Thread ringer = new Thread(() -> ring(again));
+        ringer.start();
+        try {
+            while (ringer.isAlive()) {
+                consume(first, other);
+                if (two) {
+                    consume(second, first);
+                }
+            }
+        } finally {
+            ringer.interrupt();
+            ringer.join();
+        }
+        // At most one event of each is left; after it there is none, and the descriptor does not stay readable for nothing.
+        channel.consume(first, other);
+        if (two) {
+            channel.consume(second, first);
+            channel.consume(first, second);
+        }
+        assertFalse(isReadable(0));
+    }
+
+    private void consume(long armed, long other) {
+        channel.consume(armed, other);
+        if ((CompletionChannel.hasFired(armed) || other != 0 && CompletionChannel.hasFired(other)) && !late) {
+            assertTrue(isReadable(DEADLINE_MILLIS), "a queue has fired, and its owner will not hear of it");
+        }
+    }
+
+    private void ring(long again) {
+        for (int round = 0; round < ROUNDS && !Thread.interrupted(); round++) {
+            late = true;
+            Memory.casInt(first, Doorbell.ARMED, Doorbell.FIRED);
+            while (CompletionChannel.hasFired(first) && !Thread.currentThread().isInterrupted()) {
+                Station.pause();
+            }
+            channel.event().signal();
+            late = false;
+            for (int spin = round % MOST_SPINS; spin > 0; spin--) {
+                Thread.onSpinWait();
+            }
+            new Doorbell(again, channel.event()).ring();
+            while (CompletionChannel.hasFired(again) && !Thread.currentThread().isInterrupted()) {
+                Station.pause();
+            }
+        }
+    }
+
+    /** What a peer writes beyond its firings is taken for nothing, and what it writes later is still read. */
+    @Test
+    void countsThatNobodyFiredForAreDropped() throws Exception {
+        Doorbell doorbell = new Doorbell(first, channel.event());
+        doorbell.ring();
+        for (int i = 0; i < 5; i++) {
+            channel.event().signal();
+        }
+        assertTrue(channel.consume(first, 0));
+        assertFalse(isReadable(0));
+        for (int i = 0; i < 3; i++) {
+            // Fired, and written late: the owner has been here in between.
+            assertTrue(Memory.casInt(first, Doorbell.ARMED, Doorbell.FIRED));
+            assertTrue(channel.consume(first, 0));
+            channel.event().signal();
+            assertTrue(isReadable(0));
+            assertFalse(channel.consume(first, 0));
+            assertFalse(isReadable(0));
+            assertEquals(Doorbell.ARMED, Memory.getInt(first));
+        }
+    }
+}
