@@ -238,11 +238,11 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     @Override
     void failed(long context, CompletionStatus status, int queuePair) {
         boolean send = (context & SEND_CONTEXT) != 0;
-        if (!send) {
-            giveBack((int) context);
-        }
         if (send) {
             operationFailed(context ^ SEND_CONTEXT, status);
+        } else if (receives.isShared()) {
+            // One of this connection alone fails with its queue pair: posted again, it would fail again.
+            giveBack((int) context);
         }
         if (broken != null || hungUp != null) {
             return;
@@ -504,7 +504,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
 
     /** Posts a receive again, unless it is of this connection alone, and that has ended. */
     private void giveBack(int slot) {
-        if ((connection == null || broken != null) && !receives.isShared()) {
+        if ((connection == null || broken != null || hungUp != null) && !receives.isShared()) {
             return;
         }
         try {

@@ -48,6 +48,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
@@ -75,7 +76,12 @@ class ProtocolTest {
     @BeforeEach
     void start() throws Exception {
         group = new RpmaEventLoopGroup(1);
-        server = new ServerBootstrap().group(group).channel(RpmaServerChannel.class)
+        server = listen(true);
+    }
+
+    private Channel listen(boolean sharedReceives) throws Exception {
+        return new ServerBootstrap().group(group).channel(RpmaServerChannel.class)
+            .option(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE, sharedReceives)
             .childHandler(new ChannelInitializer<Channel>() {
                 @Override
                 protected void initChannel(Channel ch) {
@@ -265,8 +271,10 @@ class ProtocolTest {
     }
 
     /** A peer that has ended its stream may go before a grant, or credits, reach it: that is no failure. */
-    @Test
-    void aGrantThatMeetsNobodyIsNoFailure() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aGrantThatMeetsNobodyIsNoFailure(boolean sharedReceives) throws Exception {
+        server = listen(sharedReceives);
         try (RawPeer peer = new RawPeer()) {
             assertEquals(ConnectionEvent.ESTABLISHED, peer.connect(address(), handshake()));
             peer.send(1, Immediate.of(Immediate.DATA, 0, 2));
