@@ -29,15 +29,17 @@ readonly packages=(qemu-system-x86 perftest busybox-static kmod cpio gcc libc6-d
 readonly modules=(virtio_pci 9pnet_virtio 9p overlay dummy crc32_generic crc32c_generic rdma_rxe rdma_ucm ib_uverbs)
 
 accelerator=auto
-limit=480
+limit=900
+rounds=3
 install=
 for option; do
     case $option in
         --accel=auto | --accel=kvm | --accel=tcg) accelerator=${option#*=} ;;
         --limit=*) limit=${option#*=} ;;
+        --rounds=[1-9]) rounds=${option#*=} ;;
         --install) install=1 ;;
         *)
-            echo "usage: softroce-ladder.sh [--accel=auto|kvm|tcg] [--limit=SECONDS] [--install]" >&2
+            echo "usage: softroce-ladder.sh [--accel=auto|kvm|tcg] [--rounds=1..9] [--limit=SECONDS] [--install]" >&2
             echo "  --install  lets root have apt-get install what is missing" >&2
             exit 2
             ;;
@@ -111,7 +113,7 @@ mkdir -p "$work/results"
 gcc -std=gnu11 -O2 -Wall -Wextra -o "$work/ladder" "$here/src/main/c/ladder.c" -lrpma -libverbs
 initial_memory
 cat > "$work/results/job" <<JOB
-export LADDER='$work/ladder' JAVA_HOME='$("$root/build/find-java.sh")' TARGET='$target'
+export ROUNDS=$rounds LADDER='$work/ladder' JAVA_HOME='$("$root/build/find-java.sh")' TARGET='$target'
 . '$parts/rungs.sh'
 JOB
 
@@ -121,14 +123,15 @@ end_guest() {
 }
 trap end_guest EXIT
 
-# Starts the guest; fails if it does not say within some seconds that it is up.
+# Starts the guest; fails if it does not say within some seconds that it is up. It reads the time as a machine does, from the
+# processor: the kernel distrusts an emulated processor's counter, and would ask an emulated timer, which takes microseconds.
 start() {
     local accel=$1 cpu=$2 patience=$3 second
     rm -f "$work/results/up"
     echo "starting a guest with $accel..." >&2
     qemu-system-x86_64 -accel "$accel" -cpu "$cpu" -smp 2 -m 3G -nodefaults -no-user-config -display none -no-reboot \
         -serial "file:$work/console.log" -kernel "$cache"/boot/vmlinuz-* -initrd "$work/initramfs.gz" \
-        -append "console=ttyS0 quiet panic=-1 mitigations=off" \
+        -append "console=ttyS0 quiet panic=-1 mitigations=off tsc=reliable clocksource=tsc" \
         -virtfs "local,path=/,mount_tag=root,security_model=none,readonly=on,multidevs=remap" \
         -virtfs "local,path=$work/results,mount_tag=results,security_model=none" < /dev/null 2> "$work/qemu.log" &
     guest=$!

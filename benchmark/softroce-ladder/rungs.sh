@@ -1,4 +1,5 @@
-# Runs in the guest, as root. Writes a line "NAME RTT_US TPUT_MIB" for every rung, from the lowest.
+# Runs in the guest, as root. Writes a line "NAME RTT_US TPUT_MIB" for every rung, from the lowest, once for each round: a guest
+# is not the same from one minute to the next.
 
 set -euo pipefail
 
@@ -78,11 +79,6 @@ perftest() {
     return 1
 }
 
-say perftest
-rtt=$(perftest ib_send_lat -s 64 -n 5000 | awk '{ print 2 * $5 }')
-tput=$(perftest ib_send_bw -s 65536 -n 2000 | awk '{ print $4 }')
-echo "perftest $rtt $tput" >> "$results/rungs"
-
 two_ends() {
     local kind=$1 port=$2 bytes=$3 count=$4
     shift 4
@@ -94,18 +90,8 @@ two_ends() {
     end_server
 }
 
-say librpma
-rtt=$(two_ends rtt 7001 64 5000 "$LADDER")
-tput=$(two_ends tput 7002 65536 2000 "$LADDER")
-echo "librpma $rtt $tput" >> "$results/rungs"
-
 java=("$JAVA_HOME/bin/java" --enable-native-access=ALL-UNNAMED -Dio.rpma.provider=librpma -Xmx512m -XX:+UseSerialGC
     -XX:ErrorFile="$results/hs_err_%p.log" -cp "$TARGET/classes:$TARGET/lib/*")
-say io.rpma
-rtt=$(measured two_ends rtt 7003 64 12000 "${java[@]}" io.rpma.benchmark.LadderEnd)
-tput=$(measured two_ends tput 7004 65536 2000 "${java[@]}" io.rpma.benchmark.LadderEnd)
-echo "io.rpma $rtt $tput" >> "$results/rungs"
-
 # The event loops poll without end, as the ends of the other rungs do: the default, 50 us at most, was measured on
 # real processors, and is less than a round trip takes on emulated ones. The warm-up is long because compilers are slow here too.
 channel() {
@@ -119,9 +105,25 @@ channel() {
     end_server
 }
 
-say RpmaChannel
-rtt=$(measured channel rtt64 | sed -n 's/^P50=//p')
-tput=$(measured channel bare64k | sed -n 's/^THROUGHPUT=//p' | awk '{ print $1 / 1.048576 }')
-echo "RpmaChannel $rtt $tput" >> "$results/rungs"
+# rung NAME RTT_US TPUT_MIB
+rung() {
+    say "$*"
+    echo "$*" >> "$results/rungs"
+}
+
+for ((round = 1; round <= ROUNDS; round++)); do
+    rtt=$(perftest ib_send_lat -s 64 -n 5000 | awk '{ print 2 * $5 }')
+    tput=$(perftest ib_send_bw -s 65536 -n 5000 | awk '{ print $4 }')
+    rung perftest "$rtt" "$tput"
+    rtt=$(two_ends rtt 7001 64 5000 "$LADDER")
+    tput=$(two_ends tput 7002 65536 5000 "$LADDER")
+    rung librpma "$rtt" "$tput"
+    rtt=$(measured two_ends rtt 7003 64 20000 "${java[@]}" io.rpma.benchmark.LadderEnd)
+    tput=$(measured two_ends tput 7004 65536 12000 "${java[@]}" io.rpma.benchmark.LadderEnd)
+    rung io.rpma "$rtt" "$tput"
+    rtt=$(measured channel rtt64 | sed -n 's/^P50=//p')
+    tput=$(measured channel bare64k | sed -n 's/^THROUGHPUT=//p' | awk '{ print $1 / 1.048576 }')
+    rung RpmaChannel "$rtt" "$tput"
+done
 say done
 touch "$results/done"
