@@ -70,7 +70,15 @@ final class Attaching {
             event.release();
             return null;
         }
-        SharedReceives shared = other.attachment() == null ? null : process.localReceiveQueue(other.attachment().queue());
+        SharedReceives shared = null;
+        if (other.attachment() != null) {
+            shared = process.localReceiveQueue(other.attachment().queue());
+            if (shared == null) {
+                release(event);
+                release(receiveEvent);
+                return null;
+            }
+        }
         return new RemoteEnd(local, process, half, end, shared, event, receiveEvent, other);
     }
 

@@ -13,6 +13,7 @@
 package io.rpma.soft;
 
 import io.rpma.RpmaException;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The descriptor that one completion queue, or the two queues of a connection, make readable ({@code struct
@@ -24,6 +25,8 @@ import io.rpma.RpmaException;
  */
 final class CompletionChannel {
     private final EventFd event;
+    // Counts written without a firing.
+    private final AtomicLong woken = new AtomicLong();
     private long fired;
     private long read;
 
@@ -48,7 +51,7 @@ final class CompletionChannel {
      */
     boolean consume(long armed, long other) {
         long count = 0;
-        if ((hasFired(armed) || read < fired) && !hasOtherFired(other)) {
+        if ((hasFired(armed) || read < fired + woken.get()) && !hasOtherFired(other)) {
             count = event.read();
         }
         // Only now: a queue that fires between a look at it and the read has its count read here, and would never be heard of
@@ -62,9 +65,9 @@ final class CompletionChannel {
             if (hasOtherFired(other)) {
                 fired++;
                 event.signal();
-            } else if (read > fired) {
-                // Nobody has fired for those: a peer writes to the descriptor as it likes.
-                read = fired;
+            } else {
+                // Nobody has fired for more: a peer writes to the descriptor as it likes.
+                read = Math.min(read, fired + woken.get());
             }
         }
         if (hasFired) {
@@ -73,6 +76,19 @@ final class CompletionChannel {
             Memory.fullFence();
         }
         return hasFired;
+    }
+
+    /**
+     * Makes the descriptor readable for the sake of a queue, also if the queue has fired: who fired may have been killed before
+     * the write. Any thread that keeps the channel open.
+     *
+     * @param armed the address of the queue's armed word
+     */
+    void wake(long armed) {
+        if (!Memory.casInt(armed, Doorbell.ARMED, Doorbell.FIRED)) {
+            woken.incrementAndGet();
+        }
+        event.signal();
     }
 
     private static boolean hasOtherFired(long other) {

@@ -37,6 +37,9 @@ final class Doorbell {
      */
     void ring() {
         if (Memory.getInt(armed) == ARMED && Memory.casInt(armed, ARMED, FIRED)) {
+            if (Faults.ENABLED) {
+                Faults.at("fired");
+            }
             event.signal();
         }
     }

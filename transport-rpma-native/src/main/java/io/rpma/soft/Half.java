@@ -27,8 +27,9 @@ final class Half {
     /** Not 0 if the peer waits to send: for a receive, for room in the ring, or for the owner to be ready. */
     static final int STALLED = Memory.APART + 4;
     /**
-     * Odd while the owner executes an operation in the peer's memory. Whoever takes memory away makes that known first (the
-     * state, a region's stamp), then waits until this word is even or has changed: what is executed from then on has seen it.
+     * Odd while the owner executes an operation in the peer's memory, or tells the peer of it. Whoever takes memory away makes
+     * that known first (the state, a region's stamp), then waits until this word is even or has changed: what is executed from
+     * then on has seen it.
      */
     static final int BUSY = 2 * Memory.APART;
     /** The armed word of the owner's completion queue. */

@@ -161,6 +161,9 @@ final class LocalProcess {
         }
         int number = nextNumber();
         QueuePair queuePair = new QueuePair(peer, number, sizes, half, channel, receiveChannel);
+        if (queuePair.attachment() != null) {
+            queuePair.attachment().publish();
+        }
         queuePairs.put(number, queuePair);
         return queuePair;
     }

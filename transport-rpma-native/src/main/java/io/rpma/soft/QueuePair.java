@@ -75,6 +75,7 @@ final class QueuePair {
 
     private static final VarHandle STATE;
     private static final VarHandle EXECUTING;
+    private static final VarHandle AGAIN;
     private static final VarHandle WAITING_TAIL;
     private static final VarHandle WAITING_HEAD;
 
@@ -83,6 +84,7 @@ final class QueuePair {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             STATE = lookup.findVarHandle(QueuePair.class, "state", int.class);
             EXECUTING = lookup.findVarHandle(QueuePair.class, "executing", boolean.class);
+            AGAIN = lookup.findVarHandle(QueuePair.class, "again", boolean.class);
             WAITING_TAIL = lookup.findVarHandle(QueuePair.class, "waitingTail", long.class);
             WAITING_HEAD = lookup.findVarHandle(QueuePair.class, "waitingHead", long.class);
         } catch (ReflectiveOperationException e) {
@@ -100,6 +102,8 @@ final class QueuePair {
     private final SendQueue sends;
     private final ReceiveQueue receives;
     private final SoftSharedReceiveQueue.Attachment attachment;
+    private final CompletionChannel channel;
+    private final CompletionChannel receiveChannel;
     private final Doorbell ownDoorbell;
     private final Doorbell ownReceiveDoorbell;
     private ControlSocket control;
@@ -129,6 +133,8 @@ final class QueuePair {
 
     private int state;
     private boolean executing;
+    // Somebody has found the lock taken, and what he came for may be new to its holder.
+    private boolean again;
     private WorkRequest[] waiting;
     private long waitingTail;
     private long waitingHead;
@@ -154,6 +160,8 @@ final class QueuePair {
         base = half.address();
         long ring = base + Half.ring(receiveCapacity);
         sends = new SendQueue(sizes.sends());
+        this.channel = channel;
+        this.receiveChannel = receiveChannel;
         ownDoorbell = new Doorbell(base + Half.ARMED, channel.event());
         Memory.putInt(base + Half.ARMED, Doorbell.ARMED);
         Memory.putInt(base + Half.RECEIVE_ARMED, Doorbell.ARMED);
@@ -278,14 +286,19 @@ final class QueuePair {
         int was = (int) STATE.getVolatile(this);
         while (was != Half.ERROR && was != CLOSED) {
             if (STATE.compareAndSet(this, was, Half.ERROR)) {
+                if (Faults.ENABLED) {
+                    Faults.at("failing");
+                }
                 Memory.putIntVolatile(base + Half.STATE, Half.ERROR);
                 Memory.fullFence();
                 wakePeer();
+                wakeWaiter();
                 resume();
                 Memory.fullFence();
-                ownDoorbell.ring();
+                // Another thread may be closing the connection.
+                ownDoorbell.ringIfOpen();
                 if (ownReceiveDoorbell != ownDoorbell) {
-                    ownReceiveDoorbell.ring();
+                    ownReceiveDoorbell.ringIfOpen();
                 }
                 return;
             }
@@ -302,9 +315,9 @@ final class QueuePair {
             attachment.peerGone();
         }
         Memory.fullFence();
-        ownDoorbell.ring();
-        if (ownReceiveDoorbell != ownDoorbell) {
-            ownReceiveDoorbell.ring();
+        channel.wake(base + Half.ARMED);
+        if (receiveChannel != null) {
+            receiveChannel.wake(base + Half.RECEIVE_ARMED);
         }
     }
 
@@ -343,6 +356,12 @@ final class QueuePair {
         }
     }
 
+    private void wakeWaiter() {
+        if (attachment != null) {
+            attachment.wakeWaiter();
+        }
+    }
+
     /** Returns the number of receives that have completed and wait to be polled, at most {@code limit}. */
     int readyReceives(int limit) {
         return receives != null ? receives.ready(limit) : attachment.ready(limit);
@@ -357,10 +376,19 @@ final class QueuePair {
         if (Memory.getInt(base + Half.FAULT) != 0) {
             fail();
         }
-        // Before the ring: what the peer published while it was busy must be found before the rest is flushed.
-        boolean flush = isError() && receives != null && receives.outstanding() > 0 && !isPeerBusy();
+        boolean due = isError() && receives != null && receives.outstanding() > 0;
+        // Before the ring: what the peer published while it was busy must be found before the rest is flushed. And it takes
+        // receives until it has been told of the error, which the thread that failed may only be about to do.
+        boolean flush = due && Memory.getIntVolatile(base + Half.STATE) == Half.ERROR && !isPeerBusy();
         int result = pollArrived(completions, count);
-        return flush ? receives.flush(completions, result, number) : result;
+        if (flush) {
+            return receives.flush(completions, result, number);
+        }
+        if (due) {
+            // Nobody rings when the peer has come to an end: whoever sleeps for what is flushed looks again until then.
+            ownReceiveDoorbell.ring();
+        }
+        return result;
     }
 
     /**
@@ -378,7 +406,7 @@ final class QueuePair {
     }
 
     private boolean isPeerBusy() {
-        return remote != null && !peerGone && (Memory.getIntVolatile(remoteBase + Half.BUSY) & 1) != 0;
+        return remote != null && !peerGone && (Memory.getIntVolatile(remoteBase + Half.BUSY) & 1) != 0 && !control.isPeerGone();
     }
 
     // ---- work requests
@@ -421,6 +449,20 @@ final class QueuePair {
 
     /** Reports a work request that has been executed, and rings where somebody sleeps. */
     private void finish(int operation, int status, boolean signalled, long context, long request, long length) {
+        try {
+            tell(operation, status, signalled, context, request, length);
+        } finally {
+            leave();
+        }
+        if (status != SUCCESS) {
+            fail();
+        }
+    }
+
+    private void tell(int operation, int status, boolean signalled, long context, long request, long length) {
+        if (Faults.ENABLED) {
+            Faults.at("telling");
+        }
         boolean completed = signalled || status != SUCCESS;
         if (completed) {
             sends.complete(request, context, status, OPCODES[operation], length);
@@ -439,17 +481,14 @@ final class QueuePair {
                 ownDoorbell.ring();
             }
         }
-        if (status != SUCCESS) {
-            if (status == REM_ACCESS_ERR) {
-                // The peer's queue pair breaks as well: it learns of it by polling.
-                Memory.putIntVolatile(remoteBase + Half.FAULT, 1);
-                Memory.fullFence();
-                remoteDoorbell.ring();
-                if (remoteReceiveDoorbell != remoteDoorbell) {
-                    remoteReceiveDoorbell.ring();
-                }
+        if (status == REM_ACCESS_ERR) {
+            // The peer's queue pair breaks as well: it learns of it by polling.
+            Memory.putIntVolatile(remoteBase + Half.FAULT, 1);
+            Memory.fullFence();
+            remoteDoorbell.ring();
+            if (remoteReceiveDoorbell != remoteDoorbell) {
+                remoteReceiveDoorbell.ring();
             }
-            fail();
         }
     }
 
@@ -488,9 +527,9 @@ final class QueuePair {
 
     /** Goes on with what waits, as far as it can. Any thread of this connection may call it. */
     void resume() {
-        // The loop: whoever finds the lock taken leaves its request to the holder, who therefore looks again after unlocking.
-        while ((long) WAITING_TAIL.getVolatile(this) != (long) WAITING_HEAD.getVolatile(this)
-            && EXECUTING.compareAndSet(this, false, true)) {
+        // The loop: whoever finds the lock taken leaves its request, or its news of the peer, to the holder, who therefore looks
+        // again after unlocking.
+        while ((long) WAITING_TAIL.getVolatile(this) != (long) WAITING_HEAD.getVolatile(this) && tryLock()) {
             boolean mustWait = false;
             try {
                 while (!mustWait && waitingHead != (long) WAITING_TAIL.getAcquire(this)) {
@@ -500,10 +539,23 @@ final class QueuePair {
             } finally {
                 EXECUTING.setVolatile(this, false);
             }
-            if (mustWait) {
+            if (mustWait && !(boolean) AGAIN.getVolatile(this)) {
                 return;
             }
         }
+    }
+
+    /** Takes the lock, or sees to it that its holder looks again at all that this thread has seen. */
+    private boolean tryLock() {
+        if (!EXECUTING.compareAndSet(this, false, true)) {
+            AGAIN.setVolatile(this, true);
+            if (!EXECUTING.compareAndSet(this, false, true)) {
+                return false;
+            }
+        }
+        // Read, not only written: what was seen before it was set is seen from here on.
+        AGAIN.getAndSet(this, false);
+        return true;
     }
 
     /** Executes or flushes a request that waits. Returns whether it is done. */
@@ -518,13 +570,20 @@ final class QueuePair {
                 return false;
             }
             status = execute(request);
-            if (status < 0) {
-                // Asks to be woken, then looks once more: the peer may have posted a receive between the two.
+            while (status < 0 && status != announcement) {
+                // Asks to be woken, then looks once more: the peer may have posted a receive between the two. Or it may have made
+                // room, and there is no receive: that is another question, which it answers in another place.
+                if (Faults.ENABLED) {
+                    Faults.at("announcing");
+                }
                 announce(status);
                 status = execute(request);
             }
             if (status < 0) {
                 if (!peerGone) {
+                    if (Faults.ENABLED) {
+                        Faults.at("waiting");
+                    }
                     return false;
                 }
                 status = RETRY_EXC_ERR;
@@ -559,7 +618,12 @@ final class QueuePair {
     private void announce(int reason) {
         announcement = reason;
         if (reason == NO_RECEIVE && remoteShared != null) {
-            remoteShared.announceWaiting(remoteSharedIndex);
+            // The number there is another queue pair's once the peer has closed.
+            enter();
+            if (Memory.getIntAcquire(remoteBase + Half.STATE) == Half.READY) {
+                remoteShared.announceWaiting(remoteSharedIndex);
+            }
+            leave();
         } else {
             Memory.putIntVolatile(remoteBase + Half.STALLED, 1);
         }
@@ -580,8 +644,24 @@ final class QueuePair {
         return stands;
     }
 
+    /** Marks this queue pair busy: the peer takes no memory away from here on, or this side sees that it has. */
+    private void enter() {
+        busy++;
+        Memory.putInt(base + Half.BUSY, busy);
+        Memory.fullFence();
+    }
+
+    /** Ends what {@link #enter} has begun, if anything has. */
+    private void leave() {
+        if ((busy & 1) != 0) {
+            busy++;
+            Memory.putIntRelease(base + Half.BUSY, busy);
+        }
+    }
+
     /**
-     * Executes a work request in the peer's memory.
+     * Executes a work request in the peer's memory. Unless it has to wait, {@link #finish} follows, and this queue pair stays
+     * busy until then: where the peer is told of a message may be another queue pair's place once it has closed.
      *
      * @return the status, or, if it has to wait and nothing has been done, one of the negative reasons
      */
@@ -596,26 +676,34 @@ final class QueuePair {
             }
             localAddress = local.address() + localOffset;
         }
-        int mark = busy + 1;
-        busy = mark;
-        Memory.putInt(base + Half.BUSY, mark);
-        Memory.fullFence();
+        enter();
+        int status = NOT_READY;
         try {
-            if (peerGone) {
-                return RETRY_EXC_ERR;
-            }
-            int peerState = Memory.getIntAcquire(remoteBase + Half.STATE);
-            if (peerState != Half.READY) {
-                return peerState == Half.INITIAL ? NOT_READY : RETRY_EXC_ERR;
-            }
-            if (operation <= SEND_IMMEDIATE) {
-                return send(localAddress, length, operation == SEND_IMMEDIATE ? CompletionRing.IMMEDIATE : 0, immediate);
-            }
-            return access(operation, localAddress, target, remoteOffset, length, immediate, value);
+            status = executeBusy(operation, localAddress, target, remoteOffset, length, immediate, value);
         } finally {
-            busy = mark + 1;
-            Memory.putIntRelease(base + Half.BUSY, mark + 1);
+            if (status < 0) {
+                leave();
+            }
         }
+        return status;
+    }
+
+    private int executeBusy(int operation, long localAddress, SoftRemoteMemoryRegion target, long remoteOffset, long length,
+            int immediate, long value) {
+        if (peerGone) {
+            return RETRY_EXC_ERR;
+        }
+        int peerState = Memory.getIntAcquire(remoteBase + Half.STATE);
+        if (peerState != Half.READY) {
+            return peerState == Half.INITIAL ? NOT_READY : RETRY_EXC_ERR;
+        }
+        if (Faults.ENABLED) {
+            Faults.at("executing");
+        }
+        if (operation <= SEND_IMMEDIATE) {
+            return send(localAddress, length, operation == SEND_IMMEDIATE ? CompletionRing.IMMEDIATE : 0, immediate);
+        }
+        return access(operation, localAddress, target, remoteOffset, length, immediate, value);
     }
 
     /** Sends: takes a receive that the peer has posted, fills its buffer, and completes it. */
@@ -867,9 +955,10 @@ final class QueuePair {
         }
         int mark = Memory.getIntVolatile(base + Half.BUSY);
         if ((mark & 1) != 0) {
+            // However long it takes: that thread would crash the process, and can no more have died than this one.
             Patience patience = new Patience();
-            while (Memory.getIntVolatile(base + Half.BUSY) == mark && patience.pause()) {
-                Thread.onSpinWait();
+            while (Memory.getIntVolatile(base + Half.BUSY) == mark) {
+                patience.pause();
             }
         }
         half.release();
@@ -882,15 +971,14 @@ final class QueuePair {
      *     is closed all the same
      */
     void close() throws RpmaException {
-        int was = (int) STATE.getAndSet(this, CLOSED);
-        if (was == CLOSED) {
+        if ((int) STATE.getAndSet(this, CLOSED) == CLOSED) {
             return;
         }
         Memory.putIntVolatile(base + Half.STATE, Half.ERROR);
         Memory.fullFence();
-        if (was != Half.ERROR) {
-            wakePeer();
-        }
+        // In any case: a thread that has just failed may come too late for it.
+        wakePeer();
+        wakeWaiter();
         // A poll of another thread may be going on with what waits: it ends with the request that it is at.
         for (int rounds = 1; !EXECUTING.compareAndSet(this, false, true); rounds++) {
             if (rounds % SPINS == 0) {

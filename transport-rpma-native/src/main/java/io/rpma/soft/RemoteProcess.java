@@ -599,11 +599,17 @@ final class RemoteProcess {
         return known;
     }
 
-    /** Returns the view of a shared receive queue of this process itself, to be released by the caller. */
+    /**
+     * Returns the view of a shared receive queue of this process itself, to be released by the caller; {@code null} if it has
+     * been closed.
+     */
     synchronized SharedReceives localReceiveQueue(SoftSharedReceiveQueue queue) {
         SharedReceives view = receiveQueues.get(queue.id());
         if (view == null) {
             view = queue.view();
+            if (view == null) {
+                return null;
+            }
             receiveQueues.put(queue.id(), view);
         }
         view.addUser();

@@ -123,7 +123,8 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     }
 
     private void activate(SoftSharedReceiveQueue.Attachment attachment) {
-        if (attachment != null && !attachment.isActive()) {
+        // One may be revived and detached while its detachment is being taken: then it has finished before it is seen here.
+        if (attachment != null && !attachment.isActive() && !attachment.hasFinished()) {
             attachment.setActive(true);
             if (activeCount == active.length) {
                 active = Arrays.copyOf(active, activeCount * 2);
@@ -171,7 +172,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     private void announce() {
         news = true;
         Memory.fullFence();
-        new Doorbell(base + SharedReceives.ARMED, channel().event()).ring();
+        channel().wake(base + SharedReceives.ARMED);
     }
 
     private void takeNews() {
@@ -180,6 +181,9 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
         while (attachment != null) {
             activate(attachment);
             attachment = revived.poll();
+        }
+        if (Faults.ENABLED) {
+            Faults.at("revived");
         }
         attachment = detached.poll();
         while (attachment != null) {

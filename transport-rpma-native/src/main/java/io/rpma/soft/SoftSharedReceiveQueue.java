@@ -158,9 +158,9 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         return completionQueue;
     }
 
-    /** Returns a view for an initiator in this process. */
-    SharedReceives view() {
-        return new SharedReceives(id, memory.retain(), capacity,
+    /** Returns a view for an initiator in this process, {@code null} if the queue has been closed. */
+    synchronized SharedReceives view() {
+        return closed ? null : new SharedReceives(id, memory.retain(), capacity,
             completionQueue == null ? null : completionQueue.channel().event().retain());
     }
 
@@ -243,23 +243,16 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     private void wakeWaiting() {
         Memory.getAndSetInt(base + SharedReceives.WAITING, 0);
         for (Attachment attachment : attachments) {
-            if (attachment == null) {
-                continue;
-            }
-            long word = base + SharedReceives.WAITERS + (attachment.index >>> 6) * 8L;
-            long bit = 1L << attachment.index;
-            if ((Memory.getLongAcquire(word) & bit) != 0) {
-                Memory.getAndBitwiseAndLong(word, ~bit);
-                RemoteEnd end = attachment.queuePair.remote();
-                if (end != null && end.tryRetain()) {
-                    end.wake();
-                    end.release();
-                }
+            if (attachment != null) {
+                attachment.wakeWaiter();
             }
         }
     }
 
-    /** Attaches a queue pair, whose completions come by the ring at this address of its half. */
+    /**
+     * Attaches a queue pair, whose completions come by the ring at this address of its half. {@link Attachment#publish()} is to
+     * follow.
+     */
     synchronized Attachment attach(QueuePair queuePair, HalfMemory half, long ringAddress, int ringSize)
             throws RpmaException {
         if (closed) {
@@ -271,17 +264,23 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
                 + " which is the limit: use another one for more", null);
         }
         indexes.set(index);
-        clearBit(SharedReceives.READY, index);
-        clearBit(SharedReceives.WAITERS, index);
-        Attachment attachment = new Attachment(this, queuePair, half, index, firstUntaken(), ringAddress, ringSize);
-        Attachment[] all = attachments;
-        if (index >= all.length) {
-            all = Arrays.copyOf(all, Math.max(8, index * 2));
-        }
-        all[index] = attachment;
-        attachments = all;
         attached++;
-        return attachment;
+        if (Faults.ENABLED) {
+            Faults.at("attached");
+        }
+        return new Attachment(this, queuePair, half, index, firstUntaken(), ringAddress, ringSize);
+    }
+
+    /** Lets an attachment be found by its number, once its queue pair is complete: others set ready bits as they like. */
+    private synchronized void publish(Attachment attachment) {
+        Attachment[] all = attachments;
+        if (attachment.index >= all.length) {
+            all = Arrays.copyOf(all, Math.max(8, attachment.index * 2));
+        }
+        all[attachment.index] = attachment;
+        attachments = all;
+        clearBit(SharedReceives.READY, attachment.index);
+        clearBit(SharedReceives.WAITERS, attachment.index);
     }
 
     /** Returns the first position that may still be taken: none behind it has been. */
@@ -336,6 +335,9 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
      * again.
      */
     private void reclaim(Attachment attachment) {
+        if (Faults.ENABLED) {
+            Faults.at("reclaiming");
+        }
         int taker = attachment.index + 1;
         // Only what was taken while the queue pair was attached can be its own; unless a process has scribbled over the ring.
         int end = firstUntaken();
@@ -407,6 +409,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         private long consumed;
         // Of the completion queue that polls several rings.
         private boolean active;
+        private boolean finished;
         private int idlePolls;
 
         Attachment(SoftSharedReceiveQueue queue, QueuePair queuePair, HalfMemory half, int index, int firstPosition, long ring,
@@ -420,6 +423,11 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             this.ring = ring;
             mask = ringCapacity - 1;
             canFill = queue.slots >= ringCapacity;
+        }
+
+        /** Lets it be found: its queue pair is complete. */
+        void publish() {
+            queue.publish(this);
         }
 
         int index() {
@@ -486,13 +494,17 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
                 int flags = CompletionRing.flags(control);
                 completions.set(count++, queue.contexts[slot], status, Receives.opcode(flags), (int) data,
                     (int) (data >>> 32), number, Receives.completionFlags(flags));
+                // Before the slot can be posted again: a ring that has room for all that is posted is then never seen full.
+                Memory.putLongRelease(half.address() + Half.CONSUMED, position);
                 queue.push(slot);
+                if (Faults.ENABLED) {
+                    Faults.at("freed");
+                }
                 failed = status != 0;
             }
             if (position != consumed) {
                 idlePolls = 0;
                 consumed = position;
-                Memory.putLongRelease(half.address() + Half.CONSUMED, position);
                 if (canFill) {
                     Memory.fullFence();
                     queuePair.wakePeer();
@@ -518,6 +530,20 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             return slot;
         }
 
+        /** Rings for the peer if it waits for a receive. */
+        void wakeWaiter() {
+            long word = queue.base + SharedReceives.WAITERS + (index >>> 6) * 8L;
+            long bit = 1L << index;
+            if ((Memory.getLongAcquire(word) & bit) != 0) {
+                Memory.getAndBitwiseAndLong(word, ~bit);
+                RemoteEnd end = queuePair.remote();
+                if (end != null && end.tryRetain()) {
+                    end.wake();
+                    end.release();
+                }
+            }
+        }
+
         /** The peer has ended: what it published without a word is polled all the same. */
         void peerGone() {
             if (queue.completionQueue != null) {
@@ -527,7 +553,6 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
 
         /** Ends the queue pair's part. Nothing is published in its ring any more. */
         void detach() {
-            queue.countDown();
             if (queue.completionQueue != null) {
                 queue.completionQueue.detach(this);
             } else {
@@ -535,6 +560,8 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
                 queue.forget(this);
                 half.release();
             }
+            // The last step: from here on the queue may be closed, and its memory unmapped.
+            queue.countDown();
         }
 
         /**
@@ -557,7 +584,13 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             }
             queue.reclaim(this);
             queue.forget(this);
+            finished = true;
             half.release();
+        }
+
+        /** Returns whether {@link #finish()} has been called: there is nothing more to be polled, nor the memory for it. */
+        boolean hasFinished() {
+            return finished;
         }
 
         /** Hands out what {@link #finish()} has found. Returns the number of entries now in the batch. */

@@ -50,8 +50,16 @@ final class Child implements AutoCloseable {
         for (Object argument : arguments) {
             all.add(String.valueOf(argument));
         }
-        return new Child(ChildProcess.start(List.of("-Dio.rpma.soft.faults=true"), SoftChild.class,
-            all.toArray(String[]::new)));
+        return start(List.of("-Dio.rpma.soft.faults=true"), all);
+    }
+
+    /** Starts a process that runs {@link Interleavings}; its patience is shorter than what they wait for. */
+    static Child interleavings() throws IOException {
+        return start(List.of("-Dio.rpma.soft.faults=true", "-Dio.rpma.soft.patienceMillis=100"), List.of("interleave", "0"));
+    }
+
+    private static Child start(List<String> options, List<String> arguments) throws IOException {
+        return new Child(ChildProcess.start(options, SoftChild.class, arguments.toArray(String[]::new)));
     }
 
     /** Returns its next line; {@code null} if it has ended. */

@@ -143,6 +143,7 @@ class SharedReceivesTest {
         for (int i = 0; i < times; i++) {
             Memory.zero(ring, 64);
             SoftSharedReceiveQueue.Attachment attachment = shared.attach(user, user.half(), ring, 4);
+            attachment.publish();
             long found = 0;
             int slot = 0;
             while (found == 0 || !view.take(found, attachment.index())) {

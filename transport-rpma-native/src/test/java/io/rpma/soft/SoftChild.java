@@ -75,9 +75,20 @@ final class SoftChild {
             case "flood" -> child.flood();
             case "reconnect" -> child.reconnect();
             case "many" -> child.many();
+            case "interleave" -> child.interleave();
             default -> throw new IllegalArgumentException(arguments[0]);
         }
         System.exit(0);
+    }
+
+    /** Runs what its input names: {@code interleave}. */
+    private void interleave() throws Exception {
+        say("ready");
+        String name = input.readLine();
+        while (name != null) {
+            say(Interleavings.run(name));
+            name = input.readLine();
+        }
     }
 
     private void say(String line) {

@@ -1,0 +1,375 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.CompletionFlag;
+import io.rpma.CompletionQueue;
+import io.rpma.CompletionStatus;
+import io.rpma.Connection;
+import io.rpma.ConnectionConfig;
+import io.rpma.ConnectionEvent;
+import io.rpma.LocalMemoryRegion;
+import io.rpma.MemoryUsage;
+import io.rpma.RpmaException;
+import io.rpma.SharedReceiveQueue;
+import io.rpma.WorkCompletions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/**
+ * One thread is off the processor between two steps, and another one does its worst meanwhile: each method stops at a place of
+ * {@link Faults}, lets the other end act, and goes on. Both ends are in this process, which is one of its own.
+ */
+final class Interleavings implements AutoCloseable {
+    private static final int SUCCESS = CompletionStatus.SUCCESS.code();
+    private static final int FLUSHED = CompletionStatus.WR_FLUSH_ERR.code();
+    private static final int NO_PEER = CompletionStatus.RETRY_EXC_ERR.code();
+    /** How long what must not happen is waited for. */
+    private static final int MOMENT_MILLIS = 500;
+    /** With so many slots a connection's ring of completions can be full. */
+    private static final int MANY = 256;
+
+    private final Station station = new Station();
+    private final WorkCompletions batch = new WorkCompletions(MANY);
+
+    private Interleavings() throws RpmaException {
+    }
+
+    private interface Step {
+        void run() throws Exception;
+    }
+
+    /** Runs the method of a name; returns {@code ok}, or what went wrong. */
+    static String run(String name) {
+        try (Interleavings all = new Interleavings()) {
+            switch (name) {
+                case "newsForTheHolderOfTheLock" -> all.newsForTheHolderOfTheLock();
+                case "roomButNoReceive" -> all.roomButNoReceive();
+                case "roomIsKnownBeforeAReceive" -> all.roomIsKnownBeforeAReceive();
+                case "flushWhileThePeerIsBusy" -> all.flushWhileThePeerIsBusy();
+                case "flushBeforeThePeerIsTold" -> all.flushBeforeThePeerIsTold();
+                case "failureWakesWhoWaitsForASharedReceive" -> all.failureWakesWhoWaitsForASharedReceive();
+                case "closingWhileAnotherThreadFails" -> all.closingWhileAnotherThreadFails();
+                case "revivedAndDetachedAtOnce" -> all.revivedAndDetachedAtOnce();
+                case "readyBeforeItIsComplete" -> all.readyBeforeItIsComplete();
+                case "detachingKeepsTheQueue" -> all.detachingKeepsTheQueue();
+                case "tellingIsBusy" -> all.tellingIsBusy();
+                case "noLateAnnouncement" -> all.noLateAnnouncement();
+                case "unmappingWaitsForTheOwnThreads" -> all.unmappingWaitsForTheOwnThreads();
+                default -> throw new IllegalArgumentException(name);
+            }
+            return "ok";
+        } catch (Exception | AssertionError e) {
+            return e.toString().replaceAll("\\s+", " ");
+        } finally {
+            Faults.hook(place -> { });
+        }
+    }
+
+    @Override
+    public void close() throws RpmaException {
+        station.close();
+    }
+
+    /** Does something when a place is reached for the first time. */
+    private static AtomicInteger at(String place, Step step) {
+        AtomicInteger times = new AtomicInteger();
+        Faults.hook(reached -> {
+            if (reached.equals(place) && times.incrementAndGet() == 1) {
+                try {
+                    step.run();
+                } catch (Exception e) {
+                    throw new AssertionError(e);
+                }
+            }
+        });
+        return times;
+    }
+
+    private SharedReceiveQueue sharedQueue(int slots, int completions) throws RpmaException {
+        return station.peer.newSharedReceiveQueue(station.provider.newSharedReceiveQueueConfig().receiveQueueSize(slots)
+            .receiveCompletionQueueSize(completions));
+    }
+
+    private Ends ends(SharedReceiveQueue shared) throws RpmaException {
+        return new Ends(station, config(), shared == null ? config() : config().sharedReceiveQueue(shared));
+    }
+
+    private ConnectionConfig config() throws RpmaException {
+        return station.provider.newConnectionConfig().sendQueueSize(2 * MANY).completionQueueSize(2 * MANY);
+    }
+
+    private static QueuePair queuePair(Connection connection) {
+        return ((SoftConnection) connection).queuePair();
+    }
+
+    /** Takes what is there, without waiting, and checks that it is one completion. */
+    private void expectOne(CompletionQueue queue, long context, int status) throws RpmaException {
+        assertEquals(1, queue.poll(batch), "completions");
+        assertEquals(context, batch.context(0), "context");
+        assertEquals(status, batch.statusCode(0), "status");
+    }
+
+    /** The peer posts a receive, and rings, while the sender is about to unlock what waits: it must not wait on. */
+    private void newsForTheHolderOfTheLock() throws Exception {
+        Ends ends = ends(null);
+        AtomicInteger times = at("waiting", () -> ends.server.receive(station.region, 0, 64, 1));
+        ends.client.send(station.region, 0, 8, CompletionFlag.ALWAYS, 2);
+        assertEquals(1, times.get());
+        expectOne(ends.server.completionQueue(), 1, SUCCESS);
+        ends.closeConnections();
+    }
+
+    /** The ring of completions is full; until the sender has asked for room there is some, but no receive. */
+    private void roomButNoReceive() throws Exception {
+        try (SharedReceiveQueue shared = sharedQueue(MANY, 0)) {
+            Ends ends = ends(shared);
+            for (int i = 0; i < MANY; i++) {
+                shared.receive(station.region, i * 64L, 64, i);
+            }
+            at("announcing", () -> assertEquals(MANY, ends.server.completionQueue().poll(batch)));
+            for (int i = 0; i <= MANY; i++) {
+                ends.client.send(station.region, 0, 8, CompletionFlag.ALWAYS, i);
+            }
+            shared.receive(station.region, 0, 64, 7);
+            expectOne(ends.server.completionQueue(), 7, SUCCESS);
+            ends.closeConnections();
+        }
+    }
+
+    /** A slot is posted again by another thread while the one that polls is in the middle of a batch: the ring has room. */
+    private void roomIsKnownBeforeAReceive() throws Exception {
+        int count = 5;
+        try (SharedReceiveQueue shared = sharedQueue(1, 0)) {
+            Ends ends = ends(shared);
+            AtomicInteger sent = new AtomicInteger();
+            Step send = () -> {
+                if (sent.get() < count) {
+                    shared.receive(station.region, 0, 64, 0);
+                    ends.client.send(station.region, 0, 8, CompletionFlag.ALWAYS, sent.getAndIncrement());
+                }
+            };
+            Faults.hook(reached -> {
+                if (reached.equals("freed")) {
+                    try {
+                        send.run();
+                    } catch (Exception e) {
+                        throw new AssertionError(e);
+                    }
+                }
+            });
+            send.run();
+            int received = ends.server.completionQueue().poll(batch);
+            received += ends.server.completionQueue().poll(batch);
+            assertEquals(count, received);
+            assertEquals(0, queuePair(ends.client).stalls());
+            ends.closeConnections();
+        }
+    }
+
+    /** What is posted cannot be flushed while the peer is in the middle of a write, the end of which rings nowhere. */
+    private void flushWhileThePeerIsBusy() throws Exception {
+        Ends ends = ends(null);
+        CompletionQueue queue = ends.server.completionQueue();
+        ends.server.receive(station.region, 0, 64, 1);
+        at("executing", () -> {
+            ends.server.disconnect();
+            queue.consumeEvent();
+            assertEquals(0, queue.poll(batch));
+        });
+        ends.client.write(station.describe(station.region), 0, station.region, 64, 8, CompletionFlag.ON_ERROR, 2);
+        assertTrue(Station.isReadable(queue.fd()), "who sleeps for what is flushed is not woken");
+        queue.consumeEvent();
+        expectOne(queue, 1, FLUSHED);
+        ends.closeConnections();
+    }
+
+    /** One thread fails the queue pair, another one polls before the peer is told: the peer still takes the receive. */
+    private void flushBeforeThePeerIsTold() throws Exception {
+        Ends ends = ends(null);
+        CompletionQueue queue = ends.server.completionQueue();
+        ends.server.receive(station.region, 0, 64, 1);
+        at("failing", () -> {
+            assertEquals(0, queue.poll(batch));
+            ends.client.send(station.region, 64, 8, CompletionFlag.ALWAYS, 2);
+        });
+        ends.server.disconnect();
+        expectOne(queue, 1, SUCCESS);
+        expectOne(ends.client.completionQueue(), 2, SUCCESS);
+        ends.closeConnections();
+    }
+
+    /** A sender sleeps because no shared receive is posted; its peer fails. */
+    private void failureWakesWhoWaitsForASharedReceive() throws Exception {
+        try (SharedReceiveQueue shared = sharedQueue(4, 0)) {
+            Ends ends = ends(shared);
+            CompletionQueue queue = ends.client.completionQueue();
+            ends.client.send(station.region, 0, 8, CompletionFlag.ALWAYS, 1);
+            queue.consumeEvent();
+            assertEquals(0, queue.poll(batch));
+            ends.server.disconnect();
+            assertTrue(Station.isReadable(queue.fd()));
+            expectOne(queue, 1, NO_PEER);
+            ends.closeConnections();
+        }
+    }
+
+    /** The thread that polls the shared queue breaks a connection, while the connection's own thread closes it. */
+    private void closingWhileAnotherThreadFails() throws Exception {
+        try (SharedReceiveQueue shared = sharedQueue(4, 20)) {
+            Ends ends = ends(shared);
+            shared.receive(station.region, 0, 64, 1);
+            ends.client.send(station.region, 0, 8, CompletionFlag.ALWAYS, 1);
+            expectOne(shared.receiveCompletionQueue(), 1, SUCCESS);
+            LocalMemoryRegion source = station.peer.register(station.memory, EnumSet.of(MemoryUsage.READ_SRC));
+            ends.client.write(station.describe(source), 0, station.region, 0, 8, CompletionFlag.ALWAYS, 2);
+            ends.server.completionQueue().consumeEvent();
+            ends.client.close();
+            int closing = ends.server.completionQueue().fd();
+            List<EventFd> next = new ArrayList<>();
+            AtomicInteger times = at("failing", () -> {
+                ends.server.close();
+                while (next.isEmpty() || next.getLast().fd() < closing) {
+                    next.add(EventFd.create());
+                }
+            });
+            shared.receiveCompletionQueue().poll(batch);
+            assertEquals(1, times.get());
+            assertEquals(closing, next.getLast().fd(), "the descriptor is not used anew");
+            assertEquals(0, next.getLast().read(), "a descriptor was written to that belongs to somebody else");
+            next.forEach(EventFd::release);
+            source.close();
+            ends.closeConnections();
+        }
+    }
+
+    /** The peer goes, and the connection is closed, while the thread that polls is taking earlier news. */
+    private void revivedAndDetachedAtOnce() throws Exception {
+        try (SharedReceiveQueue shared = sharedQueue(4, 20)) {
+            Ends first = ends(shared);
+            Ends second = ends(shared);
+            first.closeConnections();
+            AtomicInteger times = at("revived", () -> {
+                second.client.close();
+                Station.expect(ConnectionEvent.CLOSED, second.server);
+                second.closeConnections();
+            });
+            assertEquals(0, shared.receiveCompletionQueue().poll(batch));
+            assertEquals(1, times.get());
+            assertEquals(0, shared.receiveCompletionQueue().poll(batch));
+            // In the memory of the one that is closed.
+            Ends third = ends(shared);
+            shared.receive(station.region, 0, 64, 1);
+            third.client.send(station.region, 0, 8, CompletionFlag.ALWAYS, 1);
+            expectOne(shared.receiveCompletionQueue(), 1, SUCCESS);
+            assertEquals(third.server.queuePairNumber(), batch.queuePairNumber(0));
+            third.closeConnections();
+        }
+    }
+
+    /** A peer sets ready bits that are not its own, while a queue pair of that number is being made. */
+    private void readyBeforeItIsComplete() throws Exception {
+        try (SharedReceiveQueue shared = sharedQueue(4, 20)) {
+            SharedReceives view = ((SoftSharedReceiveQueue) shared).view();
+            AtomicInteger times = at("attached", () -> {
+                view.markReady(0);
+                assertEquals(0, shared.receiveCompletionQueue().poll(batch));
+            });
+            Ends ends = ends(shared);
+            assertEquals(1, times.get());
+            shared.receive(station.region, 0, 64, 1);
+            ends.client.send(station.region, 0, 8, CompletionFlag.ALWAYS, 1);
+            expectOne(shared.receiveCompletionQueue(), 1, SUCCESS);
+            view.close();
+            ends.closeConnections();
+        }
+    }
+
+    /** The last connection of a shared queue is being closed: until it has done with it, the queue cannot be. */
+    private void detachingKeepsTheQueue() throws Exception {
+        try (SharedReceiveQueue shared = sharedQueue(4, 0)) {
+            Ends ends = ends(shared);
+            AtomicInteger times = at("reclaiming", () -> assertThrows(RpmaException.class, shared::close));
+            ends.closeConnections();
+            assertEquals(1, times.get());
+        }
+        SoftSharedReceiveQueue closed = (SoftSharedReceiveQueue) sharedQueue(4, 0);
+        closed.close();
+        assertNull(closed.view());
+    }
+
+    /** Until the owner of a shared queue has been told of a message, the sender's number there is its own. */
+    private void tellingIsBusy() throws Exception {
+        try (SharedReceiveQueue shared = sharedQueue(4, 20)) {
+            Ends ends = ends(shared);
+            shared.receive(station.region, 0, 64, 1);
+            long word = queuePair(ends.client).base() + Half.BUSY;
+            AtomicInteger times = at("telling", () -> assertEquals(1, Memory.getInt(word) & 1));
+            ends.client.send(station.region, 0, 8, CompletionFlag.ALWAYS, 1);
+            assertEquals(1, times.get());
+            assertEquals(0, Memory.getInt(word) & 1);
+            ends.closeConnections();
+        }
+    }
+
+    /** Who finds no shared receive, and then that the peer has failed, does not ask by a number that is no longer its own. */
+    private void noLateAnnouncement() throws Exception {
+        try (SharedReceiveQueue shared = sharedQueue(4, 0)) {
+            Ends ends = ends(shared);
+            AtomicInteger times = at("announcing", ends.server::disconnect);
+            ends.client.send(station.region, 0, 8, CompletionFlag.ALWAYS, 1);
+            assertEquals(1, times.get());
+            long words = ((SoftSharedReceiveQueue) shared).memory().address();
+            assertEquals(0, Memory.getLong(words + SharedReceives.WAITERS));
+            expectOne(ends.client.completionQueue(), 1, NO_PEER);
+            ends.closeConnections();
+        }
+    }
+
+    /** Memory that another process has given back is unmapped when no thread of this one is in it, however long that takes. */
+    private void unmappingWaitsForTheOwnThreads() throws Exception {
+        Ends ends = ends(null);
+        CountDownLatch reached = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        at("executing", () -> {
+            reached.countDown();
+            goOn.await();
+        });
+        Thread writer = new Thread(() -> {
+            try {
+                ends.client.write(station.describe(station.region), 0, station.region, 64, 8, CompletionFlag.ALWAYS, 2);
+            } catch (RpmaException e) {
+                throw new AssertionError(e);
+            }
+        });
+        writer.start();
+        reached.await();
+        Thread unmapping = new Thread(((SoftProvider) station.provider).process()::awaitOwn);
+        unmapping.start();
+        assertFalse(unmapping.join(Duration.ofMillis(MOMENT_MILLIS)), "another thread is still in that memory");
+        goOn.countDown();
+        writer.join();
+        unmapping.join();
+        ends.closeConnections();
+    }
+}
