@@ -188,11 +188,8 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
     /** The channel as its event loop sees it. */
     private final class MessageUnsafe extends ConnectionUnsafe implements UncheckedBooleanSupplier {
         private boolean readPending;
-        private boolean reading;
-        private boolean readScheduled;
         private boolean endSeen;
         private boolean endTold;
-        private final Runnable readTask = this::readScheduled;
         private Runnable closing;
         private Future<?> lingering;
 
@@ -201,9 +198,10 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
         @Override
         public void writable() {
             entries.settle();
-            if (closing == null) {
+            if (closing == null && pair.broken() == null) {
                 flush0();
             }
+            // If it is broken, what came before is read first: flushing would close at once.
             endOfLingering();
         }
 
@@ -245,15 +243,8 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
             return pair.hasArrived();
         }
 
-        private void scheduleRead() {
-            if (!readScheduled && !reading) {
-                readScheduled = true;
-                eventLoop().execute(readTask);
-            }
-        }
-
-        private void readScheduled() {
-            readScheduled = false;
+        @Override
+        void readScheduled() {
             if (isOpen() && closing == null && wantsRead() && hasInput()) {
                 read();
             }
@@ -294,6 +285,8 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
                 handle.readComplete();
                 pipeline.fireChannelReadComplete();
                 pipeline.fireExceptionCaught(t);
+                // A message is lost: what follows it is not what the peer has sent.
+                close(voidPromise());
             } finally {
                 reading = false;
                 if (isOpen() && closing == null && wantsRead() && hasInput()) {
@@ -344,8 +337,12 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
         }
 
         private void endOfLingering() {
-            if (closing != null && (entries.count() == 0 || pair.broken() != null)) {
-                lingered();
+            if (closing != null) {
+                // What has succeeded before the connection ended.
+                entries.settle();
+                if (entries.count() == 0 || pair.broken() != null) {
+                    lingered();
+                }
             }
         }
 
