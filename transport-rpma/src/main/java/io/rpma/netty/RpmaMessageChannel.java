@@ -14,6 +14,9 @@
 package io.rpma.netty;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.EmptyByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelConfig;
 import io.netty.channel.ChannelOutboundBuffer;
@@ -53,6 +56,8 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
     private static final long LINGER_NANOS_AT_SHUTDOWN = TimeUnit.MILLISECONDS.toNanos(500);
     private static final String EXPECTED_TYPES = " (expected: " + StringUtil.simpleClassName(ByteBuf.class) + ", "
         + StringUtil.simpleClassName(RpmaMessage.class) + ", " + StringUtil.simpleClassName(RpmaOperation.class) + ')';
+
+    private static final ByteBuf EMPTY = new EmptyByteBuf(UnpooledByteBufAllocator.DEFAULT);
 
     private final RpmaMessageChannelConfig config = new RpmaMessageChannelConfig(this);
     private final PostedEntries entries = new PostedEntries();
@@ -165,6 +170,10 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
 
     /** Returns the buffer if the device reaches it, or a copy in its place. */
     private static ByteBuf registered(ByteBuf buf) throws RpmaException {
+        if (buf == Unpooled.EMPTY_BUFFER) {
+            // Which stands for what was cancelled: PostedEntries.
+            return EMPTY;
+        }
         if (!buf.isReadable() || RegisteredCopy.isRegistered(buf)) {
             return buf;
         }

@@ -236,6 +236,38 @@ class MessageChannelTest {
         });
     }
 
+    /** What is cancelled before it is flushed is not sent; what is around it is, once, and is told of. */
+    @Test
+    void cancelledMessagesAreNotSent() throws Exception {
+        connect();
+        for (int round = 0; round < 8; round++) {
+            int cancelled = round;
+            List<ChannelFuture> futures = new ArrayList<>();
+            // On the loop: what is cancelled on its way there is never written at all.
+            channels.client.eventLoop().submit(() -> {
+                for (int i = 0; i < 3; i++) {
+                    ChannelFuture write = channels.client.write(i == 1 ? Unpooled.EMPTY_BUFFER : bytes(4, i));
+                    if ((cancelled & 1 << i) != 0) {
+                        assertTrue(write.cancel(false));
+                    } else {
+                        futures.add(write);
+                    }
+                }
+                channels.client.flush();
+            }).sync();
+            for (ChannelFuture future : futures) {
+                assertTrue(future.await(20, TimeUnit.SECONDS), "cancelled: " + cancelled);
+                future.sync();
+            }
+            for (int i = 0; i < 3; i++) {
+                if ((cancelled & 1 << i) == 0) {
+                    assertBytes(channels.atServer.next(), i == 1 ? 0 : 4, i);
+                }
+            }
+        }
+        goesOn();
+    }
+
     @Test
     void otherTypesAreRefused() throws Exception {
         connect();

@@ -275,6 +275,37 @@ class OneSidedTest {
         }
     }
 
+    /** What is cancelled before it is flushed is not executed; what is around it is, once, and is told of. */
+    @ParameterizedTest
+    @EnumSource
+    void aCancelledOperationIsNotExecuted(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        RpmaOperation cancelled = RpmaOperation.atomicWrite(remote, 8, 2);
+        ByteBuf target = Unpooled.buffer(8);
+        // On the loop: what is cancelled on its way there is never written at all.
+        List<ChannelFuture> futures = client.eventLoop().submit(() -> {
+            ChannelFuture first = client.write(RpmaOperation.atomicWrite(remote, 0, 1));
+            assertTrue(client.write(cancelled).cancel(false));
+            ChannelFuture read = client.write(RpmaOperation.read(remote, 0, 8, target));
+            ChannelFuture last = client.write(RpmaOperation.atomicWrite(remote, 16, 3));
+            assertTrue(client.write(RpmaOperation.atomicWrite(remote, 8, 4)).cancel(false));
+            client.flush();
+            return List.of(first, read, last);
+        }).get();
+        for (ChannelFuture future : futures) {
+            assertTrue(future.await(20, TimeUnit.SECONDS));
+            future.sync();
+        }
+        assertEquals(0, cancelled.refCnt());
+        assertEquals(8, target.readableBytes());
+        target.release();
+        assertEquals(0, there.memory().get(ValueLayout.JAVA_LONG, 8));
+        RpmaChannelCounters counters = client instanceof RpmaChannel stream ? stream.counters()
+            : ((RpmaMessageChannel) client).counters();
+        assertTrue(counters.completions() <= 3, () -> counters.completions() + " completions of three operations");
+        goesOn();
+    }
+
     /** What is written after an operation arrives after it has been executed. */
     @ParameterizedTest
     @EnumSource
