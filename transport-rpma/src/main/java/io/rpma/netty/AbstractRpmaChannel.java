@@ -19,6 +19,7 @@ import io.netty.channel.ChannelException;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelMetadata;
+import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.ConnectTimeoutException;
 import io.netty.channel.EventLoop;
@@ -162,14 +163,10 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
     @Override
     protected void doRegister(ChannelPromise promise) {
         EventLoops.register(this, handle(), promise, registration -> {
-            handle().registration = registration;
-            if (pair() != null) {
-                handle().registration.submit(RpmaIoOps.OPEN);
-            }
+            handle().begin(registration);
             promise.setSuccess();
-            if (pair() != null && handle().hasInput()) {
-                // What came, and how the connection ended, before this loop watched: no event tells it again.
-                eventLoop().execute(handle()::readable);
+            if (pair() != null) {
+                handle().catchUpWithThePast();
             }
         });
     }
@@ -179,6 +176,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         IoRegistration registration = handle().registration;
         if (registration != null) {
             handle().registration = null;
+            handle().readTask = null;
             registration.cancel();
         }
     }
@@ -214,8 +212,8 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         }
         IoRegistration registration = unsafe.registration;
         QueuePair closing = pair();
-        if (registration == null) {
-            // Never registered, or no more: nobody watches the descriptors.
+        if (registration == null && !(unsafe.wasRegistered && eventLoop().inEventLoop())) {
+            // Nobody watches the descriptors, and no loop is there to wait for anything.
             if (closing != null) {
                 closing.close();
             }
@@ -230,8 +228,10 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
     }
 
     private void closePair(IoRegistration registration, QueuePair closing, EventLoop loop) {
-        registration.submit(RpmaIoOps.CLOSE);
-        doDeregister();
+        if (registration != null) {
+            registration.submit(RpmaIoOps.CLOSE);
+            doDeregister();
+        }
         if (closing == null) {
             return;
         }
@@ -246,6 +246,10 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
     /** The channel as its event loop sees it. */
     abstract class ConnectionUnsafe extends AbstractUnsafe implements RpmaIoHandle, QueuePair.Listener {
         IoRegistration registration;
+        // Of this registration: one that is scheduled still when the channel leaves the loop must not touch it any more.
+        private ReadTask readTask;
+        private boolean wasRegistered;
+        boolean reading;
         private ChannelPromise connectPromise;
         private Future<?> connectTimeout;
         private InetSocketAddress connectAddress;
@@ -417,6 +421,62 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
             pipeline().fireChannelActive();
             if (!accepted) {
                 close(voidPromise());
+            }
+        }
+
+        // ---- on one loop after the other ----
+
+        private void begin(IoRegistration with) {
+            registration = with;
+            wasRegistered = true;
+            readTask = new ReadTask();
+            if (pair() != null) {
+                with.submit(RpmaIoOps.OPEN);
+            }
+        }
+
+        /** What came, how the connection ended, and what was to be sent, before this loop watched: no event tells it again. */
+        private void catchUpWithThePast() {
+            if (hasInput()) {
+                later(this::readable);
+            }
+            ChannelOutboundBuffer outbound = outboundBuffer();
+            if (outbound != null && !outbound.isEmpty()) {
+                later(this::writable);
+            }
+        }
+
+        /** Does something later, unless the channel has left this loop by then: its next registration catches up. */
+        final void later(Runnable task) {
+            IoRegistration current = registration;
+            eventLoop().execute(() -> {
+                if (registration == current) {
+                    task.run();
+                }
+            });
+        }
+
+        /** Reads on later; while no loop has the channel, once one has. */
+        final void scheduleRead() {
+            ReadTask task = readTask;
+            if (task != null && !task.isScheduled && !reading) {
+                task.isScheduled = true;
+                eventLoop().execute(task);
+            }
+        }
+
+        /** Reads on, if there is something to be read, and somebody who wants it. */
+        abstract void readScheduled();
+
+        private final class ReadTask implements Runnable {
+            private boolean isScheduled;
+
+            @Override
+            public void run() {
+                isScheduled = false;
+                if (readTask == this) {
+                    readScheduled();
+                }
             }
         }
 

@@ -316,6 +316,8 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
                     accept(request);
                 } catch (RpmaException e) {
                     LOGGER.warn("The connection of {} to {} could not be accepted.", request.remoteAddress(), local, e);
+                    // The next one is not to blame, and the descriptor will not tell again that it has come.
+                    eventLoop().execute(this::eventsReady);
                     return e;
                 }
             }

@@ -32,6 +32,8 @@ final class LingeringClose implements RpmaIoHandle, QueuePair.Listener {
     /** Without the end of the stream, a device that answers needs microseconds. */
     private static final long ABORT_MILLIS = 1_000;
     private static final long DESTROY_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+    /** So often at once: a peer that goes on sending must not keep the loop. */
+    private static final int MOST_POLLS = 16;
 
     private final QueuePair pair;
     private final boolean orderly;
@@ -74,7 +76,7 @@ final class LingeringClose implements RpmaIoHandle, QueuePair.Listener {
         }
         // Often the completion is there already: then neither a registration nor a timer is needed.
         WorkCompletions batch = QueuePair.rest();
-        while (!lingering.isDone() && pair.poll(batch) > 0) {
+        for (int polls = 0; polls < MOST_POLLS && !lingering.isDone() && pair.poll(batch) > 0; polls++) {
             continue;
         }
         if (pair.isClosed() || lingering.isDone()) {

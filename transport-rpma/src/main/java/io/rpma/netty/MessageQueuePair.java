@@ -263,15 +263,15 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
         int bytes = arrivedBytes[head];
         arrivedHead = (head + 1) % arrivedSlot.length;
         arrivedCount--;
-        Object message;
-        if (arrivedKind[head] == WRITTEN) {
-            message = new RpmaWritten(arrivedImmediate[head], bytes);
-        } else {
+        try {
+            if (arrivedKind[head] == WRITTEN) {
+                return new RpmaWritten(arrivedImmediate[head], bytes);
+            }
             ByteBuf content = content(slot, bytes, allocator);
-            message = arrivedKind[head] == PLAIN ? content : new RpmaMessage(content, arrivedImmediate[head]);
+            return arrivedKind[head] == PLAIN ? content : new RpmaMessage(content, arrivedImmediate[head]);
+        } finally {
+            post(slot);
         }
-        post(slot);
-        return message;
     }
 
     private ByteBuf content(int slot, int bytes, ByteBufAllocator allocator) {
@@ -347,17 +347,23 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
         boolean signal = last || freeSlots() == 1 || unsignalled + 1 >= sizes.sendQueue() >>> 2;
         CompletionFlag flag = signal ? CompletionFlag.ALWAYS : CompletionFlag.ON_ERROR;
         long context = SEND_CONTEXT | posted;
+        boolean registered = !(message instanceof RpmaOperation);
         try {
             switch (message) {
                 case ByteBuf buf -> send(buf, flag, context);
                 case RpmaMessage withImmediate -> sendWithImmediate(withImmediate, flag, context);
-                default -> ((RpmaOperation) message).post(connection, fabric, flag, context);
+                default -> {
+                    RpmaOperation operation = (RpmaOperation) message;
+                    operation.register(fabric);
+                    registered = true;
+                    operation.post(connection, fabric, flag, context);
+                }
             }
         } catch (RpmaException e) {
             outcomes.refuse(e);
-            if (e.error() != RpmaError.INVALID && e.error() != RpmaError.NOT_SUPPORTED) {
+            if (registered && e.error() != RpmaError.INVALID && e.error() != RpmaError.NOT_SUPPORTED) {
                 breakWith(e);
-            } else if (signal && unsignalled > 0) {
+            } else if ((signal || outcomes.isFull()) && unsignalled > 0) {
                 signalBefore();
             }
             return;
@@ -370,7 +376,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
         outcomes.post();
     }
 
-    /** A refused work request would have brought the completion of those before it. */
+    /** A refused work request would have brought the completion of those before it, or many refused ones wait for it. */
     private void signalBefore() {
         try {
             connection.write(null, 0, null, 0, 0, CompletionFlag.ALWAYS, FILLER_CONTEXT | posted - 1);

@@ -13,6 +13,7 @@
 
 package io.rpma.netty;
 
+import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelOutboundBuffer;
 
 /**
@@ -42,6 +43,8 @@ final class PostedEntries implements ChannelOutboundBuffer.MessageProcessor {
     private Target target;
     private int count;
     private int skip;
+    // To be posted when it is known whether something follows: the buffer's size counts what was cancelled, too.
+    private Object held;
 
     /** How many entries are under way. */
     int count() {
@@ -54,6 +57,7 @@ final class PostedEntries implements ChannelOutboundBuffer.MessageProcessor {
         target = to;
         do {
             skip = count;
+            held = null;
             try {
                 in.forEachFlushedMessage(this);
             } catch (RuntimeException | Error e) {
@@ -61,6 +65,7 @@ final class PostedEntries implements ChannelOutboundBuffer.MessageProcessor {
             } catch (Exception e) {
                 throw new AssertionError(e);
             }
+            post(true);
             // A promise's listener may have flushed more.
         } while (settle() && count < in.size());
     }
@@ -71,12 +76,28 @@ final class PostedEntries implements ChannelOutboundBuffer.MessageProcessor {
             skip--;
             return true;
         }
+        post(false);
         if (!target.takes(message) || !target.canPost()) {
             return false;
         }
-        count++;
-        target.post(message, count == buffer.size());
+        held = message;
         return true;
+    }
+
+    private void post(boolean last) {
+        Object message = held;
+        if (message != null) {
+            held = null;
+            count++;
+            target.post(message, last);
+        }
+    }
+
+    /** Drops what was cancelled before it was flushed: never posted, and an empty buffer in the place of what it was. */
+    private void dropCancelled() {
+        while (buffer.current() == Unpooled.EMPTY_BUFFER) {
+            buffer.remove();
+        }
     }
 
     /** Tells the promises of what has ended; they may do anything, even close the channel. Returns whether there was any. */
@@ -86,6 +107,7 @@ final class PostedEntries implements ChannelOutboundBuffer.MessageProcessor {
             Throwable cause = target.outcomes().next();
             count--;
             any = true;
+            dropCancelled();
             if (cause != null) {
                 buffer.remove(cause);
                 continue;
@@ -102,6 +124,7 @@ final class PostedEntries implements ChannelOutboundBuffer.MessageProcessor {
     void fail(Throwable cause) {
         while (count > 0) {
             count--;
+            dropCancelled();
             buffer.remove(cause);
         }
     }

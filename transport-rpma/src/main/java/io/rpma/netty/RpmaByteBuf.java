@@ -131,6 +131,10 @@ final class RpmaByteBuf extends AbstractReferenceCountedByteBuf {
             return;
         }
         NativeMemory.copy(address, larger.address, length);
+        if (outgrown != null) {
+            outgrown.release();
+            outgrown = null;
+        }
         BuddyArena.Block old = block;
         attach(larger.block);
         larger.attach(old);

@@ -229,7 +229,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
                     writeBytes(to, in, buf.readableBytes());
                 }
             } else if (!writeRegion(to, in, (FileRegion) msg)) {
-                eventLoop().execute(handle()::flush0);
+                handle().later(handle()::flush0);
                 return;
             }
             if (!open) {
@@ -268,7 +268,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
      */
     private void writeBytes(StreamQueuePair to, ChannelOutboundBuffer in, int together) throws Exception {
         int limit = to.messageLimit(together);
-        RpmaByteBuf message = message((int) Math.min(limit, Math.max(1, in.totalPendingWriteBytes())));
+        RpmaByteBuf message = message(to, Math.min(limit, Math.max(1, in.totalPendingWriteBytes())));
         boolean more;
         try {
             gatherer.message = message;
@@ -300,7 +300,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
             in.remove();
             return true;
         }
-        RpmaByteBuf message = message((int) Math.min(to.messageLimit(remaining), remaining));
+        RpmaByteBuf message = message(to, Math.min(to.messageLimit(remaining), remaining));
         long n;
         try {
             n = region.transferTo(new MessageSink(message), position);
@@ -332,8 +332,14 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
         to.send(message, message.slab(), message.block().offset, message.readableBytes(), together, last);
     }
 
-    private static RpmaByteBuf message(int bytes) throws IOException {
+    /** Registered memory for a message of so many bytes; for fewer, if there is none for so much large data in one piece. */
+    private static RpmaByteBuf message(StreamQueuePair to, long wanted) throws IOException {
+        int bytes = (int) wanted;
         RpmaByteBuf message = RpmaByteBufAllocator.DEFAULT.registered(bytes, bytes);
+        if (message == null && bytes > to.messageLimit()) {
+            bytes = to.messageLimit();
+            message = RpmaByteBufAllocator.DEFAULT.registered(bytes, bytes);
+        }
         if (message == null) {
             throw new IOException("no registered memory is left for a message of " + bytes + " bytes: "
                 + RpmaByteBufAllocator.DEFAULT.registeredBytes()
@@ -456,12 +462,9 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
     /** The channel as its event loop sees it. */
     private final class StreamUnsafe extends ConnectionUnsafe implements UncheckedBooleanSupplier {
         private boolean readPending;
-        private boolean reading;
-        private boolean readScheduled;
         private boolean endSeen;
         private boolean catchingUp;
         private boolean inputShutdownComplete;
-        private final Runnable readTask = this::readScheduled;
 
         @Override
         public void writable() {
@@ -486,7 +489,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
         @Override
         public void readable() {
             if (catchingUp) {
-                eventLoop().execute(this::readable);
+                later(this::readable);
                 return;
             }
             StreamQueuePair current = pair;
@@ -494,9 +497,10 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
                 return;
             }
             if (inputShutdownComplete) {
-                // A peer that has ended its stream may go: that shows when something is written. Anything else shows now.
                 if (current.isAbnormal()) {
                     closeBroken(current);
+                } else {
+                    peerGone(current);
                 }
                 return;
             }
@@ -535,15 +539,8 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
             return pair.available() > 0;
         }
 
-        private void scheduleRead() {
-            if (!readScheduled && !reading) {
-                readScheduled = true;
-                eventLoop().execute(readTask);
-            }
-        }
-
-        private void readScheduled() {
-            readScheduled = false;
+        @Override
+        void readScheduled() {
             if (isOpen() && pair != null && wantsRead() && hasInput()) {
                 read();
             }
@@ -625,9 +622,17 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
                 inputShutdownComplete = true;
                 pipeline().fireUserEventTriggered(ChannelInputShutdownReadComplete.INSTANCE);
             }
+            peerGone(from);
         }
 
         // ---- the end ----
+
+        /** A peer that has ended its stream may go: that shows when something is written, or was and could not be sent. */
+        private void peerGone(StreamQueuePair from) {
+            if (open && from.broken() != null) {
+                writable();
+            }
+        }
 
         private void closeBroken(StreamQueuePair from) {
             operations.settle();

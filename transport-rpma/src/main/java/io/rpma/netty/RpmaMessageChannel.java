@@ -14,6 +14,9 @@
 package io.rpma.netty;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.EmptyByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelConfig;
 import io.netty.channel.ChannelOutboundBuffer;
@@ -53,6 +56,8 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
     private static final long LINGER_NANOS_AT_SHUTDOWN = TimeUnit.MILLISECONDS.toNanos(500);
     private static final String EXPECTED_TYPES = " (expected: " + StringUtil.simpleClassName(ByteBuf.class) + ", "
         + StringUtil.simpleClassName(RpmaMessage.class) + ", " + StringUtil.simpleClassName(RpmaOperation.class) + ')';
+
+    private static final ByteBuf EMPTY = new EmptyByteBuf(UnpooledByteBufAllocator.DEFAULT);
 
     private final RpmaMessageChannelConfig config = new RpmaMessageChannelConfig(this);
     private final PostedEntries entries = new PostedEntries();
@@ -165,6 +170,10 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
 
     /** Returns the buffer if the device reaches it, or a copy in its place. */
     private static ByteBuf registered(ByteBuf buf) throws RpmaException {
+        if (buf == Unpooled.EMPTY_BUFFER) {
+            // Which stands for what was cancelled: PostedEntries.
+            return EMPTY;
+        }
         if (!buf.isReadable() || RegisteredCopy.isRegistered(buf)) {
             return buf;
         }
@@ -188,11 +197,8 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
     /** The channel as its event loop sees it. */
     private final class MessageUnsafe extends ConnectionUnsafe implements UncheckedBooleanSupplier {
         private boolean readPending;
-        private boolean reading;
-        private boolean readScheduled;
         private boolean endSeen;
         private boolean endTold;
-        private final Runnable readTask = this::readScheduled;
         private Runnable closing;
         private Future<?> lingering;
 
@@ -201,9 +207,10 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
         @Override
         public void writable() {
             entries.settle();
-            if (closing == null) {
+            if (closing == null && pair.broken() == null) {
                 flush0();
             }
+            // If it is broken, what came before is read first: flushing would close at once.
             endOfLingering();
         }
 
@@ -245,15 +252,8 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
             return pair.hasArrived();
         }
 
-        private void scheduleRead() {
-            if (!readScheduled && !reading) {
-                readScheduled = true;
-                eventLoop().execute(readTask);
-            }
-        }
-
-        private void readScheduled() {
-            readScheduled = false;
+        @Override
+        void readScheduled() {
             if (isOpen() && closing == null && wantsRead() && hasInput()) {
                 read();
             }
@@ -294,6 +294,8 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
                 handle.readComplete();
                 pipeline.fireChannelReadComplete();
                 pipeline.fireExceptionCaught(t);
+                // A message is lost: what follows it is not what the peer has sent.
+                close(voidPromise());
             } finally {
                 reading = false;
                 if (isOpen() && closing == null && wantsRead() && hasInput()) {
@@ -344,8 +346,12 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
         }
 
         private void endOfLingering() {
-            if (closing != null && (entries.count() == 0 || pair.broken() != null)) {
-                lingered();
+            if (closing != null) {
+                // What has succeeded before the connection ended.
+                entries.settle();
+                if (entries.count() == 0 || pair.broken() != null) {
+                    lingered();
+                }
             }
         }
 

@@ -243,7 +243,16 @@ public final class RpmaOperation extends AbstractReferenceCounted {
         return new RpmaException(RpmaError.INVALID, kind.text + " refused: " + why);
     }
 
-    /** Posts the operation. */
+    /** Registers the operation's memory with the device, unless it is already. What keeps it from that is no fault of others. */
+    void register(Fabric fabric) throws RpmaException {
+        if (region != null) {
+            region.on(fabric);
+        } else if (memory != null) {
+            RpmaByteBufAllocator.slab(memory.memoryAddress()).region(fabric);
+        }
+    }
+
+    /** Posts the operation, which has been registered. */
     void post(Connection connection, Fabric fabric, CompletionFlag flag, long context) throws RpmaException {
         if (length > fabric.limits().maxMessageSize()) {
             throw refused(length + " bytes are more than the " + fabric.limits().maxMessageSize() + " that " + fabric

@@ -725,11 +725,14 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     @Override
     public void post(Object message, boolean last) {
         RpmaOperation operation = (RpmaOperation) message;
+        boolean registered = false;
         try {
+            operation.register(fabric);
+            registered = true;
             operation.post(connection, fabric, CompletionFlag.ALWAYS, SEND_CONTEXT | posted);
         } catch (RpmaException e) {
             outcomes.refuse(e);
-            if (e.error() != RpmaError.INVALID && e.error() != RpmaError.NOT_SUPPORTED) {
+            if (registered && e.error() != RpmaError.INVALID && e.error() != RpmaError.NOT_SUPPORTED) {
                 breakWith(e);
             }
             return;

@@ -185,6 +185,30 @@ class BulkTest {
         }
     }
 
+    /** Where registered memory is left only in smaller pieces, what has to be copied goes in smaller messages. */
+    @Test
+    void largeDataIsSentWithoutAPieceOfMemoryForAllOfIt() throws Exception {
+        connect(AREA, true);
+        sendUntilGranted(AREA);
+        // Areas are there to be filled, and nothing is under way.
+        send(AREA);
+        take(AREA);
+        List<ByteBuf> all = new ArrayList<>();
+        for (ByteBuf buf = RpmaByteBufAllocator.DEFAULT.registered(AREA, AREA); buf != null;
+                buf = RpmaByteBufAllocator.DEFAULT.registered(AREA, AREA)) {
+            all.add(buf);
+        }
+        all.removeLast().release();
+        all.add(RpmaByteBufAllocator.DEFAULT.registered(AREA / 2, AREA / 2));
+        try {
+            client.writeAndFlush(fill(Unpooled.buffer(AREA), AREA)).sync();
+            take(AREA);
+        } finally {
+            all.forEach(ByteBuf::release);
+        }
+        assertTrue(sink.failures.isEmpty(), sink.failures::toString);
+    }
+
     private enum Source {
         REGISTERED, HEAP, COMPOSITE, FILE
     }

@@ -23,6 +23,7 @@ import io.netty.channel.ServerChannel;
 import io.netty.util.NetUtil;
 import io.netty.util.ReferenceCountUtil;
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -88,6 +89,11 @@ final class ConnectedChannels implements AutoCloseable {
 
         boolean hasRead() {
             return !read.isEmpty();
+        }
+
+        /** The failures so far. */
+        List<Throwable> allFailures() {
+            return List.copyOf(failures);
         }
 
         Throwable failure() throws InterruptedException {

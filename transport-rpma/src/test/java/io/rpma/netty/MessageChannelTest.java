@@ -15,9 +15,12 @@ package io.rpma.netty;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.AbstractByteBufAllocator;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
@@ -233,6 +236,38 @@ class MessageChannelTest {
         });
     }
 
+    /** What is cancelled before it is flushed is not sent; what is around it is, once, and is told of. */
+    @Test
+    void cancelledMessagesAreNotSent() throws Exception {
+        connect();
+        for (int round = 0; round < 8; round++) {
+            int cancelled = round;
+            List<ChannelFuture> futures = new ArrayList<>();
+            // On the loop: what is cancelled on its way there is never written at all.
+            channels.client.eventLoop().submit(() -> {
+                for (int i = 0; i < 3; i++) {
+                    ChannelFuture write = channels.client.write(i == 1 ? Unpooled.EMPTY_BUFFER : bytes(4, i));
+                    if ((cancelled & 1 << i) != 0) {
+                        assertTrue(write.cancel(false));
+                    } else {
+                        futures.add(write);
+                    }
+                }
+                channels.client.flush();
+            }).sync();
+            for (ChannelFuture future : futures) {
+                assertTrue(future.await(20, TimeUnit.SECONDS), "cancelled: " + cancelled);
+                future.sync();
+            }
+            for (int i = 0; i < 3; i++) {
+                if ((cancelled & 1 << i) == 0) {
+                    assertBytes(channels.atServer.next(), i == 1 ? 0 : 4, i);
+                }
+            }
+        }
+        goesOn();
+    }
+
     @Test
     void otherTypesAreRefused() throws Exception {
         connect();
@@ -258,6 +293,28 @@ class MessageChannelTest {
         assertTrue(cause.getMessage().contains("101") && cause.getMessage().contains("100"), cause.getMessage());
         fails(withImmediate);
         assertBytes(channels.atServer.next(), 100, 1);
+        goesOn();
+    }
+
+    /** However many are refused behind one that was posted, and has not asked for its completion: nothing waits for ever. */
+    @Test
+    void manyRefusedMessagesBehindOneThatWasPosted() throws Exception {
+        connect(server -> server.option(RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES, 100),
+            client -> client.option(RpmaChannelOption.RPMA_PEER_RECEIVE_BUFFER_BYTES, 100));
+        ChannelFuture posted = channels.client.write(bytes(100, 1));
+        List<ChannelFuture> refused = new ArrayList<>();
+        for (int i = 0; i < 1000; i++) {
+            refused.add(channels.client.write(bytes(101, 2)));
+        }
+        ChannelFuture last = channels.client.write(bytes(100, 3));
+        channels.client.flush();
+        for (ChannelFuture future : refused) {
+            assertInstanceOf(RpmaException.class, fails(future));
+        }
+        posted.sync();
+        last.sync();
+        assertBytes(channels.atServer.next(), 100, 1);
+        assertBytes(channels.atServer.next(), 100, 3);
         goesOn();
     }
 
@@ -406,7 +463,64 @@ class MessageChannelTest {
         futures.get(9).sync();
     }
 
+    /** A message that cannot be read is lost, so the channel ends; its receive, which is of others too, is not lost. */
+    @Test
+    void aMessageThatThereIsNoMemoryForEndsTheChannel() throws Exception {
+        RpmaSharedReceiveQueue one = new RpmaSharedReceiveQueue(1, 100);
+        ByteBufAllocator poor = new AbstractByteBufAllocator(true) {
+            @Override
+            protected ByteBuf newHeapBuffer(int initialCapacity, int maxCapacity) {
+                throw new OutOfMemoryError("as asked for");
+            }
+
+            @Override
+            protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
+                throw new OutOfMemoryError("as asked for");
+            }
+
+            @Override
+            public boolean isDirectBufferPooled() {
+                return false;
+            }
+        };
+        connect(server -> server.option(RpmaChannelOption.RPMA_RECEIVE_QUEUE, one).childOption(ChannelOption.ALLOCATOR, poor),
+            client -> { });
+        Channel other = new Bootstrap().group(group).channel(RpmaMessageChannel.class).handler(new ConnectedChannels.End())
+            .connect(channels.listener.localAddress()).sync().channel();
+        channels.atServer.accepted().config().setAllocator(UnpooledByteBufAllocator.DEFAULT);
+        channels.client.writeAndFlush(bytes(4, 1)).sync();
+        assertInstanceOf(OutOfMemoryError.class, channels.atServer.failure());
+        assertTrue(channels.server.closeFuture().await(20, TimeUnit.SECONDS));
+        other.writeAndFlush(bytes(4, 2)).sync();
+        assertBytes(channels.atServer.next(), 4, 2);
+        other.close().sync();
+        one.release();
+    }
+
     // ---- the end ----
+
+    /** The completion is found when the end of the connection is, and not before. */
+    @Test
+    void aMessageThatWasDeliveredBeforeThePeerWentHasSucceeded() throws Exception {
+        try (RawPeer peer = new RawPeer()) {
+            ChannelFuture connect = new Bootstrap().group(group).channel(RpmaMessageChannel.class)
+                .handler(new ConnectedChannels.End()).connect(peer.listen());
+            peer.accept(null);
+            Channel channel = connect.sync().channel();
+            assertEquals(ConnectionEvent.ESTABLISHED, peer.nextEvent());
+            ChannelFuture written = channel.eventLoop().submit(() -> {
+                ChannelFuture write = channel.writeAndFlush(bytes(4, 1));
+                channel.close();
+                // Waits as long as the peer needs.
+                peer.receive();
+                peer.disconnect();
+                ((RpmaIoHandle) channel.unsafe()).eventsReady();
+                return write;
+            }).get();
+            assertTrue(channel.closeFuture().await(20, TimeUnit.SECONDS));
+            written.sync();
+        }
+    }
 
     /** What was written before the close is delivered, and its promise says so. */
     @Test

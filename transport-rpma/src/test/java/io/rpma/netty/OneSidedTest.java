@@ -21,7 +21,9 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelOption;
 import io.rpma.CompletionStatus;
 import io.rpma.FlushType;
+import io.rpma.LocalMemoryRegion;
 import io.rpma.MemoryUsage;
+import io.rpma.Rpma;
 import io.rpma.RpmaException;
 import io.rpma.netty.ConnectedChannels.Kind;
 import java.lang.foreign.ValueLayout;
@@ -31,6 +33,7 @@ import java.nio.ByteOrder;
 import java.nio.channels.ClosedChannelException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -49,6 +52,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /** One-sided operations on channels of both kinds: what succeeds, and what each kind of mistake does. */
@@ -271,6 +275,37 @@ class OneSidedTest {
         }
     }
 
+    /** What is cancelled before it is flushed is not executed; what is around it is, once, and is told of. */
+    @ParameterizedTest
+    @EnumSource
+    void aCancelledOperationIsNotExecuted(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        RpmaOperation cancelled = RpmaOperation.atomicWrite(remote, 8, 2);
+        ByteBuf target = Unpooled.buffer(8);
+        // On the loop: what is cancelled on its way there is never written at all.
+        List<ChannelFuture> futures = client.eventLoop().submit(() -> {
+            ChannelFuture first = client.write(RpmaOperation.atomicWrite(remote, 0, 1));
+            assertTrue(client.write(cancelled).cancel(false));
+            ChannelFuture read = client.write(RpmaOperation.read(remote, 0, 8, target));
+            ChannelFuture last = client.write(RpmaOperation.atomicWrite(remote, 16, 3));
+            assertTrue(client.write(RpmaOperation.atomicWrite(remote, 8, 4)).cancel(false));
+            client.flush();
+            return List.of(first, read, last);
+        }).get();
+        for (ChannelFuture future : futures) {
+            assertTrue(future.await(20, TimeUnit.SECONDS));
+            future.sync();
+        }
+        assertEquals(0, cancelled.refCnt());
+        assertEquals(8, target.readableBytes());
+        target.release();
+        assertEquals(0, there.memory().get(ValueLayout.JAVA_LONG, 8));
+        RpmaChannelCounters counters = client instanceof RpmaChannel stream ? stream.counters()
+            : ((RpmaMessageChannel) client).counters();
+        assertTrue(counters.completions() <= 3, () -> counters.completions() + " completions of three operations");
+        goesOn();
+    }
+
     /** What is written after an operation arrives after it has been executed. */
     @ParameterizedTest
     @EnumSource
@@ -474,7 +509,62 @@ class OneSidedTest {
         assertEquals(0, operation.refCnt());
     }
 
+    /** That there is no room for one more region is no fault of the connection. */
+    @ParameterizedTest
+    @EnumSource
+    void anOperationWhoseRegionCannotBeRegisteredFailsAlone(Kind kind) throws Exception {
+        assumeTrue(Rpma.provider().name().equals("soft"), "a device has room for very many regions");
+        Channel client = connect(kind);
+        succeeds(client, RpmaOperation.write(here, 0, 8, remote, 0));
+        RpmaRegion late = RpmaRegion.allocate(64, MemoryUsage.WRITE_SRC);
+        List<LocalMemoryRegion> all = new ArrayList<>();
+        RpmaException full = assertThrows(RpmaException.class, () -> {
+            while (all.size() < 1 << 20) {
+                all.add(Fabric.of(client).peer().register(here.memory(), EnumSet.of(MemoryUsage.READ_SRC)));
+            }
+        });
+        try {
+            Throwable cause = fails(client.writeAndFlush(RpmaOperation.write(late, 0, 8, remote, 0)));
+            assertEquals(full.getMessage(), cause.getMessage());
+            goesOn();
+        } finally {
+            for (LocalMemoryRegion region : all) {
+                region.close();
+            }
+        }
+        succeeds(client, RpmaOperation.write(late, 0, 8, remote, 0));
+        late.release();
+    }
+
     // ---- mistakes that the peer's device sees ----
+
+    /** What the peer had sent before is read, even if there was more to be posted. */
+    @Test
+    void whatArrivedBeforeAnOperationFailedIsRead() throws Exception {
+        Channel client = connect(Kind.MESSAGES);
+        RpmaRegion readOnly = RpmaRegion.allocate(SIZE, MemoryUsage.READ_SRC);
+        RpmaRemoteRegion forged = forged(readOnly, 20, 0xff);
+        ChannelFuture failing = client.eventLoop().submit(() -> {
+            for (int i = 0; i < 3; i++) {
+                channels.server.writeAndFlush(Unpooled.copyInt(i));
+            }
+            ChannelFuture first = client.write(RpmaOperation.write(here, 0, 8, forged, 0));
+            for (int i = 0; i < 100; i++) {
+                client.write(RpmaOperation.atomicWrite(remote, 0, 1));
+            }
+            client.flush();
+            return first;
+        }).get();
+        assertInstanceOf(RpmaCompletionException.class, fails(failing));
+        for (int i = 0; i < 3; i++) {
+            ByteBuf read = (ByteBuf) channels.atClient.next();
+            assertEquals(i, read.readInt());
+            read.release();
+        }
+        assertTrue(client.closeFuture().await(20, TimeUnit.SECONDS));
+        forged.release();
+        readOnly.release();
+    }
 
     /** Bytes of a descriptor are changed, so that this end believes too much. */
     private RpmaRemoteRegion forged(RpmaRegion region, int index, int value) throws Exception {

@@ -78,12 +78,17 @@ final class RawPeer implements AutoCloseable {
 
     /** Connects; returns the first event. */
     ConnectionEvent connect(InetSocketAddress to, ByteBuffer privateData) throws RpmaException {
+        request(to, privateData);
+        return nextEvent();
+    }
+
+    /** Asks for a connection, and does not wait. */
+    void request(InetSocketAddress to, ByteBuffer privateData) throws RpmaException {
         try (ConnectionConfig config = config()) {
             ConnectionRequest request = peer.newConnectionRequest(to, config);
             postReceives(request);
             connection = request.connect(privateData);
         }
-        return nextEvent();
     }
 
     /** Listens on a port of the system's choice. */

@@ -156,4 +156,26 @@ class RpmaByteBufAllocatorTest {
         assertEquals(0, arena.usedBytes());
         assertNotNull(arena.allocate(BuddyArena.MAX_SHIFT));
     }
+
+    /** When there is registered memory again, a buffer that had to leave it comes back. */
+    @Test
+    void aBufferComesBackToRegisteredMemory() {
+        ByteBuf buf = RpmaByteBufAllocator.DEFAULT.registered(200, 1 << 20).writeLong(42);
+        List<ByteBuf> all = new ArrayList<>();
+        for (int bytes = RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY; bytes > 256; bytes >>>= 1) {
+            for (ByteBuf next = RpmaByteBufAllocator.DEFAULT.registered(bytes, bytes); next != null;
+                    next = RpmaByteBufAllocator.DEFAULT.registered(bytes, bytes)) {
+                all.add(next);
+            }
+        }
+        buf.capacity(1000);
+        assertNull(RpmaByteBufAllocator.slab(buf.memoryAddress()));
+        all.forEach(ByteBuf::release);
+        buf.capacity(2000).setLong(1992, 43);
+        assertNotNull(RpmaByteBufAllocator.slab(buf.memoryAddress()));
+        assertEquals(2048 - 8, buf.maxFastWritableBytes());
+        assertEquals(43, buf.internalNioBuffer(1992, 8).getLong());
+        assertEquals(42, buf.readLong());
+        buf.release();
+    }
 }

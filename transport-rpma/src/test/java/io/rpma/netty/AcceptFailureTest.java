@@ -1,0 +1,114 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelConfig;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.DefaultChannelConfig;
+import io.netty.util.NetUtil;
+import io.rpma.ConnectionConfig;
+import io.rpma.ConnectionEvent;
+import io.rpma.ConnectionRequest;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+/** Accepting a connection fails, perhaps because the client went in the middle of it: the others are not to blame. */
+@Timeout(60)
+class AcceptFailureTest {
+    private final RpmaEventLoopGroup group = new RpmaEventLoopGroup(1);
+    private final BlockingQueue<Throwable> failures = new LinkedBlockingQueue<>();
+    private Channel server;
+
+    /** Fails to accept its first connection. */
+    static final class FailingOnce extends AbstractRpmaServerChannel {
+        private final ChannelConfig config = new DefaultChannelConfig(this);
+        private final MessageOptions options =
+            new MessageOptions(new OptionValues(), ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA);
+        private boolean hasFailed;
+
+        @Override
+        public ChannelConfig config() {
+            return config;
+        }
+
+        @Override
+        int backlog() {
+            return 128;
+        }
+
+        @Override
+        ConnectionConfig newConfig(Fabric fabric) throws RpmaException {
+            return options.sizes(fabric.limits()).newConfig(fabric, 1000);
+        }
+
+        @Override
+        QueuePair accept(Fabric fabric, ConnectionRequest request) throws RpmaException {
+            if (!hasFailed) {
+                hasFailed = true;
+                request.close();
+                throw new RpmaException(RpmaError.PROVIDER, "the first one fails");
+            }
+            return MessageQueuePair.accept(fabric, options.sizes(fabric.limits()), request, ByteBuffer.allocate(0));
+        }
+
+        @Override
+        AbstractRpmaChannel newChild(QueuePair pair) {
+            return new RpmaMessageChannel(this, (MessageQueuePair) pair);
+        }
+    }
+
+    @BeforeEach
+    void start() throws Exception {
+        server = new ServerBootstrap().group(group).channelFactory(FailingOnce::new).handler(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+                failures.add(cause);
+            }
+        }).childHandler(new ChannelInboundHandlerAdapter()).bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
+    }
+
+    @AfterEach
+    void stop() {
+        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+    }
+
+    @Test
+    void aClientBehindOneThatCouldNotBeAcceptedIsAccepted() throws Exception {
+        try (RawPeer first = new RawPeer(); RawPeer second = new RawPeer()) {
+            // On the server's one loop, which is busy meanwhile: it hears of both at once.
+            group.next().submit(() -> {
+                first.request((InetSocketAddress) server.localAddress(), null);
+                second.request((InetSocketAddress) server.localAddress(), null);
+                return null;
+            }).sync();
+            assertEquals(ConnectionEvent.REJECTED, first.nextEvent());
+            assertEquals(ConnectionEvent.ESTABLISHED, second.nextEvent());
+            assertEquals("the first one fails", failures.poll(20, TimeUnit.SECONDS).getMessage());
+        }
+    }
+}

@@ -1,0 +1,150 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.socket.ChannelInputShutdownReadComplete;
+import io.netty.channel.socket.SocketChannel;
+import io.rpma.ConnectionEvent;
+import io.rpma.MemoryUsage;
+import io.rpma.netty.ConnectedChannels.Kind;
+import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** A peer that has ended its stream goes: that is no failure, but nothing that was to be sent may wait for it for ever. */
+@Timeout(60)
+class HalfClosedTest {
+    private final CompletableFuture<Void> inputEnded = new CompletableFuture<>();
+    private RpmaEventLoopGroup group;
+    private ConnectedChannels channels;
+    private Channel client;
+
+    @BeforeEach
+    void start() throws Exception {
+        group = new RpmaEventLoopGroup(1);
+        channels = new ConnectedChannels(group, Kind.STREAM, server -> server.childOption(ChannelOption.AUTO_READ, false),
+            connecting -> connecting.option(ChannelOption.ALLOW_HALF_CLOSURE, true));
+        client = channels.client;
+        client.pipeline().addLast(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+                if (event == ChannelInputShutdownReadComplete.INSTANCE) {
+                    inputEnded.complete(null);
+                }
+            }
+        });
+    }
+
+    @AfterEach
+    void stop() {
+        channels.close();
+        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+    }
+
+    private ChannelFuture writeMoreThanIsTaken() {
+        ChannelFuture last = null;
+        for (int i = 0; i < 128; i++) {
+            last = client.writeAndFlush(Unpooled.wrappedBuffer(new byte[1 << 16]));
+        }
+        return last;
+    }
+
+    private static void fails(ChannelFuture write) throws InterruptedException {
+        assertTrue(write.await(20, TimeUnit.SECONDS), "the write waits for a peer that has gone");
+        assertInstanceOf(IOException.class, write.cause());
+    }
+
+    @Test
+    void aWriteThatWaitedForAPeerWhichGoesFails() throws Exception {
+        ChannelFuture last = writeMoreThanIsTaken();
+        ((SocketChannel) channels.server).shutdownOutput().sync();
+        inputEnded.get(20, TimeUnit.SECONDS);
+        assertFalse(last.isDone());
+        channels.server.close().sync();
+        fails(last);
+        assertTrue(client.closeFuture().await(20, TimeUnit.SECONDS));
+    }
+
+    /** The end of the stream and that of the connection are seen together. */
+    @Test
+    void aWriteThatWaitedForAPeerWhichEndsAndGoesFails() throws Exception {
+        ChannelFuture last = writeMoreThanIsTaken();
+        channels.server.close().sync();
+        fails(last);
+        assertTrue(client.closeFuture().await(20, TimeUnit.SECONDS));
+    }
+
+    /** It stays open: nothing has been lost, and there may be something to be done yet. */
+    @Test
+    void aChannelThatHasNothingToSendIsLeftAlone() throws Exception {
+        channels.server.close().sync();
+        inputEnded.get(20, TimeUnit.SECONDS);
+        // When the end of the connection has been heard of.
+        while (!client.eventLoop().submit(() -> ((RpmaChannel) client).pair().broken() != null).get()) {
+            Thread.sleep(1);
+        }
+        client.eventLoop().submit(() -> { }).sync();
+        assertTrue(client.isActive());
+        fails(client.writeAndFlush(Unpooled.copyInt(1)));
+    }
+
+    /** The completion is found when the end of the connection is, and not before. */
+    @Test
+    void anOperationThatSucceededBeforeThePeerWentIsToldOf() throws Exception {
+        try (RawPeer peer = new RawPeer()) {
+            RpmaChannel channel = new RpmaChannel();
+            channel.config().setAllowHalfClosure(true);
+            CompletableFuture<Void> ended = new CompletableFuture<>();
+            channel.pipeline().addLast(new ChannelInboundHandlerAdapter() {
+                @Override
+                public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+                    ended.complete(null);
+                }
+            });
+            group.register(channel).sync();
+            ChannelFuture connect = channel.connect(peer.listen());
+            peer.accept(new Handshake(Handshake.MINOR, 0, 16 << 10, 16, 0).encode());
+            connect.sync();
+            assertTrue(peer.nextEvent() == ConnectionEvent.ESTABLISHED);
+            peer.send(0, Immediate.of(Immediate.FIN, 0));
+            ended.get(20, TimeUnit.SECONDS);
+            RpmaRegion here = RpmaRegion.allocate(8, MemoryUsage.WRITE_SRC);
+            RpmaRemoteRegion there = RpmaRemoteRegion.open(peer.descriptor());
+            ChannelFuture write = channel.eventLoop().submit(() -> {
+                ChannelFuture written = channel.writeAndFlush(RpmaOperation.write(here, 0, 8, there, 0));
+                peer.disconnect();
+                ((RpmaIoHandle) channel.unsafe()).eventsReady();
+                return written;
+            }).get();
+            assertTrue(write.await(20, TimeUnit.SECONDS), "nobody told how the operation ended");
+            channel.close().sync();
+            here.release();
+            there.release();
+        }
+    }
+}

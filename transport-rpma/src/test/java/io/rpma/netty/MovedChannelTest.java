@@ -1,0 +1,132 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import io.netty.channel.FixedRecvByteBufAllocator;
+import io.netty.util.ReferenceCountUtil;
+import io.rpma.netty.ConnectedChannels.Kind;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** A channel that leaves its event loop: nothing happens to it there any more, and nothing is lost. */
+@Timeout(60)
+class MovedChannelTest {
+    private static final int MESSAGES = 5;
+
+    private RpmaEventLoopGroup group;
+    private ConnectedChannels channels;
+
+    @BeforeEach
+    void start() {
+        group = new RpmaEventLoopGroup(2);
+    }
+
+    @AfterEach
+    void stop() {
+        channels.close();
+        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+    }
+
+    private EventLoop otherThan(EventLoop loop) {
+        EventLoop other = group.next();
+        while (other == loop) {
+            other = group.next();
+        }
+        return other;
+    }
+
+    /** What was to be read next waits for the loop that the channel comes to. */
+    @ParameterizedTest
+    @EnumSource
+    void aChannelThatLeavesWhileItReadsIsReadOnByItsNextLoop(Kind kind) throws Exception {
+        channels = new ConnectedChannels(group, kind, server -> server.childOption(ChannelOption.AUTO_READ, false)
+            .childOption(ChannelOption.RECVBUF_ALLOCATOR, new FixedRecvByteBufAllocator(64).maxMessagesPerRead(1)),
+            client -> { });
+        Channel server = channels.server;
+        CompletableFuture<Void> left = new CompletableFuture<>();
+        BlockingQueue<Integer> values = new LinkedBlockingQueue<>();
+        BlockingQueue<String> wrong = new LinkedBlockingQueue<>();
+        server.pipeline().addFirst(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext ctx, Object msg) {
+                if (!ctx.channel().isRegistered()) {
+                    wrong.add("read while no loop has the channel");
+                }
+                int value = ((ByteBuf) msg).getInt(0);
+                values.add(value);
+                ReferenceCountUtil.release(msg);
+                if (value == 0) {
+                    ctx.deregister().addListener(done -> left.complete(null));
+                }
+            }
+        });
+        for (int i = 0; i < MESSAGES; i++) {
+            channels.client.writeAndFlush(Unpooled.copyInt(i)).sync();
+        }
+        RpmaChannelCounters counters = kind == Kind.STREAM ? ((RpmaChannel) server).counters()
+            : ((RpmaMessageChannel) server).counters();
+        while (server.eventLoop().submit(counters::messagesReceived).get() < MESSAGES) {
+            Thread.sleep(1);
+        }
+        EventLoop before = server.eventLoop();
+        server.config().setAutoRead(true);
+        left.get(20, TimeUnit.SECONDS);
+        // Whatever was still to be done there.
+        before.submit(() -> { }).sync();
+        before.submit(() -> { }).sync();
+        assertNull(wrong.poll());
+        assertEquals(1, values.size());
+        otherThan(before).register(server).sync();
+        for (int i = 0; i < MESSAGES; i++) {
+            assertEquals(i, values.poll(20, TimeUnit.SECONDS));
+        }
+        assertNull(wrong.poll());
+    }
+
+    /** What was promised is delivered, and the stream ends in order. */
+    @Test
+    void aChannelThatIsClosedWhileNoLoopHasItEndsInOrder() throws Exception {
+        channels = new ConnectedChannels(group, Kind.STREAM);
+        int bytes = 100_000;
+        channels.client.writeAndFlush(Unpooled.wrappedBuffer(new byte[bytes])).sync();
+        channels.client.deregister().sync();
+        channels.client.close().sync();
+        for (int n = 0; n < bytes;) {
+            ByteBuf read = (ByteBuf) channels.atServer.next();
+            n += read.readableBytes();
+            read.release();
+        }
+        assertTrue(channels.server.closeFuture().await(20, TimeUnit.SECONDS));
+        assertEquals(java.util.List.of(), channels.atServer.allFailures());
+    }
+}
