@@ -80,15 +80,18 @@ final class CompletionChannel {
 
     /**
      * Makes the descriptor readable for the sake of a queue, also if the queue has fired: who fired may have been killed before
-     * the write. Any thread that keeps the channel open.
+     * the write. Any thread; a channel that is closed needs it no more.
      *
      * @param armed the address of the queue's armed word
      */
     void wake(long armed) {
-        if (!Memory.casInt(armed, Doorbell.ARMED, Doorbell.FIRED)) {
-            woken.incrementAndGet();
+        if (event.tryRetain()) {
+            if (!Memory.casInt(armed, Doorbell.ARMED, Doorbell.FIRED)) {
+                woken.incrementAndGet();
+            }
+            event.signal();
+            event.release();
         }
-        event.signal();
     }
 
     private static boolean hasOtherFired(long other) {
