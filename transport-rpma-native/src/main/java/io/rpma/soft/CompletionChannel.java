@@ -86,10 +86,12 @@ final class CompletionChannel {
      */
     void wake(long armed) {
         if (event.tryRetain()) {
-            if (!Memory.casInt(armed, Doorbell.ARMED, Doorbell.FIRED)) {
+            if (Memory.casInt(armed, Doorbell.ARMED, Doorbell.FIRED)) {
+                event.signal();
+            } else if (!event.isReadable()) {
                 woken.incrementAndGet();
+                event.signal();
             }
-            event.signal();
             event.release();
         }
     }

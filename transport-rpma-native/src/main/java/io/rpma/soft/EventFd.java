@@ -71,6 +71,11 @@ final class EventFd {
         return Libc.read(fd, value, 8) == 8 ? Memory.getLong(value) : 0;
     }
 
+    /** Returns whether there is a count. Only for users. */
+    boolean isReadable() {
+        return Sockets.poll(fd, (short) Sockets.EPOLLIN, 0) > 0;
+    }
+
     /** Counts one more user. Only a user may call it. */
     EventFd retain() {
         users.incrementAndGet();

@@ -449,32 +449,27 @@ final class QueuePair {
 
     /** Reports a work request that has been executed, and rings where somebody sleeps. */
     private void finish(int operation, int status, boolean signalled, long context, long request, long length) {
+        boolean completed = signalled || status != SUCCESS;
+        boolean delivered = operation <= SEND_IMMEDIATE || operation == WRITE_IMMEDIATE;
         try {
-            tell(operation, status, signalled, context, request, length);
+            if (Faults.ENABLED) {
+                Faults.at("telling");
+            }
+            if (completed) {
+                sends.complete(request, context, status, OPCODES[operation], length);
+            }
+            if (delivered && remoteSharesQueue) {
+                Memory.fullFence();
+                remoteShared.markReady(remoteSharedIndex);
+            }
         } finally {
+            // Before anybody is woken: a peer that closes at once would wait for the end of this call.
             leave();
         }
-        if (status != SUCCESS) {
-            fail();
-        }
-    }
-
-    private void tell(int operation, int status, boolean signalled, long context, long request, long length) {
-        if (Faults.ENABLED) {
-            Faults.at("telling");
-        }
-        boolean completed = signalled || status != SUCCESS;
-        if (completed) {
-            sends.complete(request, context, status, OPCODES[operation], length);
-        }
-        boolean delivered = operation <= SEND_IMMEDIATE || operation == WRITE_IMMEDIATE;
         if (completed || delivered) {
             // Between what was published and the look at the armed words.
             Memory.fullFence();
             if (delivered) {
-                if (remoteSharesQueue && remoteShared.markReady(remoteSharedIndex)) {
-                    Memory.fullFence();
-                }
                 remoteReceiveDoorbell.ring();
             }
             if (completed) {
@@ -489,6 +484,9 @@ final class QueuePair {
             if (remoteReceiveDoorbell != remoteDoorbell) {
                 remoteReceiveDoorbell.ring();
             }
+        }
+        if (status != SUCCESS) {
+            fail();
         }
     }
 

@@ -149,18 +149,17 @@ final class SharedReceives {
         return true;
     }
 
-    /** Tells the owner that the ring of a queue pair has something, unless it knows. Returns whether it had to be told. */
-    boolean markReady(int index) {
+    /** Tells the owner that the ring of a queue pair has something, unless it knows. */
+    void markReady(int index) {
         long word = base + READY + (index >>> 6) * 8L;
         long bit = 1L << index;
         if ((Memory.getLongAcquire(word) & bit) != 0) {
-            return false;
+            return;
         }
         Memory.getAndBitwiseOrLong(word, bit);
         // All levels, whoever else has set a bit beside ours: it may be killed before it comes to the level above.
         Memory.getAndBitwiseOrLong(base + READY_MIDDLE + (index >>> 12) * 8L, 1L << (index >>> 6));
         Memory.getAndBitwiseOrLong(base + READY_TOP, 1L << (index >>> 12));
-        return true;
     }
 
     /** Returns whether the owner has posted no receive since it was last asked to ring. */
