@@ -39,6 +39,11 @@ final class Libc {
     static final int F_SEAL_SHRINK = 2;
     /** {@code F_SEAL_GROW}: the file cannot become larger. */
     static final int F_SEAL_GROW = 4;
+    /**
+     * {@code F_SEAL_FUTURE_WRITE} (Linux 5.1): from now on nobody can write to the file or map it writable, whoever has or opens
+     * it, the owner included; writable mappings that exist already stay writable.
+     */
+    static final int F_SEAL_FUTURE_WRITE = 0x10;
 
     /** {@code FALLOC_FL_KEEP_SIZE}. */
     static final int FALLOC_FL_KEEP_SIZE = 1;

@@ -18,7 +18,7 @@ import io.rpma.posix.Posix;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * The memory regions of this process as peers see them: a table in shared memory, which they map read-only. The initiator of
+ * The memory regions of this process as peers see them: a table in shared memory, which they cannot write to. The initiator of
  * a one-sided operation checks the region there, as an adapter checks its own tables, without asking this process.
  *
  * <p>A region's key is its place in the table and the generation of that place. Each entry starts with a stamp, the key and a
@@ -54,7 +54,7 @@ final class RegionTable {
     private long registrations;
 
     RegionTable() throws RpmaException {
-        memory = SharedMemory.create("rpma-regions", SIZE);
+        memory = SharedMemory.create("rpma-regions", SIZE, true);
     }
 
     SharedMemory memory() {

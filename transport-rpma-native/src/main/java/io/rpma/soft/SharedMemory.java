@@ -15,6 +15,7 @@ package io.rpma.soft;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -25,7 +26,9 @@ final class SharedMemory {
     /** The largest size that is believed of a file from another process, in bytes. */
     static final long MAX_SIZE = 1L << 44;
 
-    private static final int SEALS = Libc.F_SEAL_SHRINK | Libc.F_SEAL_GROW | Libc.F_SEAL_SEAL;
+    private static final int SIZE_SEALS = Libc.F_SEAL_SHRINK | Libc.F_SEAL_GROW;
+
+    private static final AtomicBoolean WARNED = new AtomicBoolean();
 
     private final long address;
     private final long size;
@@ -39,12 +42,27 @@ final class SharedMemory {
     }
 
     /**
-     * Creates zeroed memory with a file behind it.
+     * Creates zeroed memory with a file behind it, which a peer that has been sent the file can write to.
      *
      * @param name what {@code /proc} shows
      * @param bytes the size, rounded up to whole pages
      */
     static SharedMemory create(String name, long bytes) throws RpmaException {
+        return create(name, bytes, false);
+    }
+
+    /**
+     * Creates zeroed memory with a file behind it. If it is read-only for peers, only the mapping that this call makes is
+     * writable. The kernel refuses everyone else: a peer that has been sent the file can neither map it writable nor write to
+     * it nor punch holes into it, not even after it has opened the file anew through {@code /proc/self/fd}, which a process of
+     * the same user can do with a descriptor that is merely open for reading. Before Linux 5.1 the kernel has no such seal; the
+     * memory is then as with {@code false}, and one warning says so.
+     *
+     * @param name what {@code /proc} shows
+     * @param bytes the size, rounded up to whole pages
+     * @param readOnlyForPeers whether no peer may ever write to it
+     */
+    static SharedMemory create(String name, long bytes, boolean readOnlyForPeers) throws RpmaException {
         long size = roundUp(bytes);
         int fd = Libc.memfdCreate(name);
         if (fd < 0) {
@@ -55,19 +73,38 @@ final class SharedMemory {
             // Where the kernel promises no more than it has, a page that cannot be had would kill the process at its first use.
             result = Libc.fallocate(fd, 0, 0, size);
         }
-        if (result == 0) {
-            result = Libc.addSeals(fd, SEALS);
-        }
         if (result < 0) {
             Posix.close(fd);
             throw failed(-result, "making a memory file", size);
         }
+        // Before the file is sealed: a file that is sealed against writing cannot be mapped writable any more.
         long address = map(fd, size, true);
         if (address < 0) {
             Posix.close(fd);
             throw failed((int) -address, "mmap", size);
         }
+        result = seal(fd, readOnlyForPeers);
+        if (result < 0) {
+            Posix.munmap(address, size);
+            Posix.close(fd);
+            throw failed(-result, "sealing a memory file", size);
+        }
         return new SharedMemory(address, size, fd);
+    }
+
+    /** Fixes the size of a file for ever, and if asked, keeps everyone from writing to it but by the mappings that exist. */
+    private static int seal(int fd, boolean againstWriting) {
+        if (againstWriting) {
+            int result = Libc.addSeals(fd, SIZE_SEALS | Libc.F_SEAL_FUTURE_WRITE | Libc.F_SEAL_SEAL);
+            if (result != -Posix.EINVAL) {
+                return result;
+            }
+            if (!WARNED.getAndSet(true)) {
+                SoftLog.warn("this kernel cannot seal memory against writing (Linux 5.1 can): a process of the same user that is"
+                    + " connected can change the table of this process's memory regions");
+            }
+        }
+        return Libc.addSeals(fd, SIZE_SEALS | Libc.F_SEAL_SEAL);
     }
 
     /**

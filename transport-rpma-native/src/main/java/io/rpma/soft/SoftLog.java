@@ -20,7 +20,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The log: off until a threshold is set, then handed to the sink, which is the SLF4J logger {@code io.rpma.soft} unless
- * another one is set. Only what a peer does against the protocol goes to SLF4J in any case: it has no other way out.
+ * another one is set. Only what a peer does against the protocol, and what the kernel cannot protect from peers, goes to SLF4J in
+ * any case: it has no other way out.
  */
 final class SoftLog implements RpmaLog {
     /** The one log of the process. */
@@ -40,6 +41,12 @@ final class SoftLog implements RpmaLog {
     static void violation(String message) {
         LOGGER.warn("{}", message);
         INSTANCE.log(Level.ERROR, message, false);
+    }
+
+    /** Reports what weakens this process although every call succeeds; goes to SLF4J in any case. */
+    static void warn(String message) {
+        LOGGER.warn("{}", message);
+        INSTANCE.log(Level.WARNING, message, false);
     }
 
     /** Reports something that the user of the interface learns by other means as well. */
