@@ -26,7 +26,7 @@ import java.util.List;
  */
 final class ControlMessage {
     /** The version of the protocol and of everything in shared memory: only equal versions talk. */
-    static final short VERSION = 2;
+    static final short VERSION = 3;
 
     /** A client asks: {@link EndDescription}, addresses, private data. */
     static final short CONNECT = 1;
@@ -42,7 +42,7 @@ final class ControlMessage {
     static final short GONE = 6;
     /** The sender's application has disconnected. */
     static final short DISCONNECT = 7;
-    /** There is something on the link to be read. */
+    /** There is something on the link to be read; with a body, it is to be answered by the same when that has been done. */
     static final short LOOK = 8;
 
     /** An end of a link. */
@@ -103,6 +103,16 @@ final class ControlMessage {
     /** Starts a message that is its type and nothing else. */
     static ControlMessage bare(short type) {
         return new ControlMessage(VERSION, type, List.of(), NO_BODY);
+    }
+
+    /** Starts a message that asks to read the link. */
+    static ControlMessage look(boolean answer) {
+        if (!answer) {
+            return bare(LOOK);
+        }
+        ControlMessage message = of(LOOK);
+        message.body.putInt(1);
+        return message;
     }
 
     ControlMessage attach(int kind, int id, long size, int fd) {

@@ -103,10 +103,27 @@ final class ControlSocket {
         }
     }
 
-    /** Asks the other process to read its link. */
+    /** Asks the other process to read its link; and to answer, if there is more than the link has room for. */
     void askToLook() {
         if (!remote.isSelf()) {
-            send(ControlMessage.bare(ControlMessage.LOOK));
+            send(ControlMessage.look(remote.hasUnsent()));
+        }
+    }
+
+    /** The other process has something on the link to be read, or has read what was there. */
+    private void look(ControlMessage message) {
+        message.closeAttachments();
+        remote.readAndUnmap();
+        try {
+            if (remote.hasUnsent() && remote.sendUnsent()) {
+                askToLook();
+            }
+        } catch (RpmaException e) {
+            // Logged.
+            breakOff();
+        }
+        if (message.body().hasRemaining()) {
+            send(ControlMessage.look(false));
         }
     }
 
@@ -136,8 +153,7 @@ final class ControlSocket {
     ControlMessage next() {
         ControlMessage message = receive();
         while (message != null && message.type() == ControlMessage.LOOK && message.version() == ControlMessage.VERSION) {
-            message.closeAttachments();
-            remote.readAndUnmap();
+            look(message);
             message = receive();
         }
         return message;

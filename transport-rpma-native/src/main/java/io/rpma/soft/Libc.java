@@ -68,6 +68,7 @@ final class Libc {
     private static final int F_ADD_SEALS = 1033;
     private static final int F_GET_SEALS = 1034;
     private static final int SEEK_END = 2;
+    private static final long TMPFS_MAGIC = 0x01021994;
     private static final int CLOCK_MONOTONIC = 1;
     private static final int TFD_CLOEXEC = 0x80000;
     private static final int TFD_NONBLOCK = 0x800;
@@ -85,6 +86,8 @@ final class Libc {
         FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle LSEEK = Posix.downcallErrno("lseek",
         FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle FSTATFS = Posix.downcallErrno("fstatfs",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
     private static final MethodHandle FCNTL = Posix.downcall("fcntl",
         FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT),
         Linker.Option.captureCallState("errno"), Linker.Option.firstVariadicArg(2));
@@ -172,6 +175,18 @@ final class Libc {
         try {
             long size = (long) LSEEK.invokeExact(capture, fd, 0L, SEEK_END);
             return size < 0 ? -Posix.errno(capture) : size;
+        } catch (Throwable e) {
+            throw Posix.unexpected(e);
+        }
+    }
+
+    /** Returns whether a file is one of shared memory in pages of the usual size, a hole of which can be read and written. */
+    static boolean isSharedMemory(int fd) {
+        MemorySegment capture = Posix.capture();
+        long status = Scratch.get().messageAddress();
+        try {
+            // The first word of a struct statfs, which is smaller than a message, is the kind of file system.
+            return (int) FSTATFS.invokeExact(capture, fd, status) == 0 && Memory.getLong(status) == TMPFS_MAGIC;
         } catch (Throwable e) {
             throw Posix.unexpected(e);
         }

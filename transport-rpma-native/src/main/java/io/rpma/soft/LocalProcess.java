@@ -49,7 +49,8 @@ final class LocalProcess {
     private final byte[] host;
     private final RegionTable regions;
     private final AtomicInteger nextDomain = new AtomicInteger();
-    private final AtomicInteger nextRange = new AtomicInteger();
+    private final Ranges ranges = new Ranges();
+    private final MappingLimit mappings = MappingLimit.ofKernel();
     private final AtomicLong nextLink = new AtomicLong();
     private final AtomicInteger nextReceiveQueue = new AtomicInteger();
     private final AtomicInteger nextQueuePair = new AtomicInteger(ThreadLocalRandom.current().nextInt());
@@ -122,8 +123,13 @@ final class LocalProcess {
 
     // ---- memory that peers can map
 
-    int newRange() {
-        return nextRange.incrementAndGet();
+    Ranges ranges() {
+        return ranges;
+    }
+
+    /** Returns the limit of what other processes make this one map. */
+    MappingLimit mappings() {
+        return mappings;
     }
 
     void add(Segment segment) {
@@ -140,14 +146,13 @@ final class LocalProcess {
         return entry != null && entry.getValue().contains(address, length) ? entry.getValue() : null;
     }
 
-    /** Takes a range back from the peers that have been sent it. */
+    /** Takes a range back from the peers that have been sent it. Nothing sends it from then on: its file may be closed. */
     void withdraw(Range range) {
+        List<SoftPeer> publishers = peers.values().stream().filter(peer -> peer.unpublish(range)).toList();
         for (RemoteProcess remote : views()) {
             remote.withdraw(range);
         }
-        for (SoftPeer peer : peers.values()) {
-            peer.withdraw(range);
-        }
+        publishers.forEach(SoftPeer::askToLook);
     }
 
     // ---- queue pairs

@@ -12,22 +12,29 @@
  */
 package io.rpma.soft;
 
+import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.RpmaLog;
 import io.rpma.posix.Posix;
 
 /**
- * The file behind an address range: as large as the range from the start, with holes where nothing is committed. A peer maps it
- * once, whole, and needs no word when more of it is committed; what is decommitted is given back to the system at once, whoever
- * has it mapped.
+ * Reserved addresses, and the file behind them: as large as the addresses from the start, with holes where nothing is committed.
+ * Address ranges are cut from it one after another ({@link Ranges}). A peer maps it once, whole, and needs no word when more of
+ * it is committed; what is decommitted is given back to the system at once, whoever has it mapped. No part of the file is used a
+ * second time: an operation of a peer that was stopped in the middle of it never reaches what was reserved later.
  */
 final class Range {
     private static final int SEALS = Libc.F_SEAL_SHRINK | Libc.F_SEAL_GROW | Libc.F_SEAL_SEAL;
+    private static final int RESERVED = Posix.MAP_PRIVATE | Posix.MAP_ANONYMOUS | Posix.MAP_NORESERVE;
 
     private final int id;
     private final long address;
     private final long size;
     private final int fd;
+
+    // Under the lock of Ranges.
+    private long used;
+    private int parts;
 
     private Range(int id, long address, long size, int fd) {
         this.id = id;
@@ -37,13 +44,17 @@ final class Range {
     }
 
     /**
-     * Creates a file that is one hole.
+     * Reserves addresses and creates a file that is one hole.
      *
      * @param id the number that this process gives it, never the same twice; at least 1
-     * @param address of the reserved addresses
-     * @param size of the file in bytes, whole pages
+     * @param size in bytes, whole pages
      */
-    static Range create(int id, long address, long size) throws RpmaException {
+    static Range create(int id, long size) throws RpmaException {
+        long address = Posix.mmap(0, size, 0, RESERVED, -1, 0);
+        if (address < 0) {
+            throw SoftLog.failure(RpmaError.NO_MEMORY, (int) -address, "a range of " + size + " bytes cannot be reserved: "
+                + Posix.strerror((int) -address) + "; look at ulimit -v", null);
+        }
         int fd = Libc.memfdCreate("rpma-range");
         int result = fd < 0 ? fd : Libc.ftruncate(fd, size);
         result = result < 0 ? result : Libc.addSeals(fd, SEALS);
@@ -51,10 +62,38 @@ final class Range {
             if (fd >= 0) {
                 Posix.close(fd);
             }
+            Posix.munmap(address, size);
             throw SharedMemory.failed(-result, "making a memory file", size);
         }
         return new Range(id, address, size, fd);
     }
+
+    // ---- its parts, under the lock of Ranges
+
+    /** Returns how many bytes have never been part of an address range. */
+    long left() {
+        return size - used;
+    }
+
+    /**
+     * Takes the next part out, for an address range.
+     *
+     * @param bytes whole pages, at most {@link #left()}
+     * @return where it starts
+     */
+    long take(long bytes) {
+        long offset = used;
+        used += bytes;
+        parts++;
+        return offset;
+    }
+
+    /** Gives a part back, which is not taken again. Returns whether it was the last one. */
+    boolean giveBack() {
+        return --parts == 0;
+    }
+
+    // ---- its memory
 
     int id() {
         return id;
@@ -90,8 +129,16 @@ final class Range {
         return new Segment(this, address + offset, length);
     }
 
-    /** Gives the memory of a place back; the caller puts something else where it is mapped. */
-    void punch(long offset, long length) {
+    /** Gives the memory of a place back. The addresses stay reserved. */
+    void decommit(long offset, long length) throws RpmaException {
+        punch(offset, length);
+        long result = Posix.mmap(address + offset, length, 0, RESERVED | Posix.MAP_FIXED, -1, 0);
+        if (result < 0) {
+            throw SoftLog.failure(RpmaError.NO_MEMORY, (int) -result, "decommit: " + Posix.strerror((int) -result), null);
+        }
+    }
+
+    private void punch(long offset, long length) {
         int result = Libc.fallocate(fd, Libc.FALLOC_FL_PUNCH_HOLE | Libc.FALLOC_FL_KEEP_SIZE, offset, length);
         if (result < 0) {
             // Then the memory is free when the last peer has closed the file.
@@ -99,7 +146,9 @@ final class Range {
         }
     }
 
+    /** Closes the file and gives the addresses back. Peers may have it mapped until they look. */
     void close() {
         Posix.close(fd);
+        Posix.munmap(address, size);
     }
 }

@@ -15,10 +15,13 @@ package io.rpma.soft;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -34,6 +37,9 @@ import java.util.Set;
 final class RemoteProcess {
     /** Messages on the link after which the other process is asked to read them. */
     private static final int UNREAD = 32;
+    /** Ranges in one message: the other process must have so many descriptors free for a moment. */
+    private static final int RANGES_IN_MESSAGE = 16;
+    private static final int GONE_BYTES = 8;
 
     private static final RemoteRegion[] NO_REGIONS = new RemoteRegion[0];
 
@@ -43,6 +49,7 @@ final class RemoteProcess {
     private final Link link;
     private final boolean maker;
     private final HalfPool halves = new HalfPool(this);
+    private final MappingLimit.Account account;
 
     // Of the other process, as the link brings it.
     private final Map<Integer, SharedMemory> ranges = new HashMap<>();
@@ -59,6 +66,9 @@ final class RemoteProcess {
     // Of this process, as the other has been sent it.
     private final Set<Integer> sentRanges = new HashSet<>();
     private final Set<Integer> sentQueues = new HashSet<>();
+    // What the link had no room for, to be sent when the other process has read what is there.
+    private final Map<Integer, Range> unsentRanges = new LinkedHashMap<>();
+    private final Deque<Gone> unsentGone = new ArrayDeque<>();
     private int sent;
     private boolean broken;
     private boolean closed;
@@ -91,6 +101,10 @@ final class RemoteProcess {
         }
     }
 
+    /** Shared memory that is given back. */
+    private record Gone(int kind, int id) {
+    }
+
     private record QueueFiles(SharedMemory memory, EventFd event) {
         void release() {
             memory.release();
@@ -106,6 +120,7 @@ final class RemoteProcess {
         this.number = number;
         this.link = link;
         this.maker = maker;
+        this.account = link == null ? null : local.mappings().account(pid);
     }
 
     /** Creates the view of this process itself. */
@@ -250,16 +265,40 @@ final class RemoteProcess {
         return identity.equals(other);
     }
 
-    private void send(ControlMessage message) throws RpmaException {
-        int result = closed ? -Sockets.EPIPE : link.send(message);
-        if (result == -Sockets.EPIPE || result == -Sockets.ECONNRESET) {
-            // It is gone, as its connections will tell.
-            broken = true;
-        } else if (result < 0) {
-            broken = true;
-            throw SoftLog.failure(RpmaError.PROVIDER, -result, "process " + pid + " cannot be told of shared memory ("
-                + Posix.strerror(-result) + "): it does not read its connection events", null);
+    /**
+     * Sends a message on the link.
+     *
+     * @return whether there was room for it; if the other process is gone, its connections will tell, and this returns
+     *     {@code true}
+     */
+    private boolean trySend(ControlMessage message) throws RpmaException {
+        int result = closed || broken ? -Sockets.EPIPE : link.send(message);
+        switch (-result) {
+            case 0:
+                return true;
+            case Posix.EAGAIN, Sockets.ETOOMANYREFS, Sockets.ENOBUFS:
+                return false;
+            case Sockets.EPIPE, Sockets.ECONNRESET:
+                broken = true;
+                return true;
+            default:
+                broken = true;
+                throw SoftLog.failure(RpmaError.PROVIDER, -result, "process " + pid + " cannot be told of shared memory: "
+                    + Posix.strerror(-result), null);
         }
+    }
+
+    /** Sends a message that a connection cannot do without. Without room for it there is no connection; others live on. */
+    private void send(ControlMessage message) throws RpmaException {
+        if (!trySend(message)) {
+            throw full();
+        }
+    }
+
+    private RpmaException full() {
+        return SoftLog.failure(RpmaError.PROVIDER, Posix.EAGAIN, "process " + pid + " does not read what it is sent of shared"
+            + " memory, so that no further connection to it can be made: it is stopped, or does not ask for the events of its"
+            + " connections", null);
     }
 
     /** Sends a file that halves of connections lie in. */
@@ -272,39 +311,95 @@ final class RemoteProcess {
     }
 
     /**
-     * Sends ranges, unless the other process has been sent them.
+     * Sends ranges, unless the other process has been sent them. What the link has no room for is sent by
+     * {@link #sendUnsent()}.
      *
      * @return whether it is time to ask the other process to read its link
      */
     synchronized boolean announce(Iterable<Range> all) throws RpmaException {
+        if (link == null) {
+            return false;
+        }
+        for (Range range : all) {
+            if (!sentRanges.contains(range.id())) {
+                unsentRanges.put(range.id(), range);
+            }
+        }
+        return sendUnsent();
+    }
+
+    /**
+     * Sends what the link had no room for, as far as it has room now.
+     *
+     * @return whether it is time to ask the other process to read its link
+     */
+    synchronized boolean sendUnsent() throws RpmaException {
         boolean due = false;
-        if (link != null) {
-            for (Range range : all) {
-                if (sentRanges.add(range.id())) {
-                    send(ControlMessage.of(ControlMessage.SHARED)
-                        .attach(ControlMessage.RANGE, range.id(), range.size(), range.fd()));
-                    due |= ++sent % UNREAD == 0;
+        while (!unsentRanges.isEmpty()) {
+            ControlMessage message = ControlMessage.of(ControlMessage.SHARED);
+            List<Integer> batch = unsentRanges.keySet().stream().limit(RANGES_IN_MESSAGE).toList();
+            for (int id : batch) {
+                Range range = unsentRanges.get(id);
+                message.attach(ControlMessage.RANGE, id, range.size(), range.fd());
+            }
+            if (!trySend(message)) {
+                return true;
+            }
+            batch.forEach(unsentRanges::remove);
+            sentRanges.addAll(batch);
+            due |= ++sent % UNREAD == 0;
+        }
+        while (!unsentGone.isEmpty()) {
+            ControlMessage message = ControlMessage.of(ControlMessage.GONE);
+            int count = 0;
+            for (Gone gone : unsentGone) {
+                if (message.body().remaining() >= GONE_BYTES) {
+                    message.body().putInt(gone.kind()).putInt(gone.id());
+                    count++;
                 }
             }
+            if (!trySend(message)) {
+                return true;
+            }
+            for (int i = 0; i < count; i++) {
+                unsentGone.remove();
+            }
+            due |= ++sent % UNREAD == 0;
         }
         return due;
     }
 
+    /** Returns whether there is something that the link had no room for. */
+    synchronized boolean hasUnsent() {
+        return !unsentRanges.isEmpty() || !unsentGone.isEmpty();
+    }
+
+    /** Throws if the other process has not been sent all that was announced. */
+    synchronized void checkHasAll() throws RpmaException {
+        if (!unsentRanges.isEmpty()) {
+            throw full();
+        }
+    }
+
     /** Sends a shared receive queue, unless the other process has been sent it. */
     synchronized void announce(SoftSharedReceiveQueue queue) throws RpmaException {
-        if (link != null && sentQueues.add(queue.id())) {
+        if (link != null && !sentQueues.contains(queue.id())) {
             ControlMessage message = ControlMessage.of(ControlMessage.SHARED)
                 .attach(ControlMessage.QUEUE, queue.id(), queue.memory().size(), queue.memory().fd());
             if (queue.completions() != null) {
                 message.attach(ControlMessage.QUEUE_EVENT, queue.id(), 0, queue.completions().fd());
             }
             send(message);
+            sentQueues.add(queue.id());
         }
     }
 
-    /** Takes a range back. Returns whether the other process had been sent it. */
-    synchronized boolean withdraw(Range range) {
-        return sentRanges.remove(range.id()) && withdraw(ControlMessage.RANGE, range.id());
+    /** Takes a range back: it is not sent any more, and if the other process has it, it is told. */
+    synchronized void withdraw(Range range) {
+        unsentRanges.remove(range.id());
+        if (sentRanges.remove(range.id())) {
+            withdraw(ControlMessage.RANGE, range.id());
+        }
     }
 
     /** Takes a shared receive queue back. */
@@ -314,16 +409,14 @@ final class RemoteProcess {
         }
     }
 
-    private boolean withdraw(int kind, int id) {
-        ControlMessage message = ControlMessage.of(ControlMessage.GONE);
-        message.body().putInt(kind).putInt(id);
+    private void withdraw(int kind, int id) {
+        unsentGone.add(new Gone(kind, id));
         try {
-            send(message);
+            sendUnsent();
         } catch (RpmaException e) {
             // Logged; the connections end, and with them what the other process has mapped.
-            return false;
+            unsentGone.clear();
         }
-        return true;
     }
 
     // ---- what comes
@@ -382,7 +475,11 @@ final class RemoteProcess {
                     Posix.close(shared.fd());
                     return false;
                 }
-                table = shared.size() == RegionTable.SIZE ? SharedMemory.open(shared.fd(), shared.size(), false) : null;
+                table = open(shared, false);
+                if (table != null && table.size() != RegionTable.SIZE) {
+                    table.release();
+                    table = null;
+                }
                 tableAddress = table == null ? 0 : table.address();
                 return table != null;
             case ControlMessage.QUEUE:
@@ -401,16 +498,21 @@ final class RemoteProcess {
             Posix.close(shared.fd());
             return false;
         }
-        SharedMemory memory = SharedMemory.open(shared.fd(), shared.size(), true);
+        SharedMemory memory = open(shared, true);
         if (memory != null) {
             target.put(shared.id(), memory);
         }
         return memory != null;
     }
 
+    /** Maps what came, if that is within the limits; {@code null} if not. The descriptor is used up. */
+    private SharedMemory open(ControlMessage.Attachment shared, boolean writable) {
+        return SharedMemory.open(shared.fd(), shared.size(), writable, account);
+    }
+
     private boolean takeQueue(ControlMessage.Attachment queue, ControlMessage.Attachment doorbell) {
         EventFd event = doorbell == null ? null : EventFd.open(doorbell.fd());
-        SharedMemory memory = SharedMemory.open(queue.fd(), queue.size(), true);
+        SharedMemory memory = open(queue, true);
         if (memory == null || event == null && doorbell != null || queueFiles.containsKey(queue.id())
             || receiveQueues.containsKey(queue.id())) {
             if (memory != null) {

@@ -32,11 +32,14 @@ final class SharedMemory {
 
     private final long address;
     private final long size;
+    // Of memory from another process.
+    private final MappingLimit.Account account;
     private final AtomicInteger users = new AtomicInteger(1);
     private int fd;
 
-    private SharedMemory(long address, long size, int fd) {
+    private SharedMemory(long address, long size, int fd, MappingLimit.Account account) {
         this.address = address;
+        this.account = account;
         this.size = size;
         this.fd = fd;
     }
@@ -89,7 +92,7 @@ final class SharedMemory {
             Posix.close(fd);
             throw failed(-result, "sealing a memory file", size);
         }
-        return new SharedMemory(address, size, fd);
+        return new SharedMemory(address, size, fd, null);
     }
 
     /** Fixes the size of a file for ever, and if asked, keeps everyone from writing to it but by the mappings that exist. */
@@ -113,18 +116,31 @@ final class SharedMemory {
      * @param fd the file
      * @param size the size that the sender names: the file must be exactly as large
      * @param writable whether this side writes to it
+     * @param account what the sender makes this process map; this is added to it until the memory is released
      * @return the memory, or {@code null} if the file is not what it has to be; the reason is logged
      */
-    static SharedMemory open(int fd, long size, boolean writable) {
+    static SharedMemory open(int fd, long size, boolean writable, MappingLimit.Account account) {
+        boolean counted = false;
+        SharedMemory memory = null;
         try {
             int seals = Libc.getSeals(fd);
             if (seals < 0 || (seals & (Libc.F_SEAL_SHRINK | Libc.F_SEAL_SEAL)) != (Libc.F_SEAL_SHRINK | Libc.F_SEAL_SEAL)) {
                 SoftLog.violation("shared memory came without seals (" + seals + "): its owner could cut it off under us");
                 return null;
             }
+            if (!Libc.isSharedMemory(fd)) {
+                SoftLog.violation("shared memory came in a file of another kind than memfd_create makes without flags: to touch"
+                    + " it could end this process");
+                return null;
+            }
             long found = Libc.size(fd);
             if (size <= 0 || size > MAX_SIZE || found != size || size % Posix.PAGE_SIZE != 0) {
-                SoftLog.violation("shared memory of " + found + " bytes came, " + size + " were announced");
+                SoftLog.violation("shared memory of " + found + " bytes came, " + size + " were announced; it has whole pages, "
+                    + MAX_SIZE + " bytes at most");
+                return null;
+            }
+            counted = account.add(size);
+            if (!counted) {
                 return null;
             }
             long address = map(fd, size, writable);
@@ -133,8 +149,12 @@ final class SharedMemory {
                     + Posix.strerror((int) -address));
                 return null;
             }
-            return new SharedMemory(address, size, -1);
+            memory = new SharedMemory(address, size, -1, account);
+            return memory;
         } finally {
+            if (counted && memory == null) {
+                account.remove(size);
+            }
             Posix.close(fd);
         }
     }
@@ -185,6 +205,9 @@ final class SharedMemory {
         if (users.decrementAndGet() == 0) {
             closeFile();
             Posix.munmap(address, size);
+            if (account != null) {
+                account.remove(size);
+            }
         }
     }
 }

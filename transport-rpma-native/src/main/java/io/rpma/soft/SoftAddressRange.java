@@ -22,12 +22,10 @@ import java.nio.ByteOrder;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** A reserved range of addresses; what is committed in it lies in one file that peers can map. */
+/** A reserved range of addresses; what is committed in it lies in a file that peers can map. */
 final class SoftAddressRange implements AddressRange {
-    private static final int RESERVED = Posix.MAP_PRIVATE | Posix.MAP_ANONYMOUS | Posix.MAP_NORESERVE;
-
     private final LocalProcess process;
-    private final Range range;
+    private final Ranges.Part part;
     private final long address;
     private final long size;
     private final TreeMap<Long, Segment> pieces = new TreeMap<>();
@@ -40,20 +38,8 @@ final class SoftAddressRange implements AddressRange {
         }
         this.process = process;
         size = SharedMemory.roundUp(bytes);
-        address = Posix.mmap(0, size, 0, RESERVED, -1, 0);
-        if (address < 0) {
-            throw SoftLog.failure(RpmaError.NO_MEMORY, (int) -address, "a range of " + size + " bytes cannot be reserved: "
-                + Posix.strerror((int) -address) + "; look at ulimit -v", null);
-        }
-        boolean done = false;
-        try {
-            range = Range.create(process.newRange(), address, size);
-            done = true;
-        } finally {
-            if (!done) {
-                Posix.munmap(address, size);
-            }
-        }
+        part = process.ranges().take(size);
+        address = part.range().address() + part.offset();
     }
 
     @Override
@@ -79,7 +65,7 @@ final class SoftAddressRange implements AddressRange {
             throw SoftLog.failure(RpmaError.INVALID, "commit: " + length + " bytes at offset " + offset
                 + " overlap memory committed at offset " + before.getKey() + " (" + before.getValue().size() + " bytes)");
         }
-        Segment segment = range.commit(offset, length);
+        Segment segment = part.range().commit(part.offset() + offset, length);
         pieces.put(offset, segment);
         process.add(segment);
         return Memory.segment(address + offset, length);
@@ -99,11 +85,7 @@ final class SoftAddressRange implements AddressRange {
         }
         pieces.remove(offset);
         process.remove(segment);
-        range.punch(offset, length);
-        long result = Posix.mmap(address + offset, length, 0, RESERVED | Posix.MAP_FIXED, -1, 0);
-        if (result < 0) {
-            throw SoftLog.failure(RpmaError.NO_MEMORY, (int) -result, "decommit: " + Posix.strerror((int) -result), null);
-        }
+        part.range().decommit(part.offset() + offset, length);
     }
 
     @Override
@@ -145,10 +127,16 @@ final class SoftAddressRange implements AddressRange {
         closed = true;
         pieces.values().forEach(process::remove);
         pieces.clear();
-        // At once, though peers may have it mapped until they look.
-        range.punch(0, size);
-        process.withdraw(range);
-        range.close();
-        Posix.munmap(address, size);
+        try {
+            // At once, though peers may have it mapped until they look.
+            part.range().decommit(part.offset(), size);
+        } catch (RpmaException e) {
+            // Logged. The addresses are given back with the file.
+        }
+        Range unused = process.ranges().giveBack(part);
+        if (unused != null) {
+            process.withdraw(unused);
+            unused.close();
+        }
     }
 }

@@ -211,24 +211,31 @@ final class SoftPeer implements Peer {
         }
     }
 
-    /** Asks the processes at the other ends to unmap a range that has been given back. */
-    void withdraw(Range range) {
+    /** Sends a range to nobody any more. Returns whether others may have been sent it. */
+    boolean unpublish(Range range) {
         synchronized (controls) {
-            if (published.remove(range.id()) != null) {
-                controls.forEach(ControlSocket::askToLook);
-            }
+            return published.remove(range.id()) != null;
+        }
+    }
+
+    /** Asks the processes at the other ends of all connections to read what they have been sent of memory. */
+    void askToLook() {
+        synchronized (controls) {
+            controls.forEach(ControlSocket::askToLook);
         }
     }
 
     /**
-     * Sends the message that connects or accepts, when the other process has the ranges that it may need, and sees to it that
-     * it gets those that come later.
+     * Sends the message that connects or accepts, when the other process has been sent the ranges that it may need, and sees to
+     * it that it is sent those that come later.
      *
      * @return 0 or {@code -errno}
+     * @throws RpmaException if the other process does not read what it is sent of memory, so that there is no room for the ranges
      */
-    int publish(ControlSocket control, ControlMessage message) {
+    int publish(ControlSocket control, ControlMessage message) throws RpmaException {
         synchronized (controls) {
             control.announce(published.values());
+            control.remote().checkHasAll();
             int result = control.send(message);
             controls.add(control);
             return result;

@@ -33,7 +33,9 @@ import java.lang.invoke.MethodHandle;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
@@ -72,6 +74,7 @@ final class SoftChild {
             case "stall" -> child.stall();
             case "write" -> child.write();
             case "offer" -> child.offer();
+            case "regions" -> child.regions();
             case "flood" -> child.flood();
             case "reconnect" -> child.reconnect();
             case "many" -> child.many();
@@ -392,6 +395,66 @@ final class SoftChild {
                 }
                 command = input.readLine();
             }
+        }
+    }
+
+    /**
+     * Offers many regions, each in an address range of its own: {@code regions PORT COUNT BYTES before|while}, registered before
+     * the connection is asked for, or on the order {@code register}. Then it answers {@code registered}. Further orders are
+     * {@code descriptor INDEX}, {@code check INDEX}, which tells the first word of a region, {@code events}, which tells the
+     * connection's next event, and {@code drop}, which gives all regions back.
+     */
+    private void regions() throws Exception {
+        int count = Integer.parseInt(arguments[2]);
+        long bytes = Long.parseLong(arguments[3]);
+        List<AddressRange> ranges = new ArrayList<>();
+        List<LocalMemoryRegion> regions = new ArrayList<>();
+        boolean before = arguments[4].equals("before");
+        if (before) {
+            register(count, bytes, ranges, regions);
+        }
+        try (Connection connection = station.connect(port, config(), 0)) {
+            say("ready");
+            String command = input.readLine();
+            while (command != null && !command.equals("end")) {
+                String[] words = command.split(" ");
+                int index = words.length > 1 ? Integer.parseInt(words[1]) : 0;
+                switch (words[0]) {
+                    case "register" -> {
+                        if (!before) {
+                            register(count, bytes, ranges, regions);
+                        }
+                        say("registered");
+                    }
+                    case "descriptor" -> {
+                        ByteBuffer descriptor = ByteBuffer.allocate(SoftLocalMemoryRegion.DESCRIPTOR_SIZE);
+                        regions.get(index).descriptor(descriptor);
+                        say(HexFormat.of().formatHex(descriptor.array()));
+                    }
+                    case "check" -> say(Long.toString(regions.get(index).memory().get(JAVA_LONG, 0)));
+                    case "events" -> say(String.valueOf(connection.nextEvent()));
+                    case "drop" -> {
+                        for (int i = 0; i < count; i++) {
+                            regions.get(i).close();
+                            ranges.get(i).close();
+                        }
+                        say("dropped");
+                    }
+                    default -> throw new IllegalArgumentException(command);
+                }
+                command = input.readLine();
+            }
+        }
+    }
+
+    private void register(int count, long bytes, List<AddressRange> ranges, List<LocalMemoryRegion> regions)
+            throws RpmaException {
+        for (int i = 0; i < count; i++) {
+            AddressRange range = station.provider.reserve(bytes);
+            ranges.add(range);
+            MemorySegment memory = range.commit(0, Posix.PAGE_SIZE);
+            memory.set(JAVA_LONG, 0, i);
+            regions.add(station.peer.register(memory, Station.ALL));
         }
     }
 }

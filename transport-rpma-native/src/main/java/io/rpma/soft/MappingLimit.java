@@ -1,0 +1,148 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.posix.Posix;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * Bounds what other processes make this one map, in bytes of address space and in mappings, of which a process has a limited
+ * number of each: one other process gets an eighth of the addresses and a sixteenth of the mappings, all together a half.
+ */
+final class MappingLimit {
+    private static final Path MAX_MAP_COUNT = Path.of("/proc/sys/vm/max_map_count");
+    private static final int USUAL_MAX_MAP_COUNT = 65_530;
+
+    private final long mostBytes;
+    private final long mostBytesEach;
+    private final int mostMappings;
+    private final int mostMappingsEach;
+    private final Map<Integer, Sum> sums = new HashMap<>();
+    private long bytes;
+    private int mappings;
+
+    /**
+     * Creates the limit.
+     *
+     * @param addressSpace the addresses that a process has, in bytes
+     * @param maxMappings the mappings that a process may have
+     */
+    MappingLimit(long addressSpace, int maxMappings) {
+        mostBytes = addressSpace / 2;
+        mostBytesEach = addressSpace / 8;
+        mostMappings = maxMappings / 2;
+        mostMappingsEach = maxMappings / 16;
+    }
+
+    /** Creates the limit that fits this kernel. */
+    static MappingLimit ofKernel() {
+        // Mappings lie close to the end of the addresses, unless the stack is unlimited: then this finds less than there is.
+        long address = Posix.mmap(0, Posix.PAGE_SIZE, 0, Posix.MAP_PRIVATE | Posix.MAP_ANONYMOUS, -1, 0);
+        if (address < 0) {
+            throw new OutOfMemoryError("mmap failed for a page: " + Posix.strerror((int) -address));
+        }
+        Posix.munmap(address, Posix.PAGE_SIZE);
+        return new MappingLimit(Long.highestOneBit(address) << 1, maxMapCount());
+    }
+
+    private static int maxMapCount() {
+        try {
+            return Math.clamp(Long.parseLong(Files.readString(MAX_MAP_COUNT).trim()), 1024, Integer.MAX_VALUE);
+        } catch (IOException | NumberFormatException e) {
+            // No /proc.
+            return USUAL_MAX_MAP_COUNT;
+        }
+    }
+
+    /** Returns the account of a process, however many links it makes. */
+    Account account(int pid) {
+        return new Account(pid);
+    }
+
+    /** What one process makes this one map. Thread-safe. */
+    final class Account {
+        private final int pid;
+
+        private Account(int pid) {
+            this.pid = pid;
+        }
+
+        /**
+         * Counts memory that is about to be mapped.
+         *
+         * @return whether it is within the limits; if not, nothing is counted, and the reason is logged
+         */
+        boolean add(long size) {
+            return MappingLimit.this.add(pid, size);
+        }
+
+        /** Memory that was counted is not mapped any more. */
+        void remove(long size) {
+            MappingLimit.this.remove(pid, size);
+        }
+    }
+
+    /** What is mapped of one process. */
+    private static final class Sum {
+        private long bytes;
+        private int mappings;
+    }
+
+    private synchronized boolean add(int pid, long size) {
+        Sum sum = sums.get(pid);
+        long bytesBefore = sum == null ? 0 : sum.bytes;
+        int mappingsBefore = sum == null ? 0 : sum.mappings;
+        if (size > mostBytesEach - bytesBefore || mappingsBefore >= mostMappingsEach) {
+            SoftLog.violation("process " + pid + " wants " + size + " bytes mapped in addition to " + bytesBefore + " in "
+                + mappingsBefore + " mappings; one process gets " + mostBytesEach + " bytes and " + mostMappingsEach
+                + " mappings: it must reserve less memory, or have fewer shared receive queues");
+            return false;
+        }
+        if (size > mostBytes - bytes || mappings >= mostMappings) {
+            SoftLog.violation("process " + pid + " wants " + size + " bytes mapped; " + bytes + " in " + mappings
+                + " mappings are mapped of all processes together, of " + mostBytes + " bytes and " + mostMappings
+                + " mappings at most: fewer processes must be connected, or they must reserve less memory");
+            return false;
+        }
+        if (sum == null) {
+            sum = new Sum();
+            sums.put(pid, sum);
+        }
+        sum.bytes += size;
+        sum.mappings++;
+        bytes += size;
+        mappings++;
+        return true;
+    }
+
+    private synchronized void remove(int pid, long size) {
+        Sum sum = sums.get(pid);
+        sum.bytes -= size;
+        bytes -= size;
+        mappings--;
+        if (--sum.mappings == 0) {
+            sums.remove(pid);
+        }
+    }
+
+    // ---- for tests
+
+    /** Returns how many bytes are mapped of all processes. */
+    synchronized long bytes() {
+        return bytes;
+    }
+}

@@ -1,0 +1,160 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.AddressRange;
+import io.rpma.CompletionFlag;
+import io.rpma.CompletionStatus;
+import io.rpma.Connection;
+import io.rpma.ConnectionConfig;
+import io.rpma.ConnectionEvent;
+import io.rpma.ConnectionRequest;
+import io.rpma.Endpoint;
+import io.rpma.LocalMemoryRegion;
+import io.rpma.RemoteMemoryRegion;
+import io.rpma.posix.Posix;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Thousands of regions, each in memory that was reserved for it alone. */
+@Timeout(120)
+class ManyRegionsTest {
+    private static final int COUNT = 10_000;
+    /** Files, mappings: what a process may have more of for all the regions together. */
+    private static final int FEW = 100;
+
+    private Station station;
+    private Endpoint endpoint;
+    private int port;
+
+    @BeforeEach
+    void open() throws Exception {
+        station = new Station();
+        endpoint = station.listen();
+        port = endpoint.localAddress().getPort();
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        endpoint.close();
+        station.close();
+    }
+
+    private Connection accept(ConnectionConfig config) throws Exception {
+        ConnectionRequest request = Station.awaitRequest(endpoint, config);
+        Connection connection = request.connect(null);
+        Station.expect(ConnectionEvent.ESTABLISHED, connection);
+        return connection;
+    }
+
+    /** Nothing here takes part while the other process registers: its regions are there when they are used. */
+    @ParameterizedTest
+    @CsvSource({"10000,4096,before", "10000,4096,while", "300,67108864,before", "300,67108864,while"})
+    void regionsOfTheOtherProcessAreReached(int count, long bytes, String when) throws Exception {
+        int mappings = mappings();
+        try (Child child = Child.start("regions", port, count, bytes, when);
+            ConnectionConfig config = station.provider.newConnectionConfig(); Connection connection = accept(config)) {
+            child.expect("ready");
+            child.order("register");
+            child.expect("registered");
+            for (int index : new int[] {0, count / 2, count - 1}) {
+                child.order("descriptor " + index);
+                RemoteMemoryRegion remote =
+                    station.provider.openRemoteRegion(ByteBuffer.wrap(HexFormat.of().parseHex(child.answer())));
+                connection.read(station.region, 0, remote, 0, 8, CompletionFlag.ALWAYS, 1);
+                Station.expect(connection.completionQueue(), 1, 0);
+                assertEquals(index, station.memory.get(JAVA_LONG, 0));
+                station.memory.set(JAVA_LONG, 0, 4711 + index);
+                connection.write(remote, 0, station.region, 0, 8, CompletionFlag.ALWAYS, 2);
+                Station.expect(connection.completionQueue(), 2, 0);
+                child.order("check " + index);
+                child.expect(Integer.toString(4711 + index));
+            }
+            assertTrue(mappings() - mappings < FEW, () -> "mappings of the other process's memory");
+            child.order("drop");
+            child.expect("dropped");
+            while (Station.isReadable(connection.eventFd())) {
+                assertNull(connection.nextEvent(), "the connection lives on");
+            }
+            child.order("events");
+            child.expect("null");
+            child.order("end");
+            Station.expect(ConnectionEvent.CLOSED, connection);
+            child.awaitEnd();
+        }
+    }
+
+    @Test
+    void regionsOfThisProcessAreReached() throws Exception {
+        List<AddressRange> ranges = new ArrayList<>();
+        List<LocalMemoryRegion> regions = new ArrayList<>();
+        long files = files();
+        for (int i = 0; i < COUNT; i++) {
+            AddressRange range = station.provider.reserve(Posix.PAGE_SIZE);
+            ranges.add(range);
+            regions.add(station.peer.register(range.commit(0, range.size()), Station.ALL));
+        }
+        assertTrue(files() - files < FEW, "files for the regions");
+        LocalMemoryRegion last = regions.removeLast();
+        ByteBuffer descriptor = ByteBuffer.allocate(last.descriptorSize());
+        last.descriptor(descriptor);
+        try (Child child = Child.start("write", port, HexFormat.of().formatHex(descriptor.array()), 8);
+            ConnectionConfig config = station.provider.newConnectionConfig(); Connection connection = accept(config)) {
+            child.expect("ready");
+            while (last.memory().get(JAVA_LONG, 0) == 0) {
+                Thread.onSpinWait();
+            }
+            last.close();
+            child.expect(CompletionStatus.REM_ACCESS_ERR.name());
+            assertTrue(connection.queuePairNumber() > 0);
+        }
+        for (LocalMemoryRegion region : regions) {
+            region.close();
+        }
+        ranges.forEach(AddressRange::close);
+        assertEquals(files, files(), "files after the regions");
+    }
+
+    private static long files() throws Exception {
+        try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
+            return descriptors.filter(descriptor -> {
+                try {
+                    return Files.readSymbolicLink(descriptor).toString().contains("memfd:rpma-range");
+                } catch (java.io.IOException e) {
+                    return false;
+                }
+            }).count();
+        }
+    }
+
+    private static int mappings() throws Exception {
+        return (int) Files.readAllLines(Path.of("/proc/self/maps")).stream().filter(line -> line.contains("memfd:rpma"))
+            .count();
+    }
+}
