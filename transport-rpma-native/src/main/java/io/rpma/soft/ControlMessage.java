@@ -53,7 +53,7 @@ final class ControlMessage {
     static final int EVENT = 3;
     /** The doorbell of the receive completion queue. */
     static final int RECEIVE_EVENT = 4;
-    /** The memory of a shared receive queue. */
+    /** What initiators write of a shared receive queue. */
     static final int QUEUE = 5;
     /** The doorbell of a shared receive queue's completion queue. */
     static final int QUEUE_EVENT = 6;
@@ -61,6 +61,8 @@ final class ControlMessage {
     static final int RANGE = 7;
     /** The memory of halves of connections. */
     static final int SLAB = 8;
+    /** The posted receives of a shared receive queue, which only its owner writes. */
+    static final int QUEUE_POSTED = 9;
 
     /** Bytes of the head. */
     static final int HEAD = 12;

@@ -22,7 +22,10 @@ final class Half {
     static final int STATE = 0;
     /** Who uses this memory (long): see {@link HalfMemory}. Written by both, when a connection begins and when it ends. */
     static final int USE = 8;
-    /** Not 0 if the peer's operation failed in a way that breaks this queue pair. Written by the peer. */
+    /**
+     * Not 0 if something is wrong. Written by the peer: {@link #STARVED}, or {@link #BROKEN}, which anything else is taken for as
+     * well.
+     */
     static final int FAULT = Memory.APART;
     /** Not 0 if the peer waits to send: for a receive, for room in the ring, or for the owner to be ready. */
     static final int STALLED = Memory.APART + 4;
@@ -40,6 +43,11 @@ final class Half {
     static final int CONSUMED = 5 * Memory.APART;
     /** The ring of posted receives; empty with a shared receive queue. Behind it the ring of completions. */
     static final int RECEIVES = 6 * Memory.APART;
+
+    /** The peer's operation failed in a way that breaks this queue pair. */
+    static final int BROKEN = 1;
+    /** The peer has been waiting for a shared receive for a while. The owner takes it back. */
+    static final int STARVED = 2;
 
     /** Not connected yet: what is sent to it waits. */
     static final int INITIAL = 0;

@@ -23,6 +23,8 @@ import io.rpma.WorkCompletions;
 import io.rpma.posix.Posix;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 /**
  * A reliable queue pair, and the adapter behind it: the thread that posts a work request executes it. Only when the peer has
@@ -72,6 +74,9 @@ final class QueuePair {
 
     private static final int CLOSED = 3;
     private static final int SPINS = 100;
+    /** How long a work request has waited for a shared receive when this looks again by itself, at first and at most. */
+    private static final int FIRST_LOOK_MILLIS = 50;
+    private static final int LAST_LOOK_MILLIS = 1_600;
 
     private static final VarHandle STATE;
     private static final VarHandle EXECUTING;
@@ -130,6 +135,9 @@ final class QueuePair {
     private int busy;
     private long stalls;
     private int announcement;
+    private int lookMillis = FIRST_LOOK_MILLIS;
+    private boolean lookScheduled;
+    private volatile boolean lookDue;
 
     private int state;
     private boolean executing;
@@ -373,8 +381,9 @@ final class QueuePair {
      * @return the number of entries now in the batch
      */
     int pollReceives(WorkCompletions completions, int count) {
-        if (Memory.getInt(base + Half.FAULT) != 0) {
-            fail();
+        int fault = Memory.getInt(base + Half.FAULT);
+        if (fault != 0) {
+            heed(fault);
         }
         boolean due = isError() && receives != null && receives.outstanding() > 0;
         // Before the ring: what the peer published while it was busy must be found before the rest is flushed. And it takes
@@ -389,6 +398,16 @@ final class QueuePair {
             ownReceiveDoorbell.ring();
         }
         return result;
+    }
+
+    /** The peer says that something is wrong. */
+    private void heed(int fault) {
+        if (fault == Half.STARVED && attachment != null) {
+            Memory.casInt(base + Half.FAULT, fault, 0);
+            attachment.queue().starved();
+        } else {
+            fail();
+        }
     }
 
     /**
@@ -478,7 +497,7 @@ final class QueuePair {
         }
         if (status == REM_ACCESS_ERR) {
             // The peer's queue pair breaks as well: it learns of it by polling.
-            Memory.putIntVolatile(remoteBase + Half.FAULT, 1);
+            Memory.putIntVolatile(remoteBase + Half.FAULT, Half.BROKEN);
             Memory.fullFence();
             remoteDoorbell.ring();
             if (remoteReceiveDoorbell != remoteDoorbell) {
@@ -582,12 +601,16 @@ final class QueuePair {
                     if (Faults.ENABLED) {
                         Faults.at("waiting");
                     }
+                    if (status == NO_RECEIVE && remoteShared != null) {
+                        lookAgainLater();
+                    }
                     return false;
                 }
                 status = RETRY_EXC_ERR;
             }
             // There may be more receives, posted before the announcement: the next request looks for itself.
             announcement = 0;
+            lookMillis = FIRST_LOOK_MILLIS;
         }
         int operation = request.operation;
         boolean signalled = request.signalled;
@@ -605,6 +628,38 @@ final class QueuePair {
             WAITING_HEAD.setRelease(this, waitingHead + 1);
         }
         return true;
+    }
+
+    /**
+     * Looks for a shared receive again after a while, though the peer has not rung: what tells the peer that this one waits can
+     * be overwritten by any process that shares the queue. By the one that executes.
+     */
+    private void lookAgainLater() {
+        if (!lookScheduled) {
+            lookScheduled = true;
+            CompletableFuture.delayedExecutor(lookMillis, TimeUnit.MILLISECONDS).execute(this::lookAgain);
+            lookMillis = Math.min(2 * lookMillis, LAST_LOOK_MILLIS);
+        }
+    }
+
+    private void lookAgain() {
+        lookDue = true;
+        resume();
+    }
+
+    /** Tells the peer that no receive has been found for so long that some may be lost. */
+    private void reportStarvation() {
+        enter();
+        boolean told = Memory.getIntAcquire(remoteBase + Half.STATE) == Half.READY
+            && Memory.casInt(remoteBase + Half.FAULT, 0, Half.STARVED);
+        if (told && remoteSharesQueue) {
+            remoteShared.markReady(remoteSharedIndex);
+        }
+        leave();
+        if (told) {
+            Memory.fullFence();
+            remoteReceiveDoorbell.ring();
+        }
     }
 
     private int execute(WorkRequest request) {
@@ -631,6 +686,15 @@ final class QueuePair {
     /** Returns whether the peer has not answered the last announcement yet: then nothing has changed. */
     private boolean isStillAnnounced() {
         if (announcement == 0 || peerGone) {
+            return false;
+        }
+        if (lookDue) {
+            lookDue = false;
+            lookScheduled = false;
+            if (announcement == NO_RECEIVE) {
+                reportStarvation();
+            }
+            announcement = 0;
             return false;
         }
         boolean stands = announcement == NO_RECEIVE && remoteShared != null
@@ -894,7 +958,8 @@ final class QueuePair {
     /** Returns the address of a posted receive, 0 if there is none. */
     private long findReceive() {
         if (remoteShared != null) {
-            found = remoteShared.find();
+            // Whoever is about to wait does not rely on a hint that others can overwrite.
+            found = announcement == NO_RECEIVE ? remoteShared.search() : remoteShared.find();
             return found == 0 ? 0 : remoteShared.entry(found);
         }
         long entry = remoteReceives + (remotePosition & remoteReceiveMask) * ReceiveEntry.SIZE;

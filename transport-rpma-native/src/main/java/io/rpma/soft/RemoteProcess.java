@@ -105,8 +105,9 @@ final class RemoteProcess {
     private record Gone(int kind, int id) {
     }
 
-    private record QueueFiles(SharedMemory memory, EventFd event) {
+    private record QueueFiles(SharedMemory posted, SharedMemory memory, EventFd event) {
         void release() {
+            posted.release();
             memory.release();
             if (event != null) {
                 event.release();
@@ -385,7 +386,8 @@ final class RemoteProcess {
     synchronized void announce(SoftSharedReceiveQueue queue) throws RpmaException {
         if (link != null && !sentQueues.contains(queue.id())) {
             ControlMessage message = ControlMessage.of(ControlMessage.SHARED)
-                .attach(ControlMessage.QUEUE, queue.id(), queue.memory().size(), queue.memory().fd());
+                .attach(ControlMessage.QUEUE, queue.id(), queue.memory().size(), queue.memory().fd())
+                .attach(ControlMessage.QUEUE_POSTED, queue.id(), queue.posted().size(), queue.posted().fd());
             if (queue.completions() != null) {
                 message.attach(ControlMessage.QUEUE_EVENT, queue.id(), 0, queue.completions().fd());
             }
@@ -483,7 +485,7 @@ final class RemoteProcess {
                 tableAddress = table == null ? 0 : table.address();
                 return table != null;
             case ControlMessage.QUEUE:
-                return takeQueue(shared, message.take(ControlMessage.QUEUE_EVENT));
+                return takeQueue(shared, message.take(ControlMessage.QUEUE_POSTED), message.take(ControlMessage.QUEUE_EVENT));
             case ControlMessage.RANGE:
                 target = ranges;
                 break;
@@ -510,20 +512,25 @@ final class RemoteProcess {
         return SharedMemory.open(shared.fd(), shared.size(), writable, account);
     }
 
-    private boolean takeQueue(ControlMessage.Attachment queue, ControlMessage.Attachment doorbell) {
+    private boolean takeQueue(ControlMessage.Attachment queue, ControlMessage.Attachment receives,
+            ControlMessage.Attachment doorbell) {
         EventFd event = doorbell == null ? null : EventFd.open(doorbell.fd());
         SharedMemory memory = open(queue, true);
-        if (memory == null || event == null && doorbell != null || queueFiles.containsKey(queue.id())
+        SharedMemory posted = receives == null ? null : open(receives, false);
+        if (memory == null || posted == null || event == null && doorbell != null || queueFiles.containsKey(queue.id())
             || receiveQueues.containsKey(queue.id())) {
             if (memory != null) {
                 memory.release();
+            }
+            if (posted != null) {
+                posted.release();
             }
             if (event != null) {
                 event.release();
             }
             return false;
         }
-        queueFiles.put(queue.id(), new QueueFiles(memory, event));
+        queueFiles.put(queue.id(), new QueueFiles(posted, memory, event));
         return true;
     }
 
@@ -685,11 +692,12 @@ final class RemoteProcess {
                 read();
             }
             QueueFiles files = queueFiles.get(id);
-            if (files == null || files.memory().size() != SharedReceives.size(capacity)) {
+            if (files == null || files.memory().size() != SharedReceives.size(capacity)
+                || files.posted().size() != SharedReceives.postedSize(capacity)) {
                 return null;
             }
             queueFiles.remove(id);
-            known = new SharedReceives(id, files.memory(), capacity, files.event());
+            known = new SharedReceives(id, files.posted(), files.memory(), capacity, files.event());
             known.addUser();
             receiveQueues.put(id, known);
             offeredQueues.add(id);

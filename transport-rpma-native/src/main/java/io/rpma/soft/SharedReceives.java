@@ -16,10 +16,19 @@ package io.rpma.soft;
  * A shared receive queue as its initiators see it: the ring of posted receives, which any of them takes from, and the words by
  * which they tell its owner that there is something to poll, or that they wait.
  *
- * <p>The ring: the owner posts at consecutive positions. The state word of a position holds the position plus one in its upper
- * half and, in its lower half, 0 while posted, or the number (plus one) of the queue pair that has taken it. Taking is one
- * compare-and-set, so that whoever dies has either taken a receive, and the state word says who, or has not. A position is
- * used anew only after it has been taken; receives are taken in the order of positions.
+ * <p>There are two files. The <i>posted</i> file is the ring of {@link ReceiveEntry}: only the owner writes it, and the kernel
+ * keeps every other process from mapping it writable. The owner posts at consecutive positions; the state word of an entry is
+ * the position that is posted there, plus one. The <i>shared</i> file holds what initiators write. Each entry of the ring has a
+ * take word there: in its upper half the last position of that entry that was taken, plus one; in its lower half the number,
+ * plus one, of the queue pair that took it, or 0 for the owner. A posted receive can be taken while its take word names the
+ * position one ring before it. Taking is one compare-and-set, so that whoever dies has either taken a receive, and the take word
+ * says who, or has not. Receives are taken in the order of positions. The owner posts at an entry again only when the take word
+ * names the position before, and never writes a take word of an entry that is in order.
+ *
+ * <p>The processes that share a queue can all write the shared file. Nothing there is believed: see {@link
+ * SoftSharedReceiveQueue} for what the owner does about it. {@link #HEAD} is only a hint; whoever finds nothing from there
+ * looks through the whole ring before it waits. The first position is a random number, so that a word that somebody has
+ * overwritten is not likely to be a take word that makes sense.
  *
  * <p>The ready bits: one for each queue pair, in three levels. A set bit at the lowest level means that the owner knows of the
  * queue pair and polls its ring; so an initiator that finds its bit set writes nothing.
@@ -42,13 +51,15 @@ final class SharedReceives {
     static final int READY = 6 * Memory.APART;
     /** A bit for each queue pair that waits for a receive. */
     static final int WAITERS = READY + MAX_ATTACHED / 8;
-    /** The ring. */
-    static final int RING = WAITERS + MAX_ATTACHED / 8;
+    /** The take words. */
+    static final int TAKES = WAITERS + MAX_ATTACHED / 8;
 
     private static final long FOUND = 1L << 32;
 
     private final int id;
+    private final SharedMemory posted;
     private final SharedMemory memory;
+    private final long ring;
     private final long base;
     private final int capacity;
     private final EventFd event;
@@ -57,20 +68,54 @@ final class SharedReceives {
     /**
      * Creates a view.
      *
-     * @param memory with room for the ring, taken over
+     * @param posted the ring of posted receives, taken over
+     * @param memory what the initiators write, taken over
      * @param capacity positions of the ring, a power of two
      * @param event the doorbell of its completion queue, or {@code null} if it has none, taken over
      */
-    SharedReceives(int id, SharedMemory memory, int capacity, EventFd event) {
+    SharedReceives(int id, SharedMemory posted, SharedMemory memory, int capacity, EventFd event) {
         this.id = id;
+        this.posted = posted;
         this.memory = memory;
+        this.ring = posted.address();
         this.base = memory.address();
         this.capacity = capacity;
         this.event = event;
     }
 
+    /** Returns the size of the file that initiators write. */
     static long size(int capacity) {
-        return SharedMemory.roundUp(RING + (long) capacity * ReceiveEntry.SIZE);
+        return SharedMemory.roundUp(TAKES + (long) capacity * Long.BYTES);
+    }
+
+    /** Returns the size of the file that only the owner writes. */
+    static long postedSize(int capacity) {
+        return SharedMemory.roundUp((long) capacity * ReceiveEntry.SIZE);
+    }
+
+    /** Returns the address of the entry of a position in a ring. */
+    static long entry(long ring, int capacity, int position) {
+        return ring + (position & capacity - 1L) * ReceiveEntry.SIZE;
+    }
+
+    /** Returns the address of the take word of a position. */
+    static long takeWord(long base, int capacity, int position) {
+        return base + TAKES + (position & capacity - 1L) * Long.BYTES;
+    }
+
+    /** Returns the take word of a position that has been taken; the taker is the number of a queue pair plus one. */
+    static long taken(int position, int taker) {
+        return position + 1L << 32 | taker & 0xffff_ffffL;
+    }
+
+    /** Returns whether a take word says that this position has been taken. */
+    static boolean isTaken(long take, int position) {
+        return (int) (take >>> 32) == position + 1;
+    }
+
+    /** Returns whether a take word says that this position can be taken, if it is posted. */
+    static boolean isFree(long take, int position, int capacity) {
+        return (int) (take >>> 32) == position + 1 - capacity;
     }
 
     int id() {
@@ -92,6 +137,7 @@ final class SharedReceives {
     }
 
     void close() {
+        posted.release();
         memory.release();
         if (event != null) {
             event.release();
@@ -106,20 +152,18 @@ final class SharedReceives {
     /**
      * Finds the posted receive that is next.
      *
-     * @return where it is, for {@link #entry} and {@link #take}; 0 if none is posted
+     * @return where it is, for {@link #entry} and {@link #take}; 0 if none is posted, or the hint at where to look is wrong
      */
     long find() {
         // Starts where some taker left off; that may lag by any distance, if that taker was held up before it said so, and never
         // leads. The bound keeps a queue that another process scribbles over from holding us here.
         int position = Memory.getIntAcquire(base + HEAD);
         for (int i = 0; i <= 2 * capacity; i++) {
-            long entry = base + RING + (position & capacity - 1L) * ReceiveEntry.SIZE;
-            long state = Memory.getLongAcquire(entry + ReceiveEntry.STATE);
-            int ahead = (int) (state >>> 32) - (position + 1);
+            int ahead = postedAt(position) - position;
             if (ahead < 0) {
                 return 0;
             }
-            if (ahead == 0 && (int) state == 0) {
+            if (ahead == 0 && isFree(Memory.getLongAcquire(takeWord(base, capacity, position)), position, capacity)) {
                 return FOUND | position & 0xffff_ffffL;
             }
             // A later use of the entry was posted: then all positions that lie a whole ring before it have been taken.
@@ -128,9 +172,36 @@ final class SharedReceives {
         return 0;
     }
 
+    /**
+     * Finds the posted receive that is next by looking at all entries, without the hint: for whoever is about to wait. Another
+     * process may have overwritten the hint so that {@link #find} passes over what is posted.
+     *
+     * @return as {@link #find} does; 0 if none is posted
+     */
+    long search() {
+        boolean any = false;
+        int first = 0;
+        for (int i = 0; i < capacity; i++) {
+            int position = postedAt(i);
+            if ((!any || position - first < 0)
+                && isFree(Memory.getLongAcquire(takeWord(base, capacity, i)), position, capacity)) {
+                any = true;
+                first = position;
+            }
+        }
+        if (!any) {
+            return 0;
+        }
+        return FOUND | first & 0xffff_ffffL;
+    }
+
+    private int postedAt(int position) {
+        return (int) Memory.getLongAcquire(entry(ring, capacity, position) + ReceiveEntry.STATE) - 1;
+    }
+
     /** Returns the address of the {@link ReceiveEntry} of a receive that was found; it is whatever is posted there now. */
     long entry(long found) {
-        return base + RING + (found & capacity - 1L) * ReceiveEntry.SIZE;
+        return entry(ring, capacity, (int) found);
     }
 
     /**
@@ -140,12 +211,13 @@ final class SharedReceives {
      * @return whether it was still there; then so was what has been read of its entry
      */
     boolean take(long found, int index) {
-        int next = (int) found + 1;
-        long state = (long) next << 32;
-        if (!Memory.casLong(entry(found) + ReceiveEntry.STATE, state, state | index + 1)) {
+        int position = (int) found;
+        long word = takeWord(base, capacity, position);
+        long take = Memory.getLongAcquire(word);
+        if (!isFree(take, position, capacity) || !Memory.casLong(word, take, taken(position, index + 1))) {
             return false;
         }
-        Memory.putIntRelease(base + HEAD, next);
+        Memory.putIntRelease(base + HEAD, position + 1);
         return true;
     }
 

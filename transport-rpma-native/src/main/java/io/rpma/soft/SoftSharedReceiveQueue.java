@@ -22,8 +22,13 @@ import io.rpma.WorkCompletions;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
@@ -36,6 +41,12 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * is in {@link SharedReceives}. Free slots are a stack; the state of a slot that is posted says at which position, and whoever
  * changes it to {@link #FREE}, by a completion or because the peer that took the receive is gone, reports it, so that it is
  * reported once, and never for a later use of the slot.
+ *
+ * <p>No receive is lost. One that a queue pair had taken and not completed when it ended is reported by the receive completion
+ * queue; where there is none it is posted again, since nobody could be told. The processes that share the queue can overwrite
+ * each other's take words and hints, and which of them has done it cannot be known. So each completion is compared with the take
+ * word, each take word is checked before its entry is used again, and {@link #repair} finds the receives that nobody can take
+ * and nobody can complete, and posts them again: an overwritten word costs a delay, and at most the connection that used it.
  */
 final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     /** The largest number of completions that one queue pair can have waiting. */
@@ -43,8 +54,15 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
 
     private static final long FREE = 0;
     private static final int NONE = -1;
-    /** After so many queue pairs have ended, the whole ring is looked through for what the last of them took. */
+    /** The taker of a receive whose take word has been overwritten by somebody: not known. */
+    private static final int UNKNOWN = -1;
+    /** The owner as a taker. */
+    private static final int OWNER = 0;
+    /** After so many queue pairs have ended, the queue is looked through for receives that are lost. */
     private static final int FULL_LOOK = 64;
+    /** The shortest and the longest time between two steps of a repair. */
+    private static final long MIN_REPAIR_MILLIS = 10;
+    private static final long MAX_REPAIR_MILLIS = 1_000;
 
     private static final VarHandle TAIL;
 
@@ -61,6 +79,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     private final int slots;
     private final int capacity;
     private final int ringCapacity;
+    private final SharedMemory posted;
     private final SharedMemory memory;
     private final long base;
     private final long ring;
@@ -68,21 +87,24 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
 
     // Of each slot: private to this process.
     private final long[] contexts;
+    private final int[] keys;
+    private final long[] offsets;
     private final int[] lengths;
     // FREE, or what posted() makes of the position.
     private final AtomicLongArray states;
-    // The state word of the entry in which a slot was taken, once that entry is used anew.
+    // The take word of the entry in which a slot was posted, once that entry is used anew.
     private final AtomicLongArray takers;
-    private volatile boolean anyTakers;
     // The stack of free slots: links, and a head whose upper half changes with every step.
     private final AtomicIntegerArray links;
     private final AtomicLong free;
-    // Which slot lies at each position of the ring.
-    private final AtomicIntegerArray slotAt;
+    // Of each entry of the ring: the position that was posted there last, plus one, and the slot.
+    private final AtomicLongArray places;
     private int tail;
-    // All positions before this one have been taken; under the lock of this object, as is the number of queue pairs ended.
-    private int taken;
+
+    // Under the lock of this object.
     private int ended;
+    private boolean repairing;
+    private long lastRepair;
 
     private final BitSet indexes = new BitSet();
     // By number, with holes; an element is written before the array is written again.
@@ -97,10 +119,11 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         capacity = Half.powerOfTwo(slots);
         // One more than the slots, where that is not too many: then no ring is ever full.
         ringCapacity = Math.min(Half.powerOfTwo(slots + 1), MAX_RING);
-        memory = SharedMemory.create("rpma-shared-receives", SharedReceives.size(capacity));
-        base = memory.address();
-        ring = base + SharedReceives.RING;
+        posted = SharedMemory.create("rpma-posted-receives", SharedReceives.postedSize(capacity), true);
+        ring = posted.address();
         contexts = new long[slots];
+        keys = new int[slots];
+        offsets = new long[slots];
         lengths = new int[slots];
         states = new AtomicLongArray(slots);
         takers = new AtomicLongArray(slots);
@@ -109,18 +132,37 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             links.setPlain(i, i + 1 < slots ? i + 1 : NONE);
         }
         free = new AtomicLong(slots > 0 ? 0 : NONE & 0xffff_ffffL);
-        slotAt = new AtomicIntegerArray(capacity);
-        for (int i = 0; i < capacity; i++) {
-            slotAt.setPlain(i, NONE);
-        }
-        Memory.putIntVolatile(base + SharedReceives.ARMED, Doorbell.ARMED);
+        places = new AtomicLongArray(capacity);
+        boolean done = false;
+        SharedMemory shared = null;
         try {
+            shared = SharedMemory.create("rpma-shared-receives", SharedReceives.size(capacity));
+            memory = shared;
+            base = memory.address();
+            start(ThreadLocalRandom.current().nextInt());
             completionQueue = completions == 0 ? null
                 : new SharedReceiveCompletionQueue(this, completions, base, completions < slots);
-        } catch (RpmaException e) {
-            memory.release();
-            throw e;
+            done = true;
+        } finally {
+            if (!done) {
+                posted.release();
+                if (shared != null) {
+                    shared.release();
+                }
+            }
         }
+    }
+
+    /** Makes this position the first one: of each entry, the position before its first one has been posted, and taken. */
+    private void start(int first) {
+        tail = first;
+        for (int position = first - capacity; position != first; position++) {
+            places.setPlain(position & capacity - 1, place(position, NONE));
+            Memory.putLong(SharedReceives.entry(ring, capacity, position) + ReceiveEntry.STATE, position + 1 & 0xffff_ffffL);
+            Memory.putLong(SharedReceives.takeWord(base, capacity, position), SharedReceives.taken(position, OWNER));
+        }
+        Memory.putInt(base + SharedReceives.HEAD, first);
+        Memory.putIntVolatile(base + SharedReceives.ARMED, Doorbell.ARMED);
     }
 
     SoftPeer peer() {
@@ -145,8 +187,14 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         return ringCapacity;
     }
 
+    /** Returns what initiators write. */
     SharedMemory memory() {
         return memory;
+    }
+
+    /** Returns the posted receives, which initiators only read. */
+    SharedMemory posted() {
+        return posted;
     }
 
     @Override
@@ -160,7 +208,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
 
     /** Returns a view for an initiator in this process, {@code null} if the queue has been closed. */
     synchronized SharedReceives view() {
-        return closed ? null : new SharedReceives(id, memory.retain(), capacity,
+        return closed ? null : new SharedReceives(id, posted.retain(), memory.retain(), capacity,
             completionQueue == null ? null : completionQueue.channel().event().retain());
     }
 
@@ -178,25 +226,96 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
                 + " (SharedReceiveQueueConfig.receiveQueueSize)", null);
         }
         contexts[slot] = context;
+        keys[slot] = Receives.key(region, offset, length);
+        offsets[slot] = offset;
         lengths[slot] = (int) length;
-        int position = (int) TAIL.getAndAdd(this, 1);
-        states.setRelease(slot, posted(position));
-        int index = position & capacity - 1;
-        long entry = ring + (long) index * ReceiveEntry.SIZE;
-        // The receive that lay here before has been taken, since no more are posted than there are positions. If it has not
-        // been completed, the state word is about to forget who took it. (If it has been, and its slot is posted elsewhere,
-        // the position tells that what is noted here is old.)
-        int previous = slotAt.getAcquire(index);
-        if (previous != NONE && states.getAcquire(previous) == posted(position - capacity)) {
-            noteTaker(previous, Memory.getLongAcquire(entry + ReceiveEntry.STATE));
+        post(slot);
+    }
+
+    /** Posts a slot whose receive has been set. */
+    private void post(int slot) {
+        int next = postAt(slot);
+        while (next != NONE) {
+            next = postAt(next);
         }
-        slotAt.setRelease(index, slot);
-        ReceiveEntry.write(entry, Receives.key(region, offset, length), offset, (int) length, slot);
-        Memory.putLongRelease(entry + ReceiveEntry.STATE, (position + 1L) << 32);
         Memory.fullFence();
         if (Memory.getInt(base + SharedReceives.WAITING) != 0) {
             wakeWaiting();
         }
+    }
+
+    /**
+     * Posts a slot at the next position.
+     *
+     * @return the slot that lay there before if nobody has taken it, to be posted somewhere else; {@link #NONE} if all is well
+     */
+    private int postAt(int slot) {
+        int position = (int) TAIL.getAndAdd(this, 1);
+        int index = position & capacity - 1;
+        int before = position - capacity;
+        int last = slotAt(index, before);
+        // The receive that lay here before has been taken, since no more are posted than there are positions. If it has not
+        // been completed, the take word is about to forget who took it. (If it has been, and its slot is posted elsewhere,
+        // the position tells that what is noted here is old.)
+        int displaced = NONE;
+        long take = Memory.getLongAcquire(SharedReceives.takeWord(base, capacity, before));
+        boolean outstanding = last != NONE && states.getAcquire(last) == posted(before);
+        if (!SharedReceives.isTaken(take, before)) {
+            displaced = takeBack(before, last);
+        } else if (outstanding) {
+            noteTaker(last, take);
+        }
+        states.setRelease(slot, posted(position));
+        long entry = SharedReceives.entry(ring, capacity, position);
+        ReceiveEntry.write(entry, keys[slot], offsets[slot], lengths[slot], slot);
+        Memory.putLongRelease(entry + ReceiveEntry.STATE, position + 1 & 0xffff_ffffL);
+        places.setRelease(index, place(position, slot));
+        return displaced;
+    }
+
+    /** Returns the slot that was posted at an entry last, which was at this position. */
+    private int slotAt(int index, int position) {
+        long place = places.getAcquire(index);
+        while ((int) (place >>> 32) != position + 1) {
+            // Another thread is about to write the entry, and receives behind it have been taken: by somebody who does not take
+            // them in order.
+            Thread.yield();
+            place = places.getAcquire(index);
+        }
+        return (int) place;
+    }
+
+    /**
+     * Puts a take word in order that does not say that its position has been taken, though the entry is about to be used again:
+     * somebody has overwritten it, or the hint at where to look, so that initiators passed over the position.
+     *
+     * @return the slot that was posted there if nobody has taken it, and now nobody can; otherwise {@link #NONE}
+     */
+    private int takeBack(int position, int slot) {
+        long word = SharedReceives.takeWord(base, capacity, position);
+        long take = Memory.getLongVolatile(word);
+        while (!SharedReceives.isTaken(take, position)) {
+            if (Memory.casLong(word, take, SharedReceives.taken(position, OWNER))) {
+                if (slot == NONE || states.getAcquire(slot) != posted(position)) {
+                    return NONE;
+                }
+                if (SharedReceives.isFree(take, position, capacity)) {
+                    return states.compareAndSet(slot, posted(position), FREE) ? slot : NONE;
+                }
+                noteTaker(slot, SharedReceives.taken(position, UNKNOWN));
+                scheduleRepair();
+                return NONE;
+            }
+            take = Memory.getLongVolatile(word);
+        }
+        if (slot != NONE && states.getAcquire(slot) == posted(position)) {
+            noteTaker(slot, take);
+        }
+        return NONE;
+    }
+
+    private static long place(int position, int slot) {
+        return position + 1L << 32 | slot & 0xffff_ffffL;
     }
 
     /** Returns the state of a slot that is posted at a position. */
@@ -204,14 +323,51 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         return 1L << 32 | position + 1 & 0xffff_ffffL;
     }
 
-    /** Returns the state of the slot that an entry with this state word was posted with. */
-    private static long postedBy(long entryState) {
-        return 1L << 32 | entryState >>> 32;
+    /** Returns the position of a slot that is posted, by its state. */
+    private static int position(long state) {
+        return (int) state - 1;
     }
 
-    private void noteTaker(int slot, long entryState) {
-        takers.accumulateAndGet(slot, entryState, (known, found) -> postedBy(known) == states.get(slot) ? known : found);
-        anyTakers = true;
+    private void noteTaker(int slot, long take) {
+        takers.accumulateAndGet(slot, take,
+            (known, found) -> (int) (known >>> 32) == (int) states.get(slot) ? known : found);
+    }
+
+    /**
+     * Returns who has taken a slot that is posted at a position.
+     *
+     * @return the number of a queue pair plus one, {@link #OWNER} if nobody has taken it, {@link #UNKNOWN} or any other negative
+     *     number if the take word has been overwritten
+     */
+    private int takerOf(int slot, int position) {
+        // In this order: what is overwritten by the next use of the entry has been noted before.
+        long take = Memory.getLongAcquire(SharedReceives.takeWord(base, capacity, position));
+        if (SharedReceives.isTaken(take, position)) {
+            return (int) take;
+        }
+        long noted = takers.get(slot);
+        if (SharedReceives.isTaken(noted, position)) {
+            return (int) noted;
+        }
+        return SharedReceives.isFree(take, position, capacity) ? OWNER : UNKNOWN;
+    }
+
+    /** Returns whether a queue pair can have taken a slot that is posted at a position. */
+    private boolean canHaveTaken(int slot, int position, int index) {
+        if (Memory.getLongAcquire(SharedReceives.takeWord(base, capacity, position))
+                == SharedReceives.taken(position, index + 1)) {
+            return true;
+        }
+        int taker = takerOf(slot, position);
+        if (taker == index + 1) {
+            return true;
+        }
+        if (taker < 0 || taker != OWNER && attachment(taker - 1) == null) {
+            // Nobody's number: somebody has overwritten it, and the one that completes the receive is likely to be honest.
+            scheduleRepair();
+            return true;
+        }
+        return false;
     }
 
     private int pop() {
@@ -268,7 +424,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         if (Faults.ENABLED) {
             Faults.at("attached");
         }
-        return new Attachment(this, queuePair, half, index, firstUntaken(), ringAddress, ringSize);
+        return new Attachment(this, queuePair, half, index, ringAddress, ringSize);
     }
 
     /** Lets an attachment be found by its number, once its queue pair is complete: others set ready bits as they like. */
@@ -281,20 +437,6 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         attachments = all;
         clearBit(SharedReceives.READY, attachment.index);
         clearBit(SharedReceives.WAITERS, attachment.index);
-    }
-
-    /** Returns the first position that may still be taken: none behind it has been. */
-    private synchronized int firstUntaken() {
-        int end = (int) TAIL.getAcquire(this);
-        while (taken != end) {
-            long state = Memory.getLongAcquire(ring + (taken & capacity - 1L) * ReceiveEntry.SIZE + ReceiveEntry.STATE);
-            int ahead = (int) (state >>> 32) - (taken + 1);
-            if (ahead < 0 || ahead == 0 && (int) state == 0) {
-                break;
-            }
-            taken++;
-        }
-        return taken;
     }
 
     private synchronized boolean isFullLookDue() {
@@ -331,45 +473,179 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     }
 
     /**
-     * Reports the receives that a queue pair had taken and not completed when it ended: their buffers are the application's
-     * again.
+     * Gives back the receives that a queue pair had taken and not completed when it ended: nothing is written to their buffers
+     * any more.
      */
     private void reclaim(Attachment attachment) {
         if (Faults.ENABLED) {
             Faults.at("reclaiming");
         }
-        int taker = attachment.index + 1;
-        // Only what was taken while the queue pair was attached can be its own; unless a process has scribbled over the ring.
-        int end = firstUntaken();
-        int count = Math.min(end - attachment.firstPosition, capacity);
-        if (isFullLookDue()) {
-            end = (int) TAIL.getAcquire(this);
-            count = capacity;
-        }
-        for (int position = end - count; position != end; position++) {
-            // A thread that posts may be about to overwrite the state word: it has noted the taker before it changed the slot.
-            int index = position & capacity - 1;
-            int slot = slotAt.getAcquire(index);
-            long state = Memory.getLongAcquire(ring + (long) index * ReceiveEntry.SIZE + ReceiveEntry.STATE);
-            if (slot != NONE && (int) state == taker) {
-                reclaim(attachment, slot, state);
-            }
-        }
-        if (anyTakers) {
+        boolean fullLook = isFullLookDue();
+        if (fullLook || attachment.mayHoldReceives()) {
             for (int slot = 0; slot < slots; slot++) {
-                long state = takers.get(slot);
-                if ((int) state == taker) {
-                    reclaim(attachment, slot, state);
+                long state = states.getAcquire(slot);
+                if (state != FREE && takerOf(slot, position(state)) == attachment.index + 1) {
+                    giveBack(slot, state, attachment);
                 }
             }
         }
+        if (fullLook) {
+            scheduleRepair();
+        }
     }
 
-    private void reclaim(Attachment attachment, int slot, long entryState) {
+    /**
+     * Gives back a receive that somebody has taken and will not complete. It is reported by the receive completion queue if an
+     * attachment is given and there is one; otherwise it is posted again.
+     *
+     * @return whether it was still posted as this state says
+     */
+    private boolean giveBack(int slot, long state, Attachment attachment) {
         // The slot may have been completed and posted again meanwhile: that is another state.
-        if (states.compareAndSet(slot, postedBy(entryState), FREE)) {
+        if (!states.compareAndSet(slot, state, FREE)) {
+            return false;
+        }
+        if (completionQueue != null && attachment != null) {
             attachment.orphans.add(new Orphan(contexts[slot], CompletionStatus.WR_FLUSH_ERR.code(), 0, 0, 0));
             push(slot);
+        } else {
+            post(slot);
+        }
+        return true;
+    }
+
+    /** A sender has been waiting for a receive for a while: perhaps receives are lost. */
+    void starved() {
+        scheduleRepair();
+    }
+
+    /** Has the first step of a repair run by another thread, now or later, but not too often; at most one is in progress. */
+    private synchronized void scheduleRepair() {
+        if (repairing || closed) {
+            return;
+        }
+        repairing = true;
+        long sinceLast = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - lastRepair);
+        later(lastRepair == 0 ? 0 : MIN_REPAIR_MILLIS - sinceLast, () -> repair(null));
+    }
+
+    private static void later(long millis, Runnable step) {
+        CompletableFuture.delayedExecutor(Math.max(0, millis), TimeUnit.MILLISECONDS).execute(step);
+    }
+
+    /**
+     * Finds the receives that are lost, because somebody has overwritten what says who took them, and posts them again. Such a
+     * receive is posted, as this process remembers, but nobody can take it. That is also so for those that a queue pair has
+     * taken and is about to complete. Therefore this waits until every queue pair that is busy has come to the end of what it is
+     * doing; then whoever had taken the receive has put its completion into its ring.
+     *
+     * @param begun what an earlier step has found, {@code null} in the first one
+     */
+    private void repair(Repair begun) {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            posted.retain();
+            memory.retain();
+        }
+        boolean over = true;
+        try {
+            // Without the lock: posting wakes senders of this process, whose work requests are executed at once.
+            Repair repair = begun == null ? new Repair() : begun;
+            over = repair.isOver();
+            if (over) {
+                reportLost(repair.giveBackLost());
+            } else {
+                later(repair.nextDelay(), () -> repair(repair));
+            }
+        } finally {
+            if (over) {
+                synchronized (this) {
+                    repairing = false;
+                    lastRepair = System.nanoTime();
+                }
+            }
+            posted.release();
+            memory.release();
+        }
+    }
+
+    private void reportLost(int count) {
+        if (count > 0) {
+            SoftLog.violation(count + " receives of shared receive queue " + id + " were marked as taken, and nobody completes"
+                + " them: one of the processes that share the queue has overwritten its memory; they are posted again");
+        }
+    }
+
+    /** Returns whether initiators can take what is posted at a position. */
+    private boolean canBeTaken(int position) {
+        return SharedReceives.isFree(Memory.getLongAcquire(SharedReceives.takeWord(base, capacity, position)), position,
+            capacity);
+    }
+
+    /** A look for receives that are lost, in progress. */
+    private final class Repair {
+        private final long[] suspects = new long[slots];
+        private final List<Attachment> busy = new ArrayList<>();
+        private final List<Integer> marks = new ArrayList<>();
+        private long delay = MIN_REPAIR_MILLIS;
+
+        Repair() {
+            for (int slot = 0; slot < slots; slot++) {
+                long state = states.getAcquire(slot);
+                if (state != FREE && !canBeTaken(position(state))) {
+                    suspects[slot] = state;
+                }
+            }
+            Memory.fullFence();
+            for (Attachment attachment : attachments) {
+                int mark = attachment == null ? 0 : attachment.peerBusyMark();
+                if ((mark & 1) != 0) {
+                    busy.add(attachment);
+                    marks.add(mark);
+                }
+            }
+        }
+
+        /** Returns whether all that were busy when this began have come to an end of it. */
+        boolean isOver() {
+            for (int i = busy.size() - 1; i >= 0; i--) {
+                Attachment attachment = busy.get(i);
+                if (attachment(attachment.index) != attachment || attachment.peerBusyMark() != marks.get(i)) {
+                    busy.remove(i);
+                    marks.remove(i);
+                }
+            }
+            return busy.isEmpty();
+        }
+
+        long nextDelay() {
+            long next = delay;
+            delay = Math.min(2 * delay, MAX_REPAIR_MILLIS);
+            return next;
+        }
+
+        int giveBackLost() {
+            BitSet lost = new BitSet();
+            for (int slot = 0; slot < slots; slot++) {
+                if (suspects[slot] != FREE && states.getAcquire(slot) == suspects[slot]) {
+                    lost.set(slot);
+                }
+            }
+            if (lost.isEmpty()) {
+                return 0;
+            }
+            for (Attachment attachment : attachments) {
+                if (attachment != null) {
+                    attachment.clearCompleted(lost);
+                }
+            }
+            int count = 0;
+            for (int slot = lost.nextSetBit(0); slot >= 0; slot = lost.nextSetBit(slot + 1)) {
+                count += giveBack(slot, suspects[slot], null) ? 1 : 0;
+            }
+            return count;
         }
     }
 
@@ -387,6 +663,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             completionQueue.close();
         }
         peer.remove(this);
+        posted.release();
         memory.release();
     }
 
@@ -401,7 +678,6 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         private final HalfMemory half;
         private final int number;
         private final int index;
-        private final int firstPosition;
         private final long ring;
         private final int mask;
         private final boolean canFill;
@@ -410,16 +686,17 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         // Of the completion queue that polls several rings.
         private boolean active;
         private boolean finished;
+        // Whether the peer was in the middle of an operation when this ended.
+        private boolean heldAtEnd;
         private int idlePolls;
 
-        Attachment(SoftSharedReceiveQueue queue, QueuePair queuePair, HalfMemory half, int index, int firstPosition, long ring,
+        Attachment(SoftSharedReceiveQueue queue, QueuePair queuePair, HalfMemory half, int index, long ring,
                 int ringCapacity) {
             this.queue = queue;
             this.queuePair = queuePair;
             this.half = half.retain();
             this.number = queuePair.number();
             this.index = index;
-            this.firstPosition = firstPosition;
             this.ring = ring;
             mask = ringCapacity - 1;
             canFill = queue.slots >= ringCapacity;
@@ -483,13 +760,14 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
                 if (control == 0) {
                     break;
                 }
-                int slot = take(control, CompletionRing.data(ring, mask, position));
+                // Once: the peer can change it at any time.
+                long data = CompletionRing.data(ring, mask, position);
+                int slot = take(control, data);
                 position++;
                 if (slot == NONE) {
                     failed = true;
                     break;
                 }
-                long data = CompletionRing.data(ring, mask, position - 1);
                 int status = CompletionRing.status(control);
                 int flags = CompletionRing.flags(control);
                 completions.set(count++, queue.contexts[slot], status, Receives.opcode(flags), (int) data,
@@ -521,13 +799,49 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             if (state == FREE
                 || (flags & CompletionRing.WRITE) == 0 && CompletionRing.status(control) == 0
                     && Integer.compareUnsigned((int) data, queue.lengths[slot]) > 0
+                || !queue.canHaveTaken(slot, position(state), index)
                 || !queue.states.compareAndSet(slot, state, FREE)) {
                 SoftLog.violation("queue pair " + number + " received a completion of " + Integer.toUnsignedString((int) data)
-                    + " bytes for slot " + slot + " of a shared receive queue of " + queue.slots + " slots, which is not posted"
-                    + " or shorter: the peer breaks the protocol");
+                    + " bytes for slot " + slot + " of a shared receive queue of " + queue.slots + " slots, which is not posted,"
+                    + " not its own, or shorter: the peer breaks the protocol");
                 return NONE;
             }
             return slot;
+        }
+
+        /** Returns the word by which the peer says whether it executes something; even if it cannot. */
+        int peerBusyMark() {
+            RemoteEnd end = queuePair.remote();
+            if (end == null || !end.tryRetain()) {
+                return 0;
+            }
+            int mark = Memory.getIntVolatile(end.base() + Half.BUSY);
+            end.release();
+            return mark;
+        }
+
+        /**
+         * Returns whether the peer may have taken a receive that it has not completed, or whose completion has not been polled.
+         * A peer that lies is found out by {@link #repair}.
+         */
+        private boolean mayHoldReceives() {
+            return heldAtEnd || !isEmpty();
+        }
+
+        /** Clears the bits of those slots that completions in the ring are about. Any thread. */
+        private void clearCompleted(BitSet candidates) {
+            if (!half.tryRetain()) {
+                return;
+            }
+            // May be old: then what has been polled since is looked at as well.
+            int from = (int) consumed;
+            for (int i = 0; i <= mask; i++) {
+                long control = Memory.getLongAcquire(ring + (long) i * CompletionRing.ENTRY + 8);
+                if (control != 0 && (int) (control >>> 32) - 1 - from >= 0) {
+                    candidates.clear(CompletionRing.slot(control));
+                }
+            }
+            half.release();
         }
 
         /** Rings for the peer if it waits for a receive. */
@@ -553,6 +867,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
 
         /** Ends the queue pair's part. Nothing is published in its ring any more. */
         void detach() {
+            heldAtEnd = (peerBusyMark() & 1) != 0;
             if (queue.completionQueue != null) {
                 queue.completionQueue.detach(this);
             } else {

@@ -104,15 +104,18 @@ class SharedReceivesTest {
             for (int i = 0; i < threads; i++) {
                 shared.receive(station.region, i * 64L, 64, i);
             }
-            Connection[] pair = connect(station, endpoint, null);
-            QueuePair user = ((SoftConnection) pair[1]).queuePair();
+            Connection[][] pairs = new Connection[threads][];
+            for (int i = 0; i < threads; i++) {
+                pairs[i] = connect(station, endpoint, null);
+            }
             ExecutorService executor = Executors.newFixedThreadPool(threads);
             try {
                 List<Future<?>> results = new ArrayList<>();
                 for (int i = 0; i < threads; i++) {
                     long ring = station.memory.address() + 8192 + i * 4096L;
+                    Connection[] pair = pairs[i];
                     results.add(executor.submit(() -> {
-                        comeAndGo(shared, user, station.region, ring, Station.affordable(200_000));
+                        comeAndGo(shared, pair, station.region, ring, Station.affordable(200_000));
                         return null;
                     }));
                 }
@@ -130,20 +133,25 @@ class SharedReceivesTest {
             }
             assertEquals(0, view.find());
             view.close();
-            pair[0].close();
-            pair[1].close();
+            for (Connection[] pair : pairs) {
+                pair[0].close();
+                pair[1].close();
+            }
             shared.close();
         }
     }
 
-    private static void comeAndGo(SoftSharedReceiveQueue shared, QueuePair user, LocalMemoryRegion region, long ring, int times)
-            throws Exception {
+    private static void comeAndGo(SoftSharedReceiveQueue shared, Connection[] pair, LocalMemoryRegion region, long ring,
+            int times) throws Exception {
+        QueuePair user = ((SoftConnection) pair[1]).queuePair();
+        long busy = ((SoftConnection) pair[0]).queuePair().base() + Half.BUSY;
         SharedReceives view = shared.view();
         WorkCompletions batch = new WorkCompletions(1);
         for (int i = 0; i < times; i++) {
             Memory.zero(ring, 64);
             SoftSharedReceiveQueue.Attachment attachment = shared.attach(user, user.half(), ring, 4);
             attachment.publish();
+            Memory.putIntVolatile(busy, 2 * i + 1);
             long found = 0;
             int slot = 0;
             while (found == 0 || !view.take(found, attachment.index())) {
@@ -155,6 +163,7 @@ class SharedReceivesTest {
                 }
             }
             CompletionRing.publish(ring, 3, 0, slot, 8, 0, 0, 0);
+            Memory.putIntRelease(busy, 2 * i + 2);
             assertEquals(1, attachment.poll(batch, 0), "round " + i);
             shared.receive(region, 0, 64, batch.context(0));
             attachment.detach();

@@ -1,0 +1,258 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.CompletionFlag;
+import io.rpma.CompletionStatus;
+import io.rpma.Connection;
+import io.rpma.ConnectionConfig;
+import io.rpma.ConnectionEvent;
+import io.rpma.WorkCompletions;
+import io.rpma.posix.Posix;
+import java.nio.ByteOrder;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** A process overwrites the memory of a shared receive queue, or breaks its rules: the connections of the others go on. */
+@Timeout(60)
+class OverwrittenSharedReceivesTest {
+    private static final int SLOTS = 4;
+    private static final int SLOT_BYTES = 64;
+    private static final int NOBODY = 12_345;
+
+    private Station station;
+    private SoftSharedReceiveQueue shared;
+    private ConnectionConfig config;
+    private Ends honest;
+    private Ends hostile;
+    private int messages;
+
+    @BeforeEach
+    void open() throws Exception {
+        station = new Station();
+        shared = (SoftSharedReceiveQueue) station.peer.newSharedReceiveQueue(
+            station.provider.newSharedReceiveQueueConfig().receiveQueueSize(SLOTS).receiveCompletionQueueSize(0));
+        config = station.provider.newConnectionConfig().sharedReceiveQueue(shared);
+        honest = new Ends(station, null, config);
+        hostile = new Ends(station, null, config);
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        honest.closeConnections();
+        hostile.closeConnections();
+        config.close();
+        shared.close();
+        station.close();
+    }
+
+    private static QueuePair queuePair(Connection connection) {
+        return ((SoftConnection) connection).queuePair();
+    }
+
+    private void post(int slot) throws Exception {
+        shared.receive(station.region, (long) slot * SLOT_BYTES, SLOT_BYTES, slot);
+    }
+
+    private void postAll() throws Exception {
+        for (int i = 0; i < SLOTS; i++) {
+            post(i);
+        }
+    }
+
+    /** Sends a message by the honest connection, and checks it; the receive stays with this test. Returns its slot. */
+    private int exchange() throws Exception {
+        long source = 8192;
+        int number = ++messages;
+        Memory.putInt(station.memory.address() + source, number);
+        honest.client.send(station.region, source, 8, CompletionFlag.ALWAYS, number);
+        WorkCompletions sent = new WorkCompletions(1);
+        WorkCompletions one = new WorkCompletions(1);
+        boolean isSent = false;
+        boolean isReceived = false;
+        long deadline = System.nanoTime() + 20_000_000_000L;
+        while (!isSent || !isReceived) {
+            // Both, as event loops do: it is the owner of the queue that repairs it.
+            isSent |= honest.client.completionQueue().poll(sent) > 0;
+            isReceived |= honest.server.completionQueue().poll(one) > 0;
+            Station.pause();
+            assertTrue(System.nanoTime() < deadline, "message " + number + " does not arrive");
+        }
+        assertEquals(CompletionStatus.SUCCESS, sent.status(0));
+        assertEquals(CompletionStatus.SUCCESS, one.status(0));
+        assertEquals(number, Memory.getInt(station.memory.address() + one.context(0) * SLOT_BYTES));
+        return (int) one.context(0);
+    }
+
+    /** All receives can be taken, each once. */
+    private void expectAll() throws Exception {
+        boolean[] seen = new boolean[SLOTS];
+        for (int i = 0; i < SLOTS; i++) {
+            int slot = exchange();
+            assertTrue(!seen[slot], "receive " + slot + " has come twice");
+            seen[slot] = true;
+        }
+    }
+
+    private long base() {
+        return shared.memory().address();
+    }
+
+    private void hint(int distance) {
+        Memory.putIntVolatile(base() + SharedReceives.HEAD, Memory.getIntVolatile(base() + SharedReceives.HEAD) + distance);
+    }
+
+    /** The hint at where to look points behind what is posted, into the middle of it, or before it. */
+    @ParameterizedTest
+    @CsvSource({"1000", "4", "3", "1", "-1", "-1000000", "2000000000", "-2147483648"})
+    void aWrongHintKeepsNobodyFromSending(int distance) throws Exception {
+        postAll();
+        for (int round = 0; round < 20; round++) {
+            hint(distance);
+            post(exchange());
+        }
+        hint(distance);
+        expectAll();
+    }
+
+    private long takeWord(int index) {
+        return base() + SharedReceives.TAKES + index * 8L;
+    }
+
+    private interface Overwriting {
+        void overwrite(long word);
+    }
+
+    /** Whatever lies in the take words: nobody waits for ever, and no receive is lost. */
+    private void overwriteTakeWords(Overwriting overwriting) throws Exception {
+        postAll();
+        for (int round = 0; round < 3; round++) {
+            for (int i = 0; i < SLOTS; i++) {
+                overwriting.overwrite(takeWord(i));
+            }
+            post(exchange());
+        }
+        expectAll();
+    }
+
+    @Test
+    void takeWordsThatMakeNoSenseAreRepaired() throws Exception {
+        overwriteTakeWords(word -> Memory.putLong(word, 0x0123_4567_89ab_cdefL));
+    }
+
+    @Test
+    void takeWordsOfZeroAreRepaired() throws Exception {
+        overwriteTakeWords(word -> Memory.putLong(word, 0));
+    }
+
+    /** All that is posted is marked as taken by somebody who completes nothing. */
+    @ParameterizedTest
+    @CsvSource({"0", "1", "2", "12345", "-1"})
+    void receivesMarkedAsTakenAreRepaired(int taker) throws Exception {
+        overwriteTakeWords(word -> {
+            int taken = (int) (Memory.getLong(word) >>> 32) + SLOTS;
+            Memory.putLong(word, (long) taken << 32 | taker & 0xffff_ffffL);
+        });
+    }
+
+    /** The receive of an honest sender is marked as somebody else's between its taking and its completion's being polled. */
+    @ParameterizedTest
+    @CsvSource({"0x0badbeef", "12345", "-1"})
+    void aTakerThatIsNobodyDoesNotHurtTheHonest(String lower) throws Exception {
+        postAll();
+        honest.client.send(station.region, 8192, 8, CompletionFlag.ALWAYS, 1);
+        for (int i = 0; i < SLOTS; i++) {
+            Memory.putInt(takeWord(i) + lowerHalf(), Integer.decode(lower));
+        }
+        Station.expect(honest.client.completionQueue(), 1, 0);
+        Station.expect(honest.server.completionQueue(), 0, 0);
+        post(0);
+        expectAll();
+    }
+
+    private static int lowerHalf() {
+        return ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN ? 0 : 4;
+    }
+
+    /** A peer completes a receive that another one has taken, or nobody: it ends, and the other's message arrives. */
+    @ParameterizedTest
+    @CsvSource({"0", "2"})
+    void aCompletionOfWhatOneHasNotTakenIsItsOwnEnd(int slot) throws Exception {
+        postAll();
+        honest.client.send(station.region, 8192, 8, CompletionFlag.ALWAYS, 1);
+        Station.expect(honest.client.completionQueue(), 1, 0);
+        RemoteEnd end = queuePair(hostile.client).remote();
+        CompletionRing.publish(end.ring(), end.ringCapacity() - 1, 0, slot, 8, 0, 0, 0);
+        assertEquals(0, hostile.server.completionQueue().poll(new WorkCompletions(4)));
+        assertTrue(queuePair(hostile.server).isError());
+        Station.expect(honest.server.completionQueue(), 0, 0);
+        assertTrue(!queuePair(honest.server).isError());
+        post(0);
+        expectAll();
+    }
+
+    /** The marks of those who wait for a receive are wiped out. */
+    @Test
+    void whoWaitsIsServedThoughItsMarksAreGone() throws Exception {
+        WorkCompletions one = new WorkCompletions(1);
+        for (int round = 0; round < 2; round++) {
+            honest.client.send(station.region, 8192, 8, CompletionFlag.ALWAYS, round);
+            assertEquals(0, honest.client.completionQueue().poll(one));
+            Memory.putIntVolatile(base() + SharedReceives.WAITING, 0);
+            Memory.zero(base() + SharedReceives.WAITERS, SharedReceives.MAX_ATTACHED / 8);
+            post(round);
+            Station.expect(honest.client.completionQueue(), round, 0);
+            Station.expect(honest.server.completionQueue(), round, 0);
+        }
+    }
+
+    /** What says where messages go cannot be written by a peer. */
+    @Test
+    void postedReceivesAreReadOnlyForPeers() {
+        SharedMemory posted = shared.posted();
+        assertEquals(-Posix.EPERM,
+            Posix.mmap(0, posted.size(), Posix.PROT_READ | Posix.PROT_WRITE, Posix.MAP_SHARED, posted.fd(), 0));
+    }
+
+    /** Anything at any place, again and again: each message of the honest connection arrives whole. */
+    @Test
+    void overwritingAtRandomCostsNothing() throws Exception {
+        Random random = new Random(7);
+        postAll();
+        int size = (int) shared.memory().size();
+        for (int round = 0; round < 300; round++) {
+            int words = random.nextInt(4);
+            for (int i = 0; i < words; i++) {
+                // Half of them among the words that matter.
+                int offset = random.nextBoolean() ? random.nextInt(size / 4) * 4
+                    : SharedReceives.TAKES + random.nextInt(2 * SLOTS) * 4;
+                Memory.putInt(base() + offset, random.nextInt(3) == 0 ? random.nextInt(NOBODY) : random.nextInt());
+            }
+            post(exchange());
+        }
+        expectAll();
+        assertNull(honest.client.nextEvent());
+        assertNull(hostile.client.nextEvent());
+        hostile.server.disconnect();
+        Station.expect(ConnectionEvent.CLOSED, hostile.client);
+    }
+}
