@@ -19,7 +19,7 @@ import java.util.List;
 
 /**
  * Cuts slabs into blocks whose sizes are powers of two, and joins neighbours again when both halves are free. The slow path
- * behind the threads' magazines; one lock for all.
+ * behind the magazines; one lock for all.
  */
 final class BuddyArena {
     static final int MIN_SHIFT = 8;
@@ -67,6 +67,13 @@ final class BuddyArena {
     synchronized void free(Block block) {
         block.tree.free(block.offset, block.shift);
         usedBytes -= 1L << block.shift;
+    }
+
+    /** Frees the blocks of the buffers from one index to before another. */
+    synchronized void free(RpmaByteBuf[] buffers, int from, int to) {
+        for (int i = from; i < to; i++) {
+            free(buffers[i].block());
+        }
     }
 
     synchronized long usedBytes() {

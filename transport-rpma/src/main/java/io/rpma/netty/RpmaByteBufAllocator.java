@@ -18,6 +18,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.util.concurrent.FastThreadLocal;
+import io.netty.util.concurrent.FastThreadLocalThread;
 import io.netty.util.internal.SystemPropertyUtil;
 import io.rpma.LocalMemoryRegion;
 import io.rpma.RpmaException;
@@ -25,7 +26,8 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Allocates direct buffers in memory that is registered with the RDMA device, so that a channel can hand them to it as they
- * lie. One per process: {@link #DEFAULT}. Thread-safe; every thread keeps magazines of buffers of its own.
+ * lie. One per process: {@link #DEFAULT}. Thread-safe. Event loops and other threads of Netty's keep free buffers for
+ * themselves, and take no lock then; they give them back when they end. All other threads, virtual ones included, share theirs.
  *
  * <p>Buffers up to 4 MiB come from registered slabs of 4 MiB, rounded up to a power of two. A larger buffer, or one that would
  * exceed {@code -Dio.rpma.netty.maxRegisteredBytes} (default: the maximum heap size), comes from Netty's unpooled allocator: it
@@ -42,22 +44,16 @@ public final class RpmaByteBufAllocator extends AbstractByteBufAllocator {
     static final long MAX_REGISTERED_BYTES =
         SystemPropertyUtil.getLong("io.rpma.netty.maxRegisteredBytes", Runtime.getRuntime().maxMemory());
 
-    private static final int MAX_MAGAZINE_SHIFT = 16;
-
     private final LongAdder unregistered = new LongAdder();
-    private final FastThreadLocal<Magazine[]> magazines = new FastThreadLocal<>() {
+    private final FastThreadLocal<Magazines> magazines = new FastThreadLocal<>() {
         @Override
-        protected Magazine[] initialValue() {
-            return new Magazine[MAX_MAGAZINE_SHIFT - BuddyArena.MIN_SHIFT + 1];
+        protected Magazines initialValue() {
+            return new Magazines(Memory.SHARED);
         }
 
         @Override
-        protected void onRemoval(Magazine[] ofThread) {
-            for (Magazine magazine : ofThread) {
-                if (magazine != null) {
-                    magazine.flush(0);
-                }
-            }
+        protected void onRemoval(Magazines ofThread) {
+            ofThread.flush(Memory.ARENA);
         }
     };
 
@@ -69,6 +65,7 @@ public final class RpmaByteBufAllocator extends AbstractByteBufAllocator {
     private static final class Memory {
         static final Slabs SLABS;
         static final BuddyArena ARENA;
+        static final SharedMagazines SHARED;
 
         static {
             try {
@@ -78,6 +75,7 @@ public final class RpmaByteBufAllocator extends AbstractByteBufAllocator {
                     + e.getMessage() + " (-Dio.rpma.netty.maxRegisteredBytes sets the size)", e);
             }
             ARENA = new BuddyArena(SLABS);
+            SHARED = new SharedMagazines(ARENA);
         }
     }
 
@@ -91,13 +89,13 @@ public final class RpmaByteBufAllocator extends AbstractByteBufAllocator {
      * when a channel is bound or connected.
      */
     void prepare(Fabric fabric) throws RpmaException {
-        RpmaByteBuf buf = take(BuddyArena.MIN_SHIFT);
+        RpmaByteBuf buf = fresh(BuddyArena.MIN_SHIFT);
         if (buf != null) {
             try {
                 LocalMemoryRegion region = buf.slab().region(fabric);
                 assert region != null;
             } finally {
-                give(buf);
+                Memory.ARENA.free(buf.block());
             }
         }
     }
@@ -139,7 +137,7 @@ public final class RpmaByteBufAllocator extends AbstractByteBufAllocator {
         return Memory.SLABS.bytes();
     }
 
-    /** Bytes of registered memory in use, including what the threads' magazines keep ready. */
+    /** Bytes of registered memory in use, including the free buffers that are kept ready. */
     public long usedBytes() {
         return Memory.ARENA.usedBytes();
     }
@@ -149,81 +147,71 @@ public final class RpmaByteBufAllocator extends AbstractByteBufAllocator {
         return unregistered.sum();
     }
 
-    /** A free buffer of a size class, from the magazine of this thread or the arena. */
+    /**
+     * Gives this thread magazines of its own, if it is not of a kind that has them anyway; to be undone by
+     * {@link #endMagazines} before it ends. Virtual threads have none in any case.
+     */
+    void beginMagazines() {
+        if (!FastThreadLocalThread.currentThreadWillCleanupFastThreadLocals() && !Thread.currentThread().isVirtual()) {
+            magazines.get();
+        }
+    }
+
+    /** Gives back what this thread's magazines hold. */
+    void endMagazines() {
+        if (!Thread.currentThread().isVirtual()) {
+            magazines.remove();
+        }
+    }
+
+    /**
+     * The magazines of this thread, or {@code null} if it keeps nothing for itself: only threads that tell of their end do, since
+     * what the others kept would be lost. A virtual thread is not even looked up, because that would leave something behind on it.
+     */
+    private Magazines ofThread() {
+        if (FastThreadLocalThread.currentThreadWillCleanupFastThreadLocals()) {
+            return magazines.get();
+        }
+        return Thread.currentThread().isVirtual() ? null : magazines.getIfExists();
+    }
+
+    /** Takes a free buffer of a size class, from the magazines of this thread, the shared ones, or the arena. */
     RpmaByteBuf take(int shift) {
-        if (shift > MAX_MAGAZINE_SHIFT) {
+        if (shift > Magazines.MAX_SHIFT) {
             return fresh(shift);
         }
-        Magazine[] ofThread = magazines.get();
-        Magazine magazine = ofThread[shift - BuddyArena.MIN_SHIFT];
-        if (magazine == null) {
-            magazine = new Magazine(shift);
-            ofThread[shift - BuddyArena.MIN_SHIFT] = magazine;
-        }
-        RpmaByteBuf buf = magazine.pop();
+        Magazines own = ofThread();
+        RpmaByteBuf buf = own != null ? own.pop(shift) : Memory.SHARED.pop(shift);
         return buf != null ? buf : fresh(shift);
     }
 
     /** Takes a buffer back that nobody refers to any more. */
     void give(RpmaByteBuf buf) {
         int shift = buf.block().shift;
-        if (shift > MAX_MAGAZINE_SHIFT) {
+        if (shift > Magazines.MAX_SHIFT) {
             Memory.ARENA.free(buf.block());
             return;
         }
-        Magazine[] ofThread = magazines.get();
-        Magazine magazine = ofThread[shift - BuddyArena.MIN_SHIFT];
-        if (magazine == null) {
-            magazine = new Magazine(shift);
-            ofThread[shift - BuddyArena.MIN_SHIFT] = magazine;
+        Magazines own = ofThread();
+        if (own != null) {
+            own.push(buf, shift);
+        } else {
+            Memory.SHARED.push(buf, shift);
         }
-        magazine.push(buf);
     }
 
     private RpmaByteBuf fresh(int shift) {
         try {
             BuddyArena.Block block = Memory.ARENA.allocate(shift);
+            if (block == null) {
+                // What the shared magazines hold may be of other sizes.
+                Memory.SHARED.flush();
+                block = Memory.ARENA.allocate(shift);
+            }
             return block != null ? new RpmaByteBuf(this, block) : null;
         } catch (RpmaException e) {
             // The system has no more memory of this kind: the caller falls back on unregistered memory, which is counted.
             return null;
-        }
-    }
-
-    /** The free buffers of one thread and one size class. */
-    private static final class Magazine {
-        private static final int MAX_BYTES = 1 << 20;
-
-        private final RpmaByteBuf[] free;
-        private int size;
-
-        Magazine(int shift) {
-            free = new RpmaByteBuf[Math.min(256, MAX_BYTES >>> shift)];
-        }
-
-        RpmaByteBuf pop() {
-            if (size == 0) {
-                return null;
-            }
-            RpmaByteBuf buf = free[--size];
-            free[size] = null;
-            return buf;
-        }
-
-        void push(RpmaByteBuf buf) {
-            if (size == free.length) {
-                flush(size >>> 1);
-            }
-            free[size++] = buf;
-        }
-
-        /** Gives buffers back to the arena until so many are left. */
-        void flush(int remaining) {
-            while (size > remaining) {
-                RpmaByteBuf buf = free[--size];
-                free[size] = null;
-                Memory.ARENA.free(buf.block());
-            }
         }
     }
 }

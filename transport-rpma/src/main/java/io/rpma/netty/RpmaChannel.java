@@ -14,7 +14,6 @@
 package io.rpma.netty;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.CompositeByteBuf;
 import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelConfig;
@@ -241,12 +240,10 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
 
     /**
      * The slab of a buffer that can be sent from where it lies, or {@code null}. It must be worth a message of its own, and
-     * nobody else may hold it: whoever does may write to it as soon as the promise has succeeded. (The count of a composite
-     * says nothing of its component.)
+     * nobody else may hold its memory: whoever does may write to it as soon as the promise has succeeded.
      */
     private static Slab inPlace(ByteBuf buf) {
-        return buf.readableBytes() >= IN_PLACE_BYTES && buf.hasMemoryAddress() && buf.refCnt() == 1
-            && !(buf instanceof CompositeByteBuf) ? RpmaByteBufAllocator.slab(buf.memoryAddress()) : null;
+        return buf.readableBytes() >= IN_PLACE_BYTES && SoleHolder.of(buf) ? RpmaByteBufAllocator.slab(buf.memoryAddress()) : null;
     }
 
     private void writeInPlace(StreamQueuePair to, ChannelOutboundBuffer in, ByteBuf buf, Slab slab) throws IOException {

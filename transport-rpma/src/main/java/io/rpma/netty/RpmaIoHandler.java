@@ -115,6 +115,7 @@ public final class RpmaIoHandler implements IoHandler {
     @Override
     public void initialize() {
         epoll.initialize();
+        RpmaByteBufAllocator.DEFAULT.beginMagazines();
         counters.name(Thread.currentThread().getName());
         RpmaMetrics.began(counters);
     }
@@ -303,6 +304,7 @@ public final class RpmaIoHandler implements IoHandler {
             }
         }
         epoll.destroy();
+        RpmaByteBufAllocator.DEFAULT.endMagazines();
         RpmaMetrics.ended(counters);
     }
 

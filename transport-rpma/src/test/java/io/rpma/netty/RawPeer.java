@@ -41,7 +41,8 @@ import java.util.EnumSet;
 
 /** A peer that uses {@code io.rpma} directly, and so can say whatever it likes. */
 final class RawPeer implements AutoCloseable {
-    private static final int SLOTS = 32;
+    /** How many receives are posted. */
+    static final int SLOTS = 32;
     private static final int SLOT_BYTES = 16 << 10;
     private static final int TIMEOUT_MILLIS = 10_000;
     private static final MethodHandle POLL = Posix.downcall("poll",
@@ -144,6 +145,18 @@ final class RawPeer implements AutoCloseable {
     /** The message that was received last, the first so many bytes of it; its receive is not posted again. */
     byte[] received(int bytes) {
         return region.memory().asSlice(batch.context(0) * SLOT_BYTES, bytes).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    /** Posts every receive again; all must have completed. */
+    void postReceivesAgain() throws RpmaException {
+        for (int slot = 0; slot < SLOTS; slot++) {
+            connection.receive(region, (long) slot * SLOT_BYTES, SLOT_BYTES, slot);
+        }
+    }
+
+    /** What lies at the beginning of this peer's memory. */
+    byte[] memory(int bytes) {
+        return region.memory().asSlice(0, bytes).toArray(ValueLayout.JAVA_BYTE);
     }
 
     /** The length of the message that was received last. */

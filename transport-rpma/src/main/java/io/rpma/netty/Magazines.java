@@ -1,0 +1,69 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+/**
+ * The free buffers that a thread keeps for itself: a magazine for each size class up to 64 KiB. What is missing comes from the
+ * magazines that all threads share, several buffers at a time, and what is too much goes there. Not thread-safe.
+ */
+final class Magazines {
+    /** The largest size class, as a power of two. */
+    static final int MAX_SHIFT = 16;
+    /** How many size classes there are. */
+    static final int CLASSES = MAX_SHIFT - BuddyArena.MIN_SHIFT + 1;
+
+    private final SharedMagazines shared;
+    private final Magazine[] magazines = new Magazine[CLASSES];
+
+    Magazines(SharedMagazines shared) {
+        this.shared = shared;
+    }
+
+    /** Takes a free buffer, or returns {@code null} if neither this thread nor the shared magazines have one. */
+    RpmaByteBuf pop(int shift) {
+        Magazine magazine = magazine(shift);
+        RpmaByteBuf buf = magazine.pop();
+        if (buf == null && shared.refill(magazine, shift)) {
+            buf = magazine.pop();
+        }
+        return buf;
+    }
+
+    /** Keeps a free buffer. */
+    void push(RpmaByteBuf buf, int shift) {
+        Magazine magazine = magazine(shift);
+        if (magazine.size() == magazine.capacity()) {
+            shared.takeHalf(magazine, shift);
+        }
+        magazine.push(buf);
+    }
+
+    private Magazine magazine(int shift) {
+        Magazine magazine = magazines[shift - BuddyArena.MIN_SHIFT];
+        if (magazine == null) {
+            magazine = new Magazine(shift);
+            magazines[shift - BuddyArena.MIN_SHIFT] = magazine;
+        }
+        return magazine;
+    }
+
+    /** Gives everything back to the arena: the thread ends. */
+    void flush(BuddyArena arena) {
+        for (Magazine magazine : magazines) {
+            if (magazine != null) {
+                magazine.flush(arena, 0);
+            }
+        }
+    }
+}

@@ -1,0 +1,210 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler.Sharable;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.util.NetUtil;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+
+/** The allocator on threads of every kind: whatever ends, the registered memory is all there for the others. */
+@Timeout(120)
+class AllocatorThreadsTest {
+    private static final int MIB = 1 << 20;
+    private static final int LIMIT = 64 * MIB;
+    private static final int TASKS = 3000;
+
+    /** The threads that allocate and release. */
+    enum Threads {
+        VIRTUAL {
+            @Override
+            ExecutorService executor() {
+                return Executors.newVirtualThreadPerTaskExecutor();
+            }
+        },
+        FORK_JOIN {
+            @Override
+            ExecutorService executor() {
+                // Workers that end when they have been idle for a moment, so that there are many of them.
+                return new ForkJoinPool(16, ForkJoinPool.defaultForkJoinWorkerThreadFactory, null, true, 0, 16, 1, null, 1,
+                    TimeUnit.MILLISECONDS);
+            }
+        },
+        PLAIN {
+            @Override
+            ExecutorService executor() {
+                return Executors.newThreadPerTaskExecutor(Thread::new);
+            }
+        };
+
+        abstract ExecutorService executor();
+    }
+
+    /** What is limited to 64 MiB. */
+    static final class LimitedMain {
+        private LimitedMain() {
+        }
+
+        public static void main(String... arguments) throws Exception {
+            Threads threads = Threads.valueOf(arguments[0]);
+            allocateAndRelease(threads);
+            System.out.println("UNREGISTERED " + RpmaByteBufAllocator.DEFAULT.unregisteredBuffers());
+            System.out.println("ALLOCATED " + largeBuffers());
+            sendAndReceive(threads);
+            System.out.println("EXCHANGED " + largeBuffers());
+            System.exit(0);
+        }
+
+        /** Buffers of many sizes; each thread releases one of its own and one of another thread's. */
+        private static void allocateAndRelease(Threads threads) throws InterruptedException {
+            BlockingQueue<ByteBuf> handedOver = new LinkedBlockingQueue<>();
+            // Whatever the threads are, no more than 8 MiB are in use at a time.
+            Semaphore together = new Semaphore(32);
+            try (ExecutorService executor = threads.executor()) {
+                for (int task = 0; task < TASKS; task++) {
+                    int bytes = 1 << 8 + task % 9;
+                    together.acquire();
+                    executor.execute(() -> {
+                        ByteBuf own = RpmaByteBufAllocator.DEFAULT.directBuffer(bytes).writeLong(bytes);
+                        handedOver.add(RpmaByteBufAllocator.DEFAULT.directBuffer(bytes).writeLong(bytes));
+                        own.release();
+                        if (handedOver.size() > 32) {
+                            handedOver.poll().release();
+                        }
+                        together.release();
+                    });
+                }
+            }
+            handedOver.forEach(ByteBuf::release);
+        }
+
+        /** Messages that are allocated by such threads and released by such threads, with event loops between. */
+        private static void sendAndReceive(Threads threads) throws Exception {
+            int bytes = 48 << 10;
+            EventLoopGroup group = new RpmaEventLoopGroup(2);
+            AtomicLong arrived = new AtomicLong();
+            CountDownLatch all = new CountDownLatch(1);
+            ExecutorService executor = threads.executor();
+            @Sharable
+            final class Receiver extends ChannelInboundHandlerAdapter {
+                @Override
+                public void channelRead(ChannelHandlerContext ctx, Object msg) {
+                    executor.execute(() -> {
+                        int readable = ((ByteBuf) msg).readableBytes();
+                        ((ByteBuf) msg).release();
+                        if (arrived.addAndGet(readable) == (long) TASKS * bytes) {
+                            all.countDown();
+                        }
+                    });
+                }
+            }
+            // A shared receive queue keeps some receives for connections to come.
+            Channel server = new ServerBootstrap().group(group).channel(RpmaServerChannel.class).childHandler(new Receiver())
+                .option(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE, false)
+                .bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
+            Channel client = new Bootstrap().group(group).channel(RpmaChannel.class)
+                .option(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE, false)
+                .handler(new ChannelInboundHandlerAdapter()).connect(server.localAddress()).sync().channel();
+            Semaphore together = new Semaphore(32);
+            for (int task = 0; task < TASKS; task++) {
+                together.acquire();
+                executor.execute(() -> client.writeAndFlush(client.alloc().directBuffer(bytes).writeZero(bytes))
+                    .addListener(sent -> together.release()));
+            }
+            all.await();
+            executor.close();
+            group.shutdownGracefully(0, 10, TimeUnit.SECONDS).sync();
+        }
+
+        /** How many of the largest registered buffers can be had at once. */
+        private static int largeBuffers() {
+            List<ByteBuf> all = new ArrayList<>();
+            int most = RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY;
+            for (ByteBuf buf = RpmaByteBufAllocator.DEFAULT.registered(most, most); buf != null;
+                    buf = RpmaByteBufAllocator.DEFAULT.registered(most, most)) {
+                all.add(buf);
+            }
+            all.forEach(ByteBuf::release);
+            return all.size();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Threads.class)
+    void allMemoryIsBackWhenTheThreadsHaveEnded(Threads threads) throws Exception {
+        List<String> options = new ArrayList<>(ChildJvm.ordinary());
+        options.add("-Dio.rpma.netty.maxRegisteredBytes=" + LIMIT);
+        int whole = LIMIT / RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY;
+        try (ChildJvm child = new ChildJvm(options, LimitedMain.class, threads.name())) {
+            assertEquals("0", child.await("UNREGISTERED"));
+            assertEquals("" + whole, child.await("ALLOCATED"));
+            assertEquals("" + whole, child.await("EXCHANGED"));
+        }
+    }
+
+    /** The threads of event loops keep buffers of their own, whoever made the threads, and give them back when they end. */
+    @Test
+    void anEventLoopOnAPlainThreadHasMagazinesOfItsOwn() throws Exception {
+        long used = RpmaByteBufAllocator.DEFAULT.usedBytes();
+        EventLoopGroup group = new MultiThreadIoEventLoopGroup(1, (ThreadFactory) Thread::new, RpmaIoHandler.newFactory());
+        long[] addresses = new long[2];
+        int bytes = 50_000;
+        group.submit(() -> addresses[0] = allocateAndRelease(bytes)).sync();
+        AtomicReference<ByteBuf> elsewhere = new AtomicReference<>();
+        Thread other = new Thread(() -> elsewhere.set(RpmaByteBufAllocator.DEFAULT.directBuffer(bytes)));
+        other.start();
+        other.join();
+        group.submit(() -> addresses[1] = allocateAndRelease(bytes)).sync();
+        assertEquals(addresses[0], addresses[1]);
+        assertNotEquals(addresses[0], elsewhere.get().memoryAddress());
+        elsewhere.get().release();
+        group.shutdownGracefully(0, 10, TimeUnit.SECONDS).sync();
+        // But for what other tests of this process do meanwhile, and the one buffer that the other thread took.
+        assertEquals(used, RpmaByteBufAllocator.DEFAULT.usedBytes(), 64 << 10);
+    }
+
+    private static long allocateAndRelease(int bytes) {
+        ByteBuf buf = RpmaByteBufAllocator.DEFAULT.directBuffer(bytes);
+        long address = buf.memoryAddress();
+        buf.release();
+        return address;
+    }
+}
