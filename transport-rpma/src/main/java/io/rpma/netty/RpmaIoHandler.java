@@ -25,6 +25,7 @@ import io.netty.channel.epoll.EpollIoHandle;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollIoOps;
 import io.netty.channel.unix.FileDescriptor;
+import io.netty.util.concurrent.SingleThreadEventExecutor;
 import io.netty.util.concurrent.ThreadAwareExecutor;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
@@ -66,6 +67,8 @@ public final class RpmaIoHandler implements IoHandler {
     // Opened since the last look at epoll: what is closed before the next one is never put there.
     private final ArrayList<Registration> fresh = new ArrayList<>();
     private final RpmaLoopCounters counters = new RpmaLoopCounters();
+    // One object: a loop that is suspended and goes on registers it again.
+    private final Runnable shutdownHook = this::prepareToDestroy;
     private int hotCount;
     private int active;
     private int dispatched;
@@ -118,6 +121,11 @@ public final class RpmaIoHandler implements IoHandler {
         RpmaByteBufAllocator.DEFAULT.beginMagazines();
         counters.name(Thread.currentThread().getName());
         RpmaMetrics.began(counters);
+        if (executor instanceof SingleThreadEventExecutor loop) {
+            // Netty prepares the handler only in a turn that begins to shut down before it runs its tasks. Without a quiet period,
+            // a turn that learns of the shutdown later is the last one, and its channels would never be closed.
+            loop.addShutdownHook(shutdownHook);
+        }
     }
 
     @Override
@@ -283,6 +291,11 @@ public final class RpmaIoHandler implements IoHandler {
 
     @Override
     public void prepareToDestroy() {
+        closeAll();
+        epoll.prepareToDestroy();
+    }
+
+    private void closeAll() {
         for (Registration registration : new ArrayList<>(registrations)) {
             try {
                 registration.handle.close();
@@ -290,12 +303,12 @@ public final class RpmaIoHandler implements IoHandler {
                 LOGGER.warn("Failed to close {} while the loop shuts down.", registration.handle, e);
             }
         }
-        epoll.prepareToDestroy();
     }
 
     @Override
     public void destroy() {
-        // prepareToDestroy() may never have been called: a shutdown without a quiet period skips it.
+        // prepareToDestroy() may never have been called. Whoever waits for the close of a channel must not wait for ever.
+        closeAll();
         // A channel that is destroyed may leave a lingering close behind, which is destroyed in the next round.
         while (!registrations.isEmpty()) {
             for (Registration registration : new ArrayList<>(registrations)) {

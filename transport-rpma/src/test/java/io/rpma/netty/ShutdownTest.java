@@ -1,0 +1,100 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler.Sharable;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.util.NetUtil;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** A loop that is shut down closes its channels, at whatever point of its turn it learns of the shutdown. */
+@Timeout(60)
+class ShutdownTest {
+    /** Keeps the channels that became active, and those that became inactive. */
+    @Sharable
+    private static final class Life extends ChannelInboundHandlerAdapter {
+        private final BlockingQueue<Channel> active = new LinkedBlockingQueue<>();
+        private final BlockingQueue<Channel> inactive = new LinkedBlockingQueue<>();
+
+        @Override
+        public void channelActive(ChannelHandlerContext ctx) {
+            active.add(ctx.channel());
+        }
+
+        @Override
+        public void channelInactive(ChannelHandlerContext ctx) {
+            inactive.add(ctx.channel());
+        }
+    }
+
+    /** A server, its child and its client, all on the one loop of the group. */
+    private static List<Channel> open(EventLoopGroup group, Life life) throws Exception {
+        List<Channel> channels = new ArrayList<>();
+        channels.add(new ServerBootstrap().group(group).channel(RpmaServerChannel.class).childHandler(life)
+            .bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel());
+        channels.add(new Bootstrap().group(group).channel(RpmaChannel.class).handler(life)
+            .connect(channels.get(0).localAddress()).sync().channel());
+        for (int i = 0; i < 2; i++) {
+            Channel active = life.active.poll(20, TimeUnit.SECONDS);
+            if (active != channels.get(1)) {
+                channels.add(active);
+            }
+        }
+        return channels;
+    }
+
+    /**
+     * Shuts the group down by a task of its loop. In that turn the loop has already decided not to prepare the shutdown, and it
+     * ends before another turn begins.
+     */
+    private static void shutDownInTheMiddleOfATurn(EventLoopGroup group) throws InterruptedException {
+        group.next().execute(() -> group.shutdownGracefully(0, 5, TimeUnit.SECONDS));
+        group.terminationFuture().sync();
+    }
+
+    private static void assertThatAllAreClosed(EventLoopGroup group) throws Exception {
+        Life life = new Life();
+        List<Channel> channels = open(group, life);
+        shutDownInTheMiddleOfATurn(group);
+        for (Channel channel : channels) {
+            assertTrue(channel.closeFuture().isDone(), channel::toString);
+        }
+        assertTrue(life.inactive.containsAll(channels.subList(1, 3)), life.inactive::toString);
+    }
+
+    @Test
+    void aShutdownInTheMiddleOfATurnClosesTheChannelsAndTellsTheirPipelines() throws Exception {
+        assertThatAllAreClosed(new RpmaEventLoopGroup(1));
+    }
+
+    @Test
+    void soItIsInAGroupOfNettysOwnClass() throws Exception {
+        assertThatAllAreClosed(new MultiThreadIoEventLoopGroup(1, RpmaIoHandler.newFactory()));
+    }
+}
