@@ -36,8 +36,15 @@ arch=$(uname -m)
     "run on a machine with an RDMA device, or where 'modprobe rdma_rxe' works"
 
 cache=${XDG_CACHE_HOME:-${HOME:?HOME is not set: the cache has no place}/.cache}/netty-rpma/softroce
+# Room for the registers of a process (the XSAVE area). The kernel reads and writes them as a whole, and the host refuses to
+# write less than all of them: 2,696 bytes, as the source has it, suffice for AVX-512, but a processor with AMX has 11,008.
+readonly XSTATE_BYTES=12288
+
 # Of what it sets, not of what it says about that.
-checksum=$(grep '^\(# \)\?CONFIG_' "$here/kernel.config" | sha256sum)
+checksum=$({
+    grep '^\(# \)\?CONFIG_' "$here/kernel.config"
+    echo "$XSTATE_BYTES"
+} | sha256sum)
 suffix=$arch-${checksum:0:12}
 
 # The version of the kernel's source: the package's, or the tarball's own checksum where no package manager knows it.
@@ -180,6 +187,16 @@ unpack() {
     xz -dc -T0 "$SOFTROCE_SOURCE" | tar -x -C "$build/source" --strip-components=1 "${exclude[@]}"
 }
 
+# Makes room for the registers of every processor. They also lie on the kernel's stacks: see CONFIG_KERNEL_STACK_ORDER.
+make_room_for_registers() {
+    local file=$build/source/arch/x86/um/user-offsets.c
+    sed -i "s/^\(\tDEFINE_LONGS(HOST_FP_SIZE, \)2696);/\1$XSTATE_BYTES);/" "$file"
+    grep -q "HOST_FP_SIZE, $XSTATE_BYTES" "$file" || {
+        echo "error: $file does not say 'HOST_FP_SIZE, 2696' any more"
+        return 1
+    }
+}
+
 configure() {
     make -C "$build/source" ARCH=um O="$build/out" allnoconfig
     cd "$build/out"
@@ -202,6 +219,7 @@ compile() {
 
 say "building the user-mode kernel once, about 4 minutes on 2 processors (log: $build/log)"
 step unpack
+step make_room_for_registers
 step configure
 step compile
 strip -o "$build/linux" "$build/out/linux"

@@ -424,6 +424,17 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
             }
         }
 
+        @Override
+        public final void flushed() {
+            IoRegistration current = registration;
+            eventLoop().schedule(() -> {
+                QueuePair pair = pair();
+                if (registration == current && pair != null) {
+                    pair.eventIsOverdue();
+                }
+            }, QueuePair.EVENT_MILLIS, TimeUnit.MILLISECONDS);
+        }
+
         // ---- on one loop after the other ----
 
         private void begin(IoRegistration with) {
@@ -432,6 +443,9 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
             readTask = new ReadTask();
             if (pair() != null) {
                 with.submit(RpmaIoOps.OPEN);
+                if (pair().isFlushed()) {
+                    flushed();
+                }
             }
         }
 

@@ -127,6 +127,11 @@ final class LingeringClose implements RpmaIoHandle, QueuePair.Listener {
     }
 
     @Override
+    public void flushed() {
+        // The close is bounded anyway.
+    }
+
+    @Override
     public int eventFd() {
         return pair.eventFd();
     }

@@ -169,7 +169,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
         int arrivedBefore = arrivedCount;
         boolean brokenBefore = broken != null;
         int n = take(batch);
-        if (n != 0) {
+        if (n != 0 && takeOvertakenEvents()) {
             if (outcomes.hasNext()) {
                 listener.writable();
             }
@@ -196,14 +196,14 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
     @Override
     void failed(long context, CompletionStatus status, int queuePair) {
         if ((context & FILLER_CONTEXT) != 0) {
-            breakWith(RpmaCompletionException.of("a work request", status));
+            failedBy(status, RpmaCompletionException.of("a work request", status));
             return;
         }
         if ((context & SEND_CONTEXT) == 0) {
             if (shared != null) {
                 repost((int) context);
             }
-            breakWith(new RpmaCompletionException(status, "Connection reset: a receive failed: " + status.text()
+            failedBy(status, new RpmaCompletionException(status, "Connection reset: a receive failed: " + status.text()
                 + (status == CompletionStatus.LOC_LEN_ERR || status == CompletionStatus.LOC_QP_OP_ERR
                     ? "; was the peer's message longer than the " + sizes.receiveBytes() + " bytes of a receive buffer"
                         + " (RPMA_RECEIVE_BUFFER_BYTES)?" : "")));
@@ -215,7 +215,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
             RpmaCompletionException cause = RpmaCompletionException.of("a work request", status);
             retired++;
             outcomes.end(broken != null ? broken : cause);
-            breakWith(cause);
+            failedBy(status, cause);
         }
     }
 
@@ -300,7 +300,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
             repost(slot);
             return;
         }
-        if (connection == null || broken != null) {
+        if (connection == null || broken != null || isFlushed()) {
             return;
         }
         RpmaByteBuf buf = receives[slot];
@@ -333,7 +333,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
 
     @Override
     public boolean canPost() {
-        return established && broken == null && freeSlots() > 0 && !outcomes.isFull();
+        return established && broken == null && !isFlushed() && freeSlots() > 0 && !outcomes.isFull();
     }
 
     @Override

@@ -86,6 +86,11 @@ final class PendingAccept implements RpmaIoHandle, QueuePair.Listener {
     }
 
     @Override
+    public void flushed() {
+        // No completion is looked at yet.
+    }
+
+    @Override
     public int eventFd() {
         return pair.eventFd();
     }

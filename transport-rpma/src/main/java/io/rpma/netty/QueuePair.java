@@ -42,6 +42,12 @@ abstract class QueuePair {
 
         /** Work requests can be posted again. */
         void writable();
+
+        /**
+         * Work was flushed, and the event that tells why has not come. Whoever has a clock and no other bound calls
+         * {@link #eventIsOverdue()} after {@link #EVENT_MILLIS}.
+         */
+        void flushed();
     }
 
     /**
@@ -71,6 +77,9 @@ abstract class QueuePair {
         }
     }
 
+    /** How long after work was flushed the event that tells why may come: an iWARP device sends both within milliseconds. */
+    static final long EVENT_MILLIS = 1_000;
+
     /** For those who take what is left and keep nothing of it: holds something only between a poll and the lines around it. */
     private static final FastThreadLocal<WorkCompletions> REST = new FastThreadLocal<>() {
         @Override
@@ -92,6 +101,9 @@ abstract class QueuePair {
     boolean established;
     ConnectionEvent terminal;
     IOException broken;
+    /** How work was flushed, while no event has told why; else {@code null}. See {@link #failedBy}. */
+    private IOException flushed;
+    private boolean flushTold;
 
     /**
      * Takes a connection over.
@@ -158,6 +170,57 @@ abstract class QueuePair {
         if (broken == null) {
             broken = cause;
         }
+    }
+
+    /**
+     * Ends the connection because a work request failed. That work was flushed says only that the queue pair is in the error
+     * state. The reason is what an event tells: an iWARP device enters that state by itself when its peer disconnects, and
+     * flushes what is posted before it tells of the disconnect.
+     */
+    final void failedBy(CompletionStatus status, IOException cause) {
+        if (status != CompletionStatus.WR_FLUSH_ERR) {
+            breakWith(cause);
+        } else if (broken == null && terminal == null && flushed == null) {
+            flushed = cause;
+        }
+    }
+
+    /** Whether the queue pair takes no more work, although it is not known yet why. */
+    final boolean isFlushed() {
+        return flushed != null;
+    }
+
+    /** The event that should tell why work was flushed has not come: the flush itself is the reason. */
+    final void eventIsOverdue() {
+        if (connection == null || broken != null || flushed == null) {
+            return;
+        }
+        drainEvents();
+        if (connection != null && broken == null) {
+            breakWith(flushed);
+            listener.readable();
+        }
+    }
+
+    /**
+     * Takes the events that completions have overtaken, before anybody is told of these: the connection may just have been
+     * established, or have ended in order. To be called after each batch.
+     *
+     * @return whether the queue pair is still open
+     */
+    final boolean takeOvertakenEvents() {
+        if (established && flushed == null || broken != null) {
+            return true;
+        }
+        drainEvents();
+        if (connection == null) {
+            return false;
+        }
+        if (flushed != null && broken == null && !flushTold) {
+            flushTold = true;
+            listener.flushed();
+        }
+        return true;
     }
 
     /** The event that ended the connection, or {@code null}. */

@@ -206,7 +206,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             takeAll();
             breakWith(hungUp);
         }
-        if (n != 0) {
+        if (n != 0 && takeOvertakenEvents()) {
             grantAreas();
             // Those of grants, which nobody reads.
             returnCredits();
@@ -253,7 +253,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             // A peer that ends its stream may close before it hears of credits or areas that it needs no more, or of our own end.
             hungUp = reset;
         } else {
-            breakWith(reset);
+            failedBy(status, reset);
         }
     }
 
@@ -504,7 +504,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
 
     /** Posts a receive again, unless it is of this connection alone, and that has ended. */
     private void giveBack(int slot) {
-        if ((connection == null || broken != null || hungUp != null) && !receives.isShared()) {
+        if ((connection == null || broken != null || hungUp != null || isFlushed()) && !receives.isShared()) {
             return;
         }
         try {
@@ -603,7 +603,8 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
 
     /** Returns credits by a message of their own, if so many are due that the peer may be waiting for them. */
     void returnCredits() {
-        if (returnable >= sizes.credits() + 1 >>> 1 && established && !finReceived && broken == null && freeSlots() > 0) {
+        if (returnable >= sizes.credits() + 1 >>> 1 && established && !finReceived && broken == null && !isFlushed()
+                && freeSlots() > 0) {
             sendControl(Immediate.CREDIT, 0, isSignalDue());
         }
     }
@@ -623,7 +624,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
 
     /** How many bytes the next message may have; 0 if none can be sent now. */
     int messageLimit() {
-        return established && broken == null && !finSent && credits > 0 && freeSlots() > StreamSizes.CONTROL_RESERVE
+        return established && broken == null && !isFlushed() && !finSent && credits > 0 && freeSlots() > StreamSizes.CONTROL_RESERVE
             ? peerMessageBytes : 0;
     }
 
@@ -713,7 +714,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
 
     @Override
     public boolean canPost() {
-        return established && broken == null && !finSent && freeSlots() > StreamSizes.CONTROL_RESERVE && !outcomes.isFull();
+        return established && broken == null && !isFlushed() && !finSent && freeSlots() > StreamSizes.CONTROL_RESERVE && !outcomes.isFull();
     }
 
     @Override
@@ -782,7 +783,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     /** Ends the stream in this direction. Its completion says that everything before has been delivered. */
     @Override
     void finish() {
-        if (!finSent && established && broken == null) {
+        if (!finSent && established && broken == null && !isFlushed()) {
             finSent = true;
             sendControl(Immediate.FIN, 0, true);
         }

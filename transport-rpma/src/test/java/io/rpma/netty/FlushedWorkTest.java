@@ -1,0 +1,209 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.ServerChannel;
+import io.netty.util.NetUtil;
+import io.rpma.CompletionStatus;
+import io.rpma.ConnectionEvent;
+import io.rpma.RpmaException;
+import io.rpma.WorkCompletions;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/**
+ * Work that is flushed before the event that ended the connection is told, as an iWARP device does it when the peer disconnects.
+ * Here the channel's own queue pair is put into the error state, which flushes its receives, while the peer stays connected: its
+ * disconnect, and with that the event, comes when the test has seen the flush.
+ */
+@Timeout(60)
+class FlushedWorkTest {
+    private RpmaEventLoopGroup group;
+    private RawPeer peer;
+    private final ConnectedChannels.End end = new ConnectedChannels.End();
+
+    @BeforeEach
+    void start() throws RpmaException {
+        group = new RpmaEventLoopGroup(1);
+        peer = new RawPeer();
+    }
+
+    @AfterEach
+    void stop() throws RpmaException {
+        peer.close();
+        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+    }
+
+    /** Returns the channel that serves the peer. */
+    private AbstractRpmaChannel serve(Class<? extends ServerChannel> type, ByteBuffer privateData, boolean autoRead)
+            throws Exception {
+        ServerBootstrap bootstrap = new ServerBootstrap().group(group).channel(type)
+            .childOption(ChannelOption.AUTO_READ, autoRead);
+        if (type == RpmaServerChannel.class) {
+            // Receives that are shared are not flushed.
+            bootstrap.option(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE, false)
+                .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
+        }
+        Channel listener = bootstrap
+            .childHandler(new ChannelInitializer<Channel>() {
+                @Override
+                protected void initChannel(Channel ch) {
+                    ch.pipeline().addLast(end);
+                }
+            }).bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
+        assertEquals(ConnectionEvent.ESTABLISHED, peer.connect((InetSocketAddress) listener.localAddress(), privateData));
+        return (AbstractRpmaChannel) end.accepted();
+    }
+
+    private AbstractRpmaChannel serveMessages(boolean autoRead) throws Exception {
+        return serve(RpmaMessageServerChannel.class, null, autoRead);
+    }
+
+    private AbstractRpmaChannel serveStream() throws Exception {
+        return serve(RpmaServerChannel.class, new Handshake(Handshake.MINOR, 0, 16 << 10, 16, 1 << 20).encode(), true);
+    }
+
+    /** Has the channel's work flushed, and returns when the channel has seen it. */
+    private static void flushWork(AbstractRpmaChannel channel) throws Exception {
+        channel.eventLoop().submit(() -> {
+            QueuePair pair = channel.pair();
+            pair.connection.disconnect();
+            WorkCompletions batch = new WorkCompletions(64);
+            while (pair.counters.failures(CompletionStatus.WR_FLUSH_ERR) == 0) {
+                ((RpmaIoHandle) channel.unsafe()).poll(batch);
+            }
+            return null;
+        }).sync();
+    }
+
+    private void endsWithoutAFailure(Channel channel) throws Exception {
+        assertTrue(channel.isActive(), "closed before the event came");
+        peer.disconnect();
+        assertTrue(channel.closeFuture().await(20, TimeUnit.SECONDS));
+        assertEquals(List.of(), end.allFailures());
+    }
+
+    @Test
+    void aPeerThatDisconnectsInOrderIsNoFailureForMessages() throws Exception {
+        AbstractRpmaChannel channel = serveMessages(false);
+        for (int i = 0; i < 3; i++) {
+            peer.sendPlain(8);
+        }
+        peer.awaitSends();
+        flushWork(channel);
+        endsWithoutAFailure(channel);
+        // What was acknowledged has arrived.
+        for (int i = 0; i < 3; i++) {
+            ByteBuf message = assertInstanceOf(ByteBuf.class, end.next());
+            assertEquals(8, message.readableBytes());
+            message.release();
+        }
+    }
+
+    @Test
+    void messagesUnderWayFailWithoutAFailureOfTheChannel() throws Exception {
+        AbstractRpmaChannel channel = serveMessages(true);
+        List<ChannelFuture> writes = new ArrayList<>();
+        // More than the peer has receives: the last one is under way.
+        for (int i = 0; i < 33; i++) {
+            writes.add(channel.write(Unpooled.copyInt(i)));
+        }
+        channel.flush();
+        for (int i = 0; i < 32; i++) {
+            peer.receive();
+        }
+        flushWork(channel);
+        ChannelFuture late = channel.writeAndFlush(Unpooled.copyInt(33));
+        endsWithoutAFailure(channel);
+        for (ChannelFuture write : List.of(writes.get(32), late)) {
+            assertTrue(write.await(20, TimeUnit.SECONDS));
+            assertInstanceOf(IOException.class, write.cause());
+        }
+    }
+
+    /** A device that flushes work and never says why has failed. */
+    @Test
+    void aFlushWithoutAnEventEndsTheChannelSoon() throws Exception {
+        AbstractRpmaChannel channel = serveMessages(true);
+        flushWork(channel);
+        assertTrue(channel.closeFuture().await(20, TimeUnit.SECONDS));
+        RpmaCompletionException cause = assertInstanceOf(RpmaCompletionException.class, end.failure().getCause());
+        assertEquals(CompletionStatus.WR_FLUSH_ERR, cause.status());
+    }
+
+    @Test
+    void aStreamThatEndedInOrderIsNoFailure() throws Exception {
+        AbstractRpmaChannel channel = serveStream();
+        peer.send(8, Immediate.of(Immediate.DATA, 0));
+        peer.send(0, Immediate.of(Immediate.FIN, 0));
+        ByteBuf data = assertInstanceOf(ByteBuf.class, end.next());
+        assertEquals(8, data.readableBytes());
+        data.release();
+        channel.eventLoop().submit(() -> {
+            while (!((StreamQueuePair) channel.pair()).isEndOfStream()) {
+                ((RpmaIoHandle) channel.unsafe()).poll(new WorkCompletions(64));
+            }
+        }).sync();
+        flushWork(channel);
+        // Half closed, it stays open: the application may not have said everything.
+        assertTrue(channel.isActive(), "closed before the event came");
+        peer.disconnect();
+        channel.eventLoop().submit(() -> {
+            while (channel.pair().terminal() == null) {
+                ((RpmaIoHandle) channel.unsafe()).eventsReady();
+            }
+        }).sync();
+        assertFalse(((StreamQueuePair) channel.pair()).isAbnormal());
+        channel.close().sync();
+        assertEquals(List.of(), end.allFailures());
+    }
+
+    @Test
+    void aStreamThatDidNotEndInOrderIsResetByThePeer() throws Exception {
+        AbstractRpmaChannel channel = serveStream();
+        flushWork(channel);
+        assertTrue(channel.isActive(), "closed before the event came");
+        peer.disconnect();
+        assertTrue(channel.closeFuture().await(20, TimeUnit.SECONDS));
+        assertEquals("Connection reset by peer", end.failure().getMessage());
+    }
+
+    @Test
+    void aStreamsFlushWithoutAnEventEndsTheChannelSoon() throws Exception {
+        AbstractRpmaChannel channel = serveStream();
+        flushWork(channel);
+        assertTrue(channel.closeFuture().await(20, TimeUnit.SECONDS));
+        assertFalse(end.allFailures().isEmpty());
+    }
+}
