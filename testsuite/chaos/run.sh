@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# Copyright 2026 The Netty over RPMA Authors
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+# License. You may obtain a copy of the License at
+#
+#     https://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+# "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+# language governing permissions and limitations under the License.
+
+# Lets processes die, stop, forge and scribble beside checked traffic that must not notice, built first if need be. It prints one
+# table, and exits with 1 unless nothing was lost, corrupted or leaked and no neighbour paused. `run.sh --help` lists the options.
+
+set -euo pipefail
+
+# shellcheck source=build/launch.sh
+. "$(dirname "$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")")/build/launch.sh"
+
+launch testsuite/chaos -XX:+UseSerialGC -Xmx256m io.rpma.chaos.Chaos --logs "$launch_root/testsuite/chaos/target/logs" "$@"

@@ -1,0 +1,47 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.chaos;
+
+import java.net.InetSocketAddress;
+
+/**
+ * Where the server is.
+ *
+ * @param host its address
+ * @param streamPort of its stream channels
+ * @param messagePort of its message channels
+ * @param region the descriptor of its region, in hexadecimal digits
+ */
+public record Addresses(String host, int streamPort, int messagePort, String region) {
+    /** Reads what {@link #toString} wrote, out of a program's arguments. */
+    public static Addresses parse(String[] arguments, int from) {
+        return new Addresses(arguments[from], Integer.parseInt(arguments[from + 1]), Integer.parseInt(arguments[from + 2]),
+            arguments[from + 3]);
+    }
+
+    /** Returns the address of its stream channels. */
+    public InetSocketAddress stream() {
+        return new InetSocketAddress(host, streamPort);
+    }
+
+    /** Returns the address of its message channels. */
+    public InetSocketAddress message() {
+        return new InetSocketAddress(host, messagePort);
+    }
+
+    @Override
+    public String toString() {
+        return host + ' ' + streamPort + ' ' + messagePort + ' ' + region;
+    }
+}

@@ -1,0 +1,252 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.chaos;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.Promise;
+import java.net.InetSocketAddress;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One connection whose traffic is checked: it sends something, checks what comes back, rests, and begins anew. What takes long is
+ * told at once, as {@code pause LANE FROM TO}; what fails, as {@code failure LANE TEXT}. Everything happens on the lane's event
+ * loop.
+ */
+abstract class Lane {
+    private static final long WORTH_TELLING_NANOS = 10_000_000;
+    private static final long LAST_MILLIS = 15_000;
+    private static final long RECONNECT_MILLIS = 100;
+    private static final int CONNECT_MILLIS = 10_000;
+
+    private final String name;
+    private final Class<? extends Channel> type;
+    private final InetSocketAddress address;
+    private final long restMillis;
+    private EventLoop loop;
+    private Channel channel;
+    private Promise<Void> end;
+    private boolean under;
+    private long began;
+    private long exchanges;
+    private long lost;
+    private long corrupt;
+
+    /**
+     * Prepares a lane.
+     *
+     * @param restMillis between an answer and the next question
+     */
+    Lane(String name, Class<? extends Channel> type, InetSocketAddress address, long restMillis) {
+        this.name = name;
+        this.type = type;
+        this.address = address;
+        this.restMillis = restMillis;
+    }
+
+    /** Sends the next question; {@link #answered} is to follow. */
+    abstract void ask(Channel connected) throws Exception;
+
+    /** Takes what came. */
+    abstract void read(ChannelHandlerContext ctx, Object data) throws Exception;
+
+    /** Whether each question has a connection of its own. */
+    boolean connectsEachTime() {
+        return false;
+    }
+
+    void start(EventLoop eventLoop) throws Exception {
+        loop = eventLoop;
+        end = loop.newPromise();
+        began = System.nanoTime();
+        connect().sync();
+    }
+
+    private ChannelFuture connect() {
+        under = true;
+        began = System.nanoTime();
+        return new Bootstrap().group(loop).channel(type)
+            .option(io.netty.channel.ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_MILLIS)
+            .handler(new Handler()).connect(address).addListener((ChannelFutureListener) future -> {
+                if (!future.isSuccess()) {
+                    fail("cannot connect: " + future.cause());
+                }
+            });
+    }
+
+    private final class Handler extends ChannelInboundHandlerAdapter {
+        @Override
+        public void channelActive(ChannelHandlerContext ctx) {
+            channel = ctx.channel();
+            next();
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object data) {
+            try {
+                if (ctx.channel() == channel) {
+                    read(ctx, data);
+                }
+            } catch (Exception e) {
+                fail("cannot check: " + e);
+            } finally {
+                io.netty.util.ReferenceCountUtil.release(data);
+            }
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            if (ctx.channel() == channel) {
+                fail(cause.toString());
+            }
+        }
+
+        @Override
+        public void channelInactive(ChannelHandlerContext ctx) {
+            if (ctx.channel() == channel) {
+                fail("closed by the server");
+            }
+        }
+    }
+
+    private void next() {
+        if (end.isDone()) {
+            return;
+        }
+        if (!under || !connectsEachTime()) {
+            began = System.nanoTime();
+        }
+        under = true;
+        try {
+            ask(channel);
+        } catch (Exception e) {
+            fail("cannot ask: " + e);
+        }
+    }
+
+    /** Everything that was asked for came back as it should. */
+    final void answered() {
+        tell(System.nanoTime());
+        under = false;
+        exchanges++;
+        if (connectsEachTime()) {
+            Channel closing = channel;
+            channel = null;
+            closing.close();
+        }
+        if (!ending()) {
+            loop.schedule(() -> {
+                if (end.isDone() || stopping && ending()) {
+                    return;
+                }
+                if (connectsEachTime()) {
+                    connect();
+                } else if (channel != null) {
+                    next();
+                }
+            }, restMillis, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    /** Something else came back than should. */
+    final void corrupted(String what) {
+        corrupt++;
+        lost--;
+        fail("corrupt: " + what);
+    }
+
+    final void fail(String what) {
+        System.out.println("failure " + name + ' ' + what);
+        lost++;
+        if (under) {
+            tell(System.nanoTime());
+        }
+        under = false;
+        if (channel != null) {
+            Channel closing = channel;
+            channel = null;
+            closing.close();
+        }
+        forget();
+        if (!ending()) {
+            loop.schedule(this::reconnect, RECONNECT_MILLIS, TimeUnit.MILLISECONDS);
+        }
+    }
+
+    private void reconnect() {
+        if (!ending()) {
+            connect();
+        }
+    }
+
+    /** The connection is lost: the next one begins from the start. */
+    void forget() {
+    }
+
+    private void tell(long now) {
+        if (now - began > WORTH_TELLING_NANOS) {
+            System.out.println("pause " + name + ' ' + began + ' ' + now);
+        }
+    }
+
+    private boolean stopping;
+
+    private boolean ending() {
+        if (stopping && !end.isDone()) {
+            if (channel == null) {
+                end.setSuccess(null);
+            } else {
+                Channel closing = channel;
+                channel = null;
+                closing.close().addListener(closed -> end.trySuccess(null));
+            }
+        }
+        return stopping;
+    }
+
+    Future<Void> stop() {
+        loop.execute(() -> {
+            stopping = true;
+            if (!under) {
+                ending();
+            } else {
+                loop.schedule(() -> {
+                    if (!end.isDone()) {
+                        fail("no answer since " + (System.nanoTime() - began) / 1_000_000 + " ms");
+                        end.trySuccess(null);
+                    }
+                }, LAST_MILLIS, TimeUnit.MILLISECONDS);
+            }
+        });
+        return end;
+    }
+
+    long exchanges() {
+        return exchanges;
+    }
+
+    long lost() {
+        return lost;
+    }
+
+    long corrupt() {
+        return corrupt;
+    }
+}

@@ -1,0 +1,117 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.chaos;
+
+import java.util.LinkedHashMap;
+import java.util.Locale;
+import java.util.Map;
+
+/** What each case did and cost, and whether all of it is allowed: everything but the counts must be zero, and pauses short. */
+final class Ledger {
+    private final long limitMillis;
+    private final Map<String, Row> rows = new LinkedHashMap<>();
+    private double machineMillis;
+
+    /**
+     * Creates an empty table.
+     *
+     * @param limitMillis the longest allowed pause of a neighbour beyond what the machine paused meanwhile
+     */
+    Ledger(long limitMillis) {
+        this.limitMillis = limitMillis;
+    }
+
+    /** One case's line. Thread-safe. */
+    final class Row {
+        private long count;
+        private long exchanges;
+        private long lost;
+        private long corrupt;
+        private long descriptors;
+        private long bytes;
+        private long threads;
+        private double pauseMillis;
+        private double excessMillis;
+
+        /** Counts what was done to the server: kills, stops, frames, scribbles. */
+        synchronized void count(long more) {
+            count += more;
+        }
+
+        /** Counts what the neighbours exchanged meanwhile, and what of it was lost or arrived changed. */
+        synchronized void traffic(long exchanged, long lostOfIt, long corruptOfIt) {
+            exchanges += exchanged;
+            lost += lostOfIt;
+            corrupt += corruptOfIt;
+        }
+
+        /** Counts something that is a failure of the case itself: it counts as lost. */
+        synchronized void failed() {
+            lost++;
+        }
+
+        /** Counts what was not given back; less than before is nothing. */
+        synchronized void leaked(long moreDescriptors, long moreBytes, long moreThreads) {
+            descriptors += Math.max(0, moreDescriptors);
+            bytes += Math.max(0, moreBytes);
+            threads += Math.max(0, moreThreads);
+        }
+
+        /**
+         * Takes note of a pause.
+         *
+         * @param millis how long a neighbour waited
+         * @param excess how much of it the machine does not explain
+         */
+        synchronized void paused(double millis, double excess) {
+            pauseMillis = Math.max(pauseMillis, millis);
+            excessMillis = Math.max(excessMillis, excess);
+        }
+
+        private synchronized boolean isClean() {
+            return lost == 0 && corrupt == 0 && descriptors == 0 && bytes == 0 && threads == 0 && excessMillis <= limitMillis
+                && count > 0 && exchanges > 0;
+        }
+
+        private synchronized String line(String name) {
+            return String.format(Locale.ROOT, "%-12s %11d %11d %6d %8d %6d %12d %8d %10.1f %10.1f%s%n", name, count, exchanges, lost,
+                corrupt, descriptors, bytes, threads, pauseMillis, excessMillis, isClean() ? "" : "  <<<");
+        }
+    }
+
+    synchronized Row row(String name) {
+        return rows.computeIfAbsent(name, ignored -> new Row());
+    }
+
+    synchronized void machinePause(double millis) {
+        machineMillis = millis;
+    }
+
+    /** Whether every case did something beside traffic, and cost nothing. */
+    synchronized boolean isClean() {
+        return !rows.isEmpty() && rows.values().stream().allMatch(Row::isClean);
+    }
+
+    synchronized String table() {
+        StringBuilder text = new StringBuilder(String.format("%-12s %11s %11s %6s %8s %6s %12s %8s %10s %10s%n", "case", "count",
+            "exchanges", "lost", "corrupt", "fds", "bytes", "threads", "pause ms", "beyond ms"));
+        rows.forEach((name, row) -> text.append(row.line(name)));
+        return text.append(String.format(Locale.ROOT, "The machine itself paused for up to %.1f ms; a neighbour may pause %d ms"
+            + " beyond that.%n", machineMillis, limitMillis)).toString();
+    }
+
+    synchronized String line(String name) {
+        return rows.get(name).line(name);
+    }
+}

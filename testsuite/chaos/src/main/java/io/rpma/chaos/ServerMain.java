@@ -1,0 +1,120 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.chaos;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.FastThreadLocal;
+import io.rpma.MemoryUsage;
+import io.rpma.Rpma;
+import io.rpma.netty.RpmaByteBufAllocator;
+import io.rpma.netty.RpmaChannelOption;
+import io.rpma.netty.RpmaEventLoopGroup;
+import io.rpma.netty.RpmaMessageServerChannel;
+import io.rpma.netty.RpmaMetrics;
+import io.rpma.netty.RpmaRegion;
+import io.rpma.netty.RpmaServerChannel;
+import io.rpma.netty.RpmaSharedReceiveQueue;
+import java.io.BufferedReader;
+import java.io.File;
+import java.io.InputStreamReader;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HexFormat;
+import java.util.List;
+
+/**
+ * The server that everybody attacks: it sends back what streams and messages bring, and has a region that is written to and read.
+ * Takes orders on its standard input: {@code start} and {@code stop} for a neighbour within this process, {@code status}.
+ */
+final class ServerMain {
+    /** The longest message of the message channels. */
+    static final int MESSAGE_BYTES = 4096;
+    private static final int SHARED_RECEIVES = 256;
+
+    private final EventLoopGroup group;
+
+    private ServerMain(int loops) {
+        group = new RpmaEventLoopGroup(loops);
+    }
+
+    /** Serves until standard input ends. */
+    public static void main(String[] arguments) throws Exception {
+        new ServerMain(Integer.parseInt(arguments[0])).serve();
+        System.exit(0);
+    }
+
+    private void serve() throws Exception {
+        InetAddress address = Rpma.provider().reachable(InetAddress.getLoopbackAddress());
+        Channel stream = new ServerBootstrap().group(group).channel(RpmaServerChannel.class)
+            .childHandler(new ChannelInitializer<>() {
+                @Override
+                protected void initChannel(Channel channel) {
+                    channel.pipeline().addLast(new EchoHandler());
+                }
+            }).bind(new InetSocketAddress(address, 0)).sync().channel();
+        RpmaSharedReceiveQueue queue = new RpmaSharedReceiveQueue(SHARED_RECEIVES, MESSAGE_BYTES);
+        Channel message = new ServerBootstrap().group(group).channel(RpmaMessageServerChannel.class)
+            .childOption(RpmaChannelOption.RPMA_RECEIVE_QUEUE, queue)
+            .childOption(RpmaChannelOption.RPMA_SEND_QUEUE_SIZE, 64)
+            .childOption(ChannelOption.ALLOCATOR, RpmaByteBufAllocator.DEFAULT)
+            .childHandler(new ChannelInitializer<>() {
+                @Override
+                protected void initChannel(Channel channel) {
+                    channel.pipeline().addLast(new EchoHandler());
+                }
+            }).bind(new InetSocketAddress(address, 0)).sync().channel();
+        RpmaRegion region = RpmaRegion.allocate(RegionLane.BYTES, MemoryUsage.READ_SRC, MemoryUsage.WRITE_DST);
+        byte[] descriptor = new byte[RpmaRegion.DESCRIPTOR_BYTES];
+        region.descriptor(stream).get(descriptor);
+        Addresses addresses = new Addresses(address.getHostAddress(), ((InetSocketAddress) stream.localAddress()).getPort(),
+            ((InetSocketAddress) message.localAddress()).getPort(), HexFormat.of().formatHex(descriptor));
+        System.out.println("addresses " + addresses);
+        try (Neighbour within = new Neighbour("within", addresses, false)) {
+            BufferedReader orders = new BufferedReader(new InputStreamReader(System.in));
+            for (String order = orders.readLine(); order != null; order = orders.readLine()) {
+                switch (order) {
+                    case "start" -> within.start();
+                    case "stop" -> within.stop();
+                    case "status" -> System.out.println("status " + status());
+                    default -> throw new IllegalArgumentException(order);
+                }
+            }
+        }
+    }
+
+    private String status() throws Exception {
+        // What threads keep ready for their next buffer is in use to the allocator.
+        for (EventExecutor loop : group) {
+            loop.submit(() -> FastThreadLocal.removeAll()).sync();
+        }
+        long mapped = 0;
+        List<String> maps = Files.readAllLines(Path.of("/proc/self/maps"));
+        for (String line : maps) {
+            int name = line.indexOf("/memfd:rpma-");
+            if (name >= 0) {
+                String[] ends = line.substring(0, line.indexOf(' ')).split("-");
+                mapped += Long.parseUnsignedLong(ends[1], 16) - Long.parseUnsignedLong(ends[0], 16);
+            }
+        }
+        return new File("/proc/self/fd").list().length + " " + new File("/proc/self/task").list().length + ' '
+            + RpmaByteBufAllocator.DEFAULT.usedBytes() + ' ' + mapped + ' ' + RpmaMetrics.openChannels();
+    }
+}

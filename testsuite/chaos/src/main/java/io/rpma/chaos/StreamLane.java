@@ -1,0 +1,71 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.chaos;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.rpma.netty.RpmaChannel;
+import java.net.InetSocketAddress;
+import java.util.SplittableRandom;
+
+/** A stream whose bytes must come back: pieces of random lengths. */
+class StreamLane extends Lane {
+    private final SplittableRandom random = new SplittableRandom();
+    private final int shortest;
+    private final int longest;
+    private long key = random.nextLong();
+    private long sent;
+    private long received;
+
+    StreamLane(String name, InetSocketAddress address, int shortest, int longest, long restMillis) {
+        super(name, RpmaChannel.class, address, restMillis);
+        this.shortest = shortest;
+        this.longest = longest;
+    }
+
+    @Override
+    void ask(Channel connected) {
+        int length = random.nextInt(shortest, longest + 1);
+        long position = sent;
+        sent += length;
+        connected.writeAndFlush(Pattern.write(connected.alloc().directBuffer(length), key, position, length), connected.voidPromise());
+    }
+
+    @Override
+    void read(ChannelHandlerContext ctx, Object data) {
+        ByteBuf bytes = (ByteBuf) data;
+        int at = Pattern.mismatch(bytes, key, received);
+        if (at >= 0 || received + bytes.readableBytes() > sent) {
+            corrupted("byte " + (received + at) + " of a stream, " + bytes.readableBytes() + " came, " + (sent - received)
+                + " were to come");
+            return;
+        }
+        received += bytes.readableBytes();
+        if (received == sent) {
+            complete();
+        }
+    }
+
+    void complete() {
+        answered();
+    }
+
+    @Override
+    void forget() {
+        key = random.nextLong();
+        sent = 0;
+        received = 0;
+    }
+}

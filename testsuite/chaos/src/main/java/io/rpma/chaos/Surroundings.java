@@ -1,0 +1,313 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.chaos;
+
+import io.rpma.chaos.hostile.HostileMain;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+
+/** What a case happens in: the server, the neighbours that talk with it, the meter of the machine's own pauses. */
+public final class Surroundings implements AutoCloseable {
+    private static final long SETTLING_MILLIS = 15_000;
+
+    private final String provider;
+    private final Path logs;
+    private final Ledger ledger;
+    private final int loops;
+    private final Pauses machine = new Pauses();
+    private final Child meter;
+    private Child server;
+    private Child neighbour;
+    private ServerStatus before;
+    private String addresses;
+    private Ledger.Row row;
+    private final List<Child> hostile = new ArrayList<>();
+
+    Surroundings(String provider, int loops, Path logs, Ledger ledger) throws IOException, InterruptedException {
+        this.provider = provider;
+        this.loops = loops;
+        this.logs = logs;
+        this.ledger = ledger;
+        try (var old = Files.newDirectoryStream(logs, "*.log")) {
+            for (Path log : old) {
+                Files.delete(log);
+            }
+        }
+        meter = child("meter", List.of(), List.of("-XX:TieredStopAtLevel=1", "-Xmx16m"), HiccupMain.class, List.of(), this::gap);
+        meter.expect("ready");
+    }
+
+    private Child child(String name, List<String> prefix, List<String> options, Class<?> main, List<String> arguments,
+            Predicate<String> consumer) throws IOException {
+        List<String> all = new ArrayList<>(List.of("-Dio.rpma.provider=" + provider));
+        all.addAll(options);
+        return Child.start(name, prefix, all, main, arguments, logs.resolve(name + ".log"), consumer);
+    }
+
+    private boolean gap(String line) {
+        String[] words = line.split(" ");
+        if (words[0].equals("gap")) {
+            machine.add(Integer.parseInt(words[1]), Long.parseLong(words[2]), Long.parseLong(words[3]));
+            return true;
+        }
+        return false;
+    }
+
+    /** What the lanes of neighbours say while they run. */
+    private boolean lane(String line) {
+        String[] words = line.split(" ", 4);
+        switch (words[0]) {
+            case "pause" -> paused(words[1], Long.parseLong(words[2]), Long.parseLong(words[3].strip()));
+            case "failure" -> System.out.println("    " + line);
+            default -> {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private void paused(String lane, long from, long to) {
+        Ledger.Row current = row;
+        if (current != null) {
+            double excess = machine.excess(from, to) / 1e6;
+            current.paused((to - from) / 1e6, excess);
+            if (excess > 100) {
+                System.out.printf("    pause of %s: %.1f ms, of which the machine explains %.1f ms%n", lane, (to - from) / 1e6,
+                    (to - from) / 1e6 - excess);
+            }
+        }
+    }
+
+    private void start() throws IOException, InterruptedException {
+        server = child("server", List.of(), List.of("-Xmx256m", "-XX:+ExitOnOutOfMemoryError",
+            "-Dio.rpma.netty.maxRegisteredBytes=" + (256 << 20)), ServerMain.class, List.of(String.valueOf(loops)), this::lane);
+        addresses = server.expect("addresses");
+        neighbour = child("neighbour", List.of(), List.of("-Xmx256m", "-Dio.rpma.netty.maxRegisteredBytes=" + (128 << 20)),
+            NeighbourMain.class, List.of(addresses.split(" ")), this::lane);
+        neighbour.expect("ready");
+        archive();
+        // What is made once and kept is not to be counted as a leak: each lane and a crowd of connections once.
+        traffic();
+        TimeUnit.MILLISECONDS.sleep(1000);
+        drain();
+        try (Child crowd = hostile("crowd", 20_000, 0)) {
+            crowd.expect("done");
+        }
+        hostile.clear();
+        before = settled(null);
+    }
+
+    /** Makes an archive of the classes that hostile processes need, so that a thousand of them can be started. */
+    private void archive() throws IOException, InterruptedException {
+        Path archive = archivePath();
+        Path jar = Path.of(Child.classPath().split(":")[0]);
+        if (!Files.isRegularFile(jar) || Files.exists(archive)
+            && Files.getLastModifiedTime(archive).compareTo(Files.getLastModifiedTime(jar)) > 0
+            || !Files.isWritable(archive.getParent()) || System.getenv("RPMA_SOFTROCE_RESULTS") != null) {
+            return;
+        }
+        Files.deleteIfExists(archive);
+        try (Child once = child("archive", List.of(), List.of("-XX:ArchiveClassesAtExit=" + archive, "-Xlog:cds=off",
+            "-Xlog:aot=off", "-Xmx256m"), HostileMain.class, arguments("crowd", 10_000, 0), line -> false)) {
+            once.expect("done");
+            while (once.next(20_000) != null) {
+                // It ends when it has written the archive.
+            }
+        }
+    }
+
+    private List<String> arguments(String attack, long millis, long seed) {
+        List<String> all = new ArrayList<>(List.of(attack, String.valueOf(millis), String.valueOf(seed)));
+        all.addAll(List.of(addresses.split(" ")));
+        return all;
+    }
+
+    private Path archivePath() {
+        return logs.toAbsolutePath().getParent().resolve("hostile.jsa");
+    }
+
+    /**
+     * Starts a hostile process that connects to the server.
+     *
+     * @param attack what it does
+     * @param millis for how long, unless it is ended before
+     * @param seed what its randomness derives from
+     * @param options further options of its virtual machine
+     */
+    public Child hostile(String attack, long millis, long seed, String... options) throws IOException {
+        return hostile(attack, List.of(), millis, seed, options);
+    }
+
+    /** Starts a hostile process by a command that sets limits or another user first. */
+    public Child hostile(String attack, List<String> prefix, long millis, long seed, String... options) throws IOException {
+        List<String> all = new ArrayList<>(List.of("-XX:TieredStopAtLevel=1", "-Xmx64m", "-Xlog:disable", "-Xlog:all=off",
+            "-Dio.rpma.netty.maxRegisteredBytes=" + (192 << 20), "-XX:ErrorFile=/dev/null", "-XX:-CreateCoredumpOnCrash"));
+        if (Files.exists(archivePath())) {
+            all.add("-XX:SharedArchiveFile=" + archivePath());
+        }
+        all.addAll(List.of(options));
+        Child child = child("hostile-" + attack, prefix, all, HostileMain.class,
+            arguments(attack, millis, seed), line -> false);
+        hostile.add(child);
+        return child;
+    }
+
+    /** Forgets a hostile process that has been ended. */
+    public void ended(Child child) {
+        hostile.remove(child);
+    }
+
+    /** Returns the server's process. */
+    public Child server() {
+        return server;
+    }
+
+    /** Returns the folder of the logs. */
+    public Path logs() {
+        return logs;
+    }
+
+    /** Returns the provider's name. */
+    public String provider() {
+        return provider;
+    }
+
+    /** Returns the server's addresses and the like, as {@link ServerMain} prints them. */
+    public String addresses() {
+        return addresses;
+    }
+
+    /** Counts what was done to the server in this turn. */
+    public void count(long more) {
+        row.count(more);
+    }
+
+    /** Says that the case itself found something that must not be; it counts as lost. */
+    public void failed(String what) {
+        System.out.println("    failure: " + what);
+        row.failed();
+    }
+
+    Pauses machine() {
+        return machine;
+    }
+
+    private void traffic() throws IOException, InterruptedException {
+        server.order("start");
+        neighbour.order("start");
+        server.expect("started");
+        neighbour.expect("started");
+    }
+
+    /** Ends the neighbours' traffic, and counts it. */
+    private void drain() throws IOException, InterruptedException {
+        server.order("stop");
+        neighbour.order("stop");
+        for (Child child : List.of(server, neighbour)) {
+            String[] words = child.expect("report").split(" ");
+            if (row != null) {
+                row.traffic(Long.parseLong(words[0]), Long.parseLong(words[1]), Long.parseLong(words[2]));
+            }
+        }
+    }
+
+    /** Asks the server how it is until it is as before, or has had time enough; returns the last answer. */
+    private ServerStatus settled(ServerStatus expected) throws IOException, InterruptedException {
+        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(SETTLING_MILLIS);
+        ServerStatus previous = null;
+        for (;;) {
+            ServerStatus status = status();
+            boolean done = expected == null ? status.equals(previous) && status.connections() == 0 : status.isNoMoreThan(expected);
+            if (done || System.nanoTime() > end) {
+                return status;
+            }
+            previous = status;
+            // A peer's memory is unmapped a second after its last connection; there is no event for it.
+            TimeUnit.MILLISECONDS.sleep(expected == null ? 2500 : 250);
+        }
+    }
+
+    /** Asks the server how it is. */
+    public ServerStatus status() throws IOException, InterruptedException {
+        server.order("status");
+        return ServerStatus.parse(server.expect("status"));
+    }
+
+    /** Runs one case beside traffic, and enters in the table what it cost. */
+    void run(Schedule.Turn turn, String position) throws Exception {
+        String name = turn.chaosCase().name();
+        if (server == null) {
+            start();
+        }
+        row = ledger.row(name);
+        System.out.printf("%s %s for %.1f s%n", position, name, turn.millis() / 1000.0);
+        traffic();
+        try {
+            turn.chaosCase().run(this, new SplittableRandom(turn.seed()), System.nanoTime() + turn.millis() * 1_000_000);
+        } finally {
+            for (Child child : hostile) {
+                child.kill();
+            }
+            hostile.clear();
+        }
+        try {
+            drain();
+            ServerStatus after = settled(before);
+            if (!after.isNoMoreThan(before)) {
+                System.out.println("    before: " + before + ", after: " + after);
+                row.leaked(after.descriptors() - before.descriptors(),
+                    after.usedBytes() + after.mappedBytes() - before.usedBytes() - before.mappedBytes(),
+                    after.threads() - before.threads());
+                before = after.atLeast(before);
+            }
+        } catch (IOException e) {
+            System.out.println("    the server or the neighbour is lost: " + e.getMessage());
+            row.failed();
+            dump(server, "server");
+            dump(neighbour, "neighbour");
+            server.kill();
+            neighbour.kill();
+            server = null;
+        }
+        System.out.print("    " + ledger.line(name));
+        row = null;
+    }
+
+    /** Leaves the stacks of a process that does not answer in its log. */
+    private void dump(Child child, String name) throws IOException, InterruptedException {
+        if (child.isAlive()) {
+            new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "jstack").toString(), String.valueOf(child.pid()))
+                .redirectOutput(logs.resolve(name + "-stacks.log").toFile()).redirectErrorStream(true).start()
+                .waitFor(20, TimeUnit.SECONDS);
+        }
+    }
+
+    @Override
+    public void close() {
+        for (Child child : hostile) {
+            child.kill();
+        }
+        meter.kill();
+        if (server != null) {
+            neighbour.kill();
+            server.kill();
+        }
+    }
+}

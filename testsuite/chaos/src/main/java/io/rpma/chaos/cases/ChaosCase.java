@@ -1,0 +1,44 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.chaos.cases;
+
+import io.rpma.chaos.Surroundings;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/** One way to be hostile to a server. */
+public interface ChaosCase {
+    /** Returns all cases. */
+    static List<ChaosCase> all() {
+        return List.of(new KillCase());
+    }
+
+    /** Returns the name in the table. */
+    String name();
+
+    /** Returns its share of the time, beside the weights of the others. */
+    int weight();
+
+    /** Returns whether a provider has what it attacks. */
+    default boolean runsOn(String provider) {
+        return true;
+    }
+
+    /**
+     * Is hostile until the time is over. Processes that are left are killed afterwards.
+     *
+     * @param end in the nanoseconds of {@link System#nanoTime}
+     */
+    void run(Surroundings surroundings, SplittableRandom random, long end) throws Exception;
+}

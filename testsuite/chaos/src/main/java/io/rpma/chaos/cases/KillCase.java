@@ -1,0 +1,71 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.chaos.cases;
+
+import io.rpma.chaos.Child;
+import io.rpma.chaos.Surroundings;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * {@code kill -9} of clients that are busy: at any time, and on the software provider each other time at a chosen place in the
+ * middle of an operation. The next client is starting while one is being killed.
+ */
+final class KillCase implements ChaosCase {
+    private static final int STARTING = 2;
+    private static final int LONGEST_LIFE_MILLIS = 150;
+
+    @Override
+    public String name() {
+        return "kill";
+    }
+
+    @Override
+    public int weight() {
+        return 40;
+    }
+
+    @Override
+    public void run(Surroundings surroundings, SplittableRandom random, long end) throws Exception {
+        Queue<Child> starting = new ArrayDeque<>();
+        while (System.nanoTime() < end) {
+            while (starting.size() < STARTING) {
+                starting.add(surroundings.hostile("traffic", TimeUnit.SECONDS.toMillis(600), random.nextLong(),
+                    "-Dio.rpma.soft.faults=true"));
+            }
+            Child victim = starting.remove();
+            try {
+                victim.expect("ready");
+                if (surroundings.provider().equals("soft") && random.nextBoolean()) {
+                    victim.order("stop " + Places.any(random) + ' ' + random.nextInt(1, 200));
+                    victim.next(2000);
+                } else {
+                    TimeUnit.MILLISECONDS.sleep(random.nextInt(LONGEST_LIFE_MILLIS));
+                }
+            } catch (IOException e) {
+                surroundings.failed("a client did not come to be killed: " + e.getMessage());
+            }
+            victim.kill();
+            surroundings.ended(victim);
+            surroundings.count(1);
+        }
+        for (Child child : starting) {
+            child.kill();
+            surroundings.ended(child);
+        }
+    }
+}

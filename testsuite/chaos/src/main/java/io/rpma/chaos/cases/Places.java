@@ -1,0 +1,28 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.chaos.cases;
+
+import java.util.SplittableRandom;
+
+/** The places in the middle of an operation that the software provider's fault points name. */
+final class Places {
+    private static final String[] NAMES = {"executing", "taken", "copied", "published"};
+
+    private Places() {
+    }
+
+    static String any(SplittableRandom random) {
+        return NAMES[random.nextInt(NAMES.length)];
+    }
+}

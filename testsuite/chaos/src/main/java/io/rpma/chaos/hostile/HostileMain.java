@@ -1,0 +1,53 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.chaos.hostile;
+
+import io.rpma.chaos.Addresses;
+import java.util.SplittableRandom;
+
+/**
+ * A hostile process: {@code ATTACK MILLIS SEED HOST STREAM-PORT MESSAGE-PORT REGION}. Says {@code ready} when it has begun,
+ * {@code count N} for each N attacks that it has carried out, and {@code done} at the end.
+ */
+public final class HostileMain {
+    private HostileMain() {
+    }
+
+    /** Runs an attack. */
+    public static void main(String[] arguments) throws Exception {
+        long end = System.nanoTime() + Long.parseLong(arguments[1]) * 1_000_000;
+        SplittableRandom random = new SplittableRandom(Long.parseLong(arguments[2]));
+        Addresses addresses = Addresses.parse(arguments, 3);
+        Attack attack = switch (arguments[0]) {
+            case "crowd" -> new Crowd();
+            case "traffic" -> new Traffic();
+            default -> throw new IllegalArgumentException(arguments[0]);
+        };
+        int status = 1;
+        try {
+            attack.run(addresses, random, end);
+            say("done");
+            status = 0;
+        } catch (Exception | Error e) {
+            e.printStackTrace();
+        }
+        // Threads of the attack may be waiting for ever.
+        System.exit(status);
+    }
+
+    static void say(String line) {
+        System.out.println(line);
+        System.out.flush();
+    }
+}
