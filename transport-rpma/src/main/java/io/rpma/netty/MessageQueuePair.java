@@ -162,6 +162,11 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
     // ---- completions ----
 
     @Override
+    int mostCompletions() {
+        return sizes.sendQueue() + sizes.receives();
+    }
+
+    @Override
     int poll(WorkCompletions batch) {
         if (connection == null) {
             return 0;
@@ -456,8 +461,13 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
             breakWith(e);
         }
         WorkCompletions rest = rest();
-        while (take(rest) > 0) {
-            continue;
+        int left = mostCompletions();
+        while (left > 0) {
+            int n = take(rest);
+            if (n <= 0) {
+                break;
+            }
+            left -= n;
         }
         for (; arrivedCount > 0; arrivedCount--) {
             repost(arrivedSlot[arrivedHead]);

@@ -23,6 +23,7 @@ import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.ProtocolException;
 import java.nio.channels.ClosedChannelException;
 
 /**
@@ -87,6 +88,9 @@ abstract class QueuePair {
             return new WorkCompletions(64);
         }
     };
+
+    /** A connection has three events at most, whatever librpma's own unknown ones are: one with so many at once is not believed. */
+    private static final int MOST_EVENTS = 32;
 
     final Fabric fabric;
     final boolean active;
@@ -230,9 +234,15 @@ abstract class QueuePair {
 
     // ---- events ----
 
-    /** Takes the connection's events. */
+    /** Takes the connection's events. A peer that makes them without end loses the connection, not this loop. */
     final void drainEvents() {
-        while (connection != null) {
+        for (int events = 0; connection != null; events++) {
+            if (events == MOST_EVENTS) {
+                breakWith(new ProtocolException("The peer made more than " + MOST_EVENTS + " events of one connection at once;"
+                    + " the connection is closed"));
+                listener.readable();
+                return;
+            }
             ConnectionEvent event;
             try {
                 event = connection.nextEvent();
@@ -340,13 +350,24 @@ abstract class QueuePair {
         return n;
     }
 
-    /** Takes every completion, without telling the listener, until there is none or the connection is broken. */
+    /**
+     * Takes the completions that have come, without telling the listener, until there is none or the connection is broken. A
+     * peer that goes on sending makes more of them meanwhile; those are left to a later turn.
+     */
     final void takeAll() {
         WorkCompletions rest = rest();
-        while (connection != null && broken == null && take(rest) > 0) {
-            continue;
+        int left = mostCompletions();
+        while (connection != null && broken == null && left > 0) {
+            int n = take(rest);
+            if (n <= 0) {
+                return;
+            }
+            left -= n;
         }
     }
+
+    /** How many completions can wait to be polled: there are not more of what came before a moment. */
+    abstract int mostCompletions();
 
     /** A work request has succeeded. */
     abstract void completed(WorkCompletions batch, int index);

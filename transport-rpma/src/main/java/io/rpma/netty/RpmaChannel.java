@@ -329,12 +329,12 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
         to.send(message, message.slab(), message.block().offset, message.readableBytes(), together, last);
     }
 
-    /** Registered memory for a message of so many bytes; for fewer, if there is none for so much large data in one piece. */
+    /** Registered memory for a message of so many bytes, as many as the peer takes; for fewer, if there is none in one piece. */
     private static RpmaByteBuf message(StreamQueuePair to, long wanted) throws IOException {
         int bytes = (int) wanted;
         RpmaByteBuf message = RpmaByteBufAllocator.DEFAULT.registered(bytes, bytes);
-        if (message == null && bytes > to.messageLimit()) {
-            bytes = to.messageLimit();
+        while (message == null && bytes > IN_PLACE_BYTES) {
+            bytes = Math.min(Integer.highestOneBit(bytes - 1), to.messageLimit());
             message = RpmaByteBufAllocator.DEFAULT.registered(bytes, bytes);
         }
         if (message == null) {

@@ -191,6 +191,11 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     // ---- completions ----
 
     @Override
+    int mostCompletions() {
+        return sizes.sendQueue() + sizes.receiveQueue();
+    }
+
+    @Override
     int poll(WorkCompletions batch) {
         if (connection == null) {
             return 0;
@@ -369,6 +374,11 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
                 }
                 return true;
             case Immediate.CREDIT:
+                if (back < halfOf(peerCredits)) {
+                    return violated("the peer returned " + back + " credits by a message of their own; at least "
+                        + halfOf(peerCredits) + " of its " + peerCredits + " must be due for that");
+                }
+                return true;
             case Immediate.FIN:
                 return true;
             default:
@@ -603,10 +613,15 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
 
     /** Returns credits by a message of their own, if so many are due that the peer may be waiting for them. */
     void returnCredits() {
-        if (returnable >= sizes.credits() + 1 >>> 1 && established && !finReceived && broken == null && !isFlushed()
+        if (returnable >= halfOf(sizes.credits()) && established && !finReceived && broken == null && !isFlushed()
                 && freeSlots() > 0) {
             sendControl(Immediate.CREDIT, 0, isSignalDue());
         }
+    }
+
+    /** From so many on, credits that are due may go by a message of their own. */
+    private static int halfOf(int credits) {
+        return credits + 1 >>> 1;
     }
 
     private int takeReturnable() {
@@ -827,14 +842,20 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         }
     }
 
-    /** Takes every completion. Returns whether a receive was among them. */
+    /** Takes the completions that there are: disconnected, a peer that keeps the rules makes no more. Returns whether it sent. */
     private boolean takeAllLeft() {
         boolean received = false;
         WorkCompletions rest = rest();
-        for (int n = take(rest); n > 0; n = take(rest)) {
+        int left = mostCompletions();
+        while (left > 0) {
+            int n = take(rest);
+            if (n <= 0) {
+                return received;
+            }
             for (int i = 0; i < n; i++) {
                 received |= (rest.context(i) & SEND_CONTEXT) == 0;
             }
+            left -= n;
         }
         return received;
     }

@@ -23,6 +23,12 @@ import io.rpma.WorkCompletions;
  * ({@code rpma_conn_cfg_set_compl_channel(3)}).
  */
 final class TwoQueues implements CompletionQueue {
+    /**
+     * One event of each queue, and one more of each that comes meanwhile. What comes later makes the descriptor readable again,
+     * and is seen in a later turn: a peer that goes on sending must not keep the loop.
+     */
+    private static final int MOST_EVENTS = 4;
+
     private final Connection connection;
     private final CompletionQueue sends;
     private final CompletionQueue receives;
@@ -43,7 +49,7 @@ final class TwoQueues implements CompletionQueue {
     @Override
     public boolean consumeEvent() throws RpmaException {
         boolean any = false;
-        while (connection.consumeCompletionEvent() != null) {
+        for (int events = 0; events < MOST_EVENTS && connection.consumeCompletionEvent() != null; events++) {
             any = true;
         }
         return any;

@@ -170,6 +170,8 @@ class ProtocolTest {
             }, "without a credit"),
             arguments("credits that were never granted", (Violation) peer ->
                 peer.send(0, Immediate.of(Immediate.CREDIT, 1)), "returned 1 credits"),
+            arguments("a return of no credits", (Violation) peer ->
+                peer.send(0, Immediate.of(Immediate.CREDIT, 0)), "returned 0 credits"),
             arguments("large data that was granted no memory", (Violation) peer ->
                 peer.write(null, 0, Immediate.of(Immediate.BULK, 0)), "granted next are 0"),
             arguments("large data in a message", (Violation) peer -> peer.send(8, Immediate.of(Immediate.BULK, 0)), "was sent"),
@@ -239,6 +241,24 @@ class ProtocolTest {
             assertEquals(0, BulkAreas.bytes());
             assertTrue(failures.isEmpty());
         }
+    }
+
+    /** Messages that only return credits take none, so each must stand for many. */
+    @Test
+    void creditsThatComeAloneMustBeHalfOfAll() throws Exception {
+        try (RawPeer peer = new RawPeer()) {
+            assertEquals(ConnectionEvent.ESTABLISHED, peer.connect(address(), handshake()));
+            peer.send(1, Immediate.of(Immediate.DATA, 0, 2));
+            for (int i = 0; i < BulkAreas.WINDOW; i++) {
+                assertEquals(Immediate.GRANT, Immediate.kind(peer.receive()));
+            }
+            peer.send(0, Immediate.of(Immediate.CREDIT, BulkAreas.WINDOW));
+            Throwable failure = failures.poll(10, TimeUnit.SECONDS);
+            assertInstanceOf(IOException.class, failure);
+            assertTrue(failure.getMessage().contains("returned 4 credits by a message of their own; at least 8 of its 16"),
+                failure.getMessage());
+        }
+        nextConnectionWorks();
     }
 
     /** A peer that announces what it has written elsewhere gets nothing of others read for its own. */
@@ -399,6 +419,47 @@ class ProtocolTest {
             peer.accept(Handshake.refusal(Handshake.REFUSED_VERSION).encode());
             assertTrue(connect.await(10, TimeUnit.SECONDS));
             assertTrue(connect.cause().getMessage().contains("does not speak version"), connect.cause().getMessage());
+        }
+        nextConnectionWorks();
+    }
+
+    private static void takeAll(List<ByteBuf> all, int largest) {
+        for (int bytes = largest; bytes >= 8 << 10; bytes >>>= 1) {
+            for (ByteBuf buf = RpmaByteBufAllocator.DEFAULT.registered(bytes, bytes); buf != null;
+                    buf = RpmaByteBufAllocator.DEFAULT.registered(bytes, bytes)) {
+                all.add(buf);
+            }
+        }
+    }
+
+    /** What a peer takes in one message is no reason to fail where so much memory is not to be had in one piece. */
+    @Test
+    void longMessagesAreSplitWhereMemoryIsShort() throws Exception {
+        int bytes = 32 << 10;
+        try (RawPeer peer = new RawPeer()) {
+            ChannelFuture connect = new Bootstrap().group(group).channel(RpmaChannel.class)
+                .handler(new ChannelInboundHandlerAdapter()).connect(peer.listen());
+            peer.accept(new Handshake(Handshake.MINOR, 0, Handshake.MAX_MESSAGE_BYTES, 16, 0).encode());
+            Channel client = connect.sync().channel();
+            group.submit(() -> {
+                // On the loop, so that what its thread keeps ready is taken as well.
+                List<ByteBuf> all = new ArrayList<>();
+                int piece = 8 << 10;
+                takeAll(all, RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY);
+                all.removeFirst().release();
+                takeAll(all, piece);
+                for (int free = 0; free < bytes; free += piece) {
+                    all.removeLast().release();
+                }
+                ChannelFuture written = client.writeAndFlush(Unpooled.wrappedBuffer(new byte[bytes]));
+                all.forEach(ByteBuf::release);
+                return written;
+            }).sync().getNow().sync();
+            for (int got = 0; got < bytes;) {
+                assertEquals(Immediate.DATA, Immediate.kind(peer.receive()));
+                assertTrue(peer.receivedBytes() < bytes);
+                got += peer.receivedBytes();
+            }
         }
         nextConnectionWorks();
     }
