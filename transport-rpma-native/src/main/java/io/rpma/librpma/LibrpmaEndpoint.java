@@ -33,6 +33,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 final class LibrpmaEndpoint extends LibrpmaHandle implements Endpoint {
     private static final int PROVIDER = RpmaError.PROVIDER.code();
     private static final int NO_EVENT = RpmaError.NO_EVENT.code();
+    /** Of a connection: an event channel, and a completion channel for each of at most two completion queues. */
+    private static final int DESCRIPTORS = 3;
 
     private final LibrpmaPeer peer;
     private final int fd;
@@ -135,10 +137,11 @@ final class LibrpmaEndpoint extends LibrpmaHandle implements Endpoint {
         LibrpmaConnectionRequest request = null;
         MemorySegment capture = Posix.capture();
         try (Arena arena = Arena.ofConfined()) {
-            if (LibrpmaLog.isSpeaking() && !LibrpmaDescriptor.isReadable(fd)) {
-                // The message would come between EAGAIN and whoever asks for it.
+            if (!LibrpmaDescriptor.isReadable(fd)) {
+                // Nothing needs descriptors, and a message of librpma's log would come between EAGAIN and whoever asks for it.
                 return null;
             }
+            LibrpmaOpenFiles.require("rpma_ep_next_conn_req", fd, DESCRIPTORS);
             MemorySegment pointer = arena.allocate(JAVA_LONG);
             int code = Librpma.epNextConnReq(capture, endpoint, config, pointer);
             if (code == 0) {

@@ -23,6 +23,7 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.IoRegistration;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.ServerChannel;
+import io.netty.util.concurrent.Future;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 import io.rpma.CompletionQueue;
@@ -39,17 +40,22 @@ import java.net.SocketAddress;
 import java.nio.channels.UnresolvedAddressException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 
 /** What every server channel of this transport has, whatever its children speak: listening, accepting, a backlog. */
 abstract class AbstractRpmaServerChannel extends AbstractChannel implements ServerChannel {
     static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(RpmaServerChannel.class);
     private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
-    /** Requests that fail one after the other before the loop turns to something else. */
-    private static final int MAX_FAILURES_PER_TURN = 64;
+    /** A client that has been silent for so long may lose its place in a full backlog: an answer takes one round trip. */
+    private static final long SILENT_NANOS = 1_000_000_000L;
 
-    private final Set<PendingAccept> pending = new HashSet<>();
+    // In the order in which they were accepted.
+    private final Set<PendingAccept> pending = new LinkedHashSet<>();
     private final ArrayDeque<AbstractRpmaChannel> accepted = new ArrayDeque<>();
     private volatile Fabric fabric;
     private ConnectionConfig connectionConfig;
@@ -154,6 +160,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         IoRegistration registration = handle().registration;
         if (registration != null) {
             handle().registration = null;
+            handle().cancelTimers();
             registration.cancel();
         }
     }
@@ -256,6 +263,11 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         private boolean readScheduled;
         private boolean reading;
         private final Runnable readTask = this::readScheduled;
+        private final AcceptBackoff backoff = new AcceptBackoff();
+        // Not null while nothing is accepted.
+        private Future<?> pause;
+        // Not null while the backlog is full of clients that may yet answer.
+        private Future<?> roomTimer;
 
         @Override
         public void connect(SocketAddress remoteAddress, SocketAddress localAddress, ChannelPromise promise) {
@@ -284,16 +296,20 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         /**
          * Accepts what has come, on this thread: librpma mixes up the events of connections that are accepted on another. What
          * does not fit into the backlog waits in the kernel.
+         *
+         * @return what the pipeline has to be told, or {@code null}
          */
         private Throwable acceptAll() {
-            int failures = 0;
-            while (isOpen() && pending.size() + accepted.size() < Math.max(1, backlog())) {
+            while (isOpen() && pause == null && mayAccept()) {
                 ConnectionRequest request;
                 try {
                     if (connectionConfig == null) {
                         connectionConfig = newConfig(fabric);
                     }
                 } catch (RpmaException e) {
+                    if (AcceptBackoff.isShortage(e)) {
+                        return pause(e, AcceptBackoff.PAUSE_MILLIS);
+                    }
                     LOGGER.warn("A connection to {} could not be accepted.", local, e);
                     return rejectNext(e);
                 }
@@ -302,26 +318,139 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
                 } catch (RpmaException e) {
                     // One client's request failed, mostly because the client is gone. The next one is not to blame.
                     LOGGER.debug("A connection request to {} failed.", local, e);
-                    if (++failures == MAX_FAILURES_PER_TURN) {
-                        eventLoop().execute(this::eventsReady);
-                        return null;
+                    long millis = backoff.failed(e);
+                    if (!AcceptBackoff.isShortage(e)) {
+                        RpmaMetrics.accepts().addFailed();
+                    }
+                    if (millis > 0) {
+                        return pause(e, millis);
                     }
                     continue;
                 }
+                backoff.succeeded();
                 if (request == null) {
                     return null;
                 }
                 try {
                     closeConfig();
+                } catch (RpmaException e) {
+                    QueuePair.abandon(null, request, e);
+                    return failed(request, e);
+                }
+                if (!hasRoom()) {
+                    giveUpSilentClients();
+                }
+                try {
                     accept(request);
                 } catch (RpmaException e) {
-                    LOGGER.warn("The connection of {} to {} could not be accepted.", request.remoteAddress(), local, e);
-                    // The next one is not to blame, and the descriptor will not tell again that it has come.
-                    eventLoop().execute(this::eventsReady);
-                    return e;
+                    return failed(request, e);
                 }
             }
             return null;
+        }
+
+        private boolean hasRoom() {
+            return pending.size() + accepted.size() < Math.max(1, backlog());
+        }
+
+        /** Whether there is room in the backlog, or can be made by giving up a client that does not answer. */
+        private boolean mayAccept() {
+            if (hasRoom()) {
+                return true;
+            }
+            if (pending.isEmpty() || accepted.size() >= Math.max(1, backlog())) {
+                // There is room when the application has read.
+                return false;
+            }
+            long silent = System.nanoTime() - pending.iterator().next().since();
+            if (silent >= SILENT_NANOS) {
+                return true;
+            }
+            if (roomTimer == null && !eventLoop().isShuttingDown()) {
+                roomTimer = eventLoop().schedule(() -> {
+                    roomTimer = null;
+                    eventsReady();
+                }, SILENT_NANOS - silent, TimeUnit.NANOSECONDS);
+            }
+            return false;
+        }
+
+        /**
+         * Gives up the older half of the silent clients of the host that has the most of them: the clients of one host must not
+         * fill the backlog.
+         */
+        private void giveUpSilentClients() {
+            long now = System.nanoTime();
+            Map<InetAddress, List<PendingAccept>> byHost = new HashMap<>();
+            List<PendingAccept> most = List.of();
+            for (PendingAccept unestablished : pending) {
+                if (now - unestablished.since() < SILENT_NANOS) {
+                    // Nor those that follow, which are younger.
+                    break;
+                }
+                List<PendingAccept> ofHost = byHost.computeIfAbsent(unestablished.host(), host -> new ArrayList<>());
+                ofHost.add(unestablished);
+                if (ofHost.size() > most.size()) {
+                    most = ofHost;
+                }
+            }
+            for (PendingAccept silent : most.subList(0, (most.size() + 1) / 2)) {
+                silent.giveUp();
+            }
+        }
+
+        /** A request was taken and could not be accepted. */
+        private Throwable failed(ConnectionRequest request, RpmaException e) {
+            RpmaMetrics.accepts().addFailed();
+            if (AcceptBackoff.isShortage(e)) {
+                return pause(e, AcceptBackoff.PAUSE_MILLIS);
+            }
+            // The next one is not to blame, and the descriptor will not tell again that it has come.
+            eventLoop().execute(this::eventsReady);
+            if (AcceptBackoff.isClientGone(e)) {
+                LOGGER.debug("The connection of {} to {} could not be accepted.", request.remoteAddress(), local, e);
+                return null;
+            }
+            LOGGER.warn("The connection of {} to {} could not be accepted.", request.remoteAddress(), local, e);
+            return e;
+        }
+
+        /**
+         * Accepts nothing for a while, because every attempt would fail. The requests wait where they are.
+         *
+         * @return what the pipeline has to be told, or {@code null}
+         */
+        private Throwable pause(RpmaException why, long millis) {
+            if (eventLoop().isShuttingDown()) {
+                return why;
+            }
+            pause = eventLoop().schedule(() -> {
+                pause = null;
+                eventsReady();
+            }, millis, TimeUnit.MILLISECONDS);
+            if (millis < AcceptBackoff.PAUSE_MILLIS) {
+                return null;
+            }
+            RpmaMetrics.accepts().addPause();
+            if (!backoff.mayReport(System.nanoTime())) {
+                return null;
+            }
+            LOGGER.warn("{} cannot accept connections at present and tries again every {} ms. Clients wait meanwhile. If file"
+                + " descriptors are missing, raise their limit (ulimit -n), or LimitNOFILE of the systemd service.",
+                AbstractRpmaServerChannel.this, millis, why);
+            return why;
+        }
+
+        /** The channel leaves this loop: what it has scheduled there must not come back to it. */
+        private void cancelTimers() {
+            if (pause != null) {
+                pause.cancel(false);
+                pause = null;
+            }
+            if (roomTimer != null) {
+                roomTimer.cancel(false);
+                roomTimer = null;
+            }
         }
 
         /** There are no means for another connection: its client must hear so, instead of waiting. */
@@ -329,11 +458,13 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             try {
                 ConnectionRequest request = endpoint.nextConnectionRequest(null);
                 if (request != null) {
+                    RpmaMetrics.accepts().addFailed();
                     request.close();
                     eventLoop().execute(this::eventsReady);
                 }
             } catch (RpmaException e) {
                 why.addSuppressed(e);
+                pause(e, AcceptBackoff.PAUSE_MILLIS);
             }
             return why;
         }
@@ -350,6 +481,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         @Override
         public void established(PendingAccept accepting, QueuePair pair) {
             pending.remove(accepting);
+            RpmaMetrics.accepts().addEstablished();
             accepted.add(newChild(pair));
             if (wantsRead()) {
                 scheduleRead();
@@ -361,6 +493,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             pending.remove(accepting);
             LOGGER.debug("A connection to {} was not established: {}.", local, why);
             if (isOpen()) {
+                RpmaMetrics.accepts().addUnanswered();
                 // There is room in the backlog again, and the descriptor will not tell again what has come meanwhile.
                 eventLoop().execute(this::eventsReady);
             }

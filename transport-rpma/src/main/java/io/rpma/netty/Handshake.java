@@ -101,6 +101,22 @@ record Handshake(int minor, int status, int messageBytes, int credits, int bulkB
         return new Handshake(minor, ACCEPTED, messageBytes, credits, bulkUnits << BULK_UNIT_SHIFT);
     }
 
+    /**
+     * Reads what a client said, which asks and so has nothing to refuse.
+     *
+     * @param data the private data of its request
+     * @return what it said, every number within its limits
+     * @throws MismatchException if it does not speak this protocol, or not in this version
+     */
+    static Handshake decodeRequest(ByteBuffer data) throws MismatchException {
+        Handshake request = decode(data);
+        if (request.status != ACCEPTED) {
+            throw new MismatchException(REFUSED_MALFORMED, "the client asks with status " + request.status + "; allowed is "
+                + ACCEPTED + ", because only the accepting end can refuse");
+        }
+        return request;
+    }
+
     /** Why the accepting end refused, in words. */
     static String refusalText(int status) {
         return switch (status) {

@@ -103,8 +103,8 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
         ByteBuffer peerData;
         try {
             peerData = request.privateData();
-        } catch (RpmaException e) {
-            request.close();
+        } catch (RpmaException | RuntimeException e) {
+            abandon(null, request, e);
             throw e;
         }
         return open(fabric, sizes, request, privateData, false, peerData, request.remoteAddress());
@@ -115,7 +115,13 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
         RpmaSharedReceiveQueue shared = sizes.shared();
         RpmaByteBuf[] receives = new RpmaByteBuf[shared != null ? 0 : sizes.receives()];
         if (shared != null) {
-            shared.retain();
+            try {
+                shared.retain();
+            } catch (RuntimeException e) {
+                // Its last user has released it meanwhile.
+                abandon(null, request, e);
+                throw e;
+            }
         }
         Connection connection = null;
         try {
@@ -128,10 +134,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
             connection = request.connect(privateData.hasRemaining() ? privateData : null);
             return new MessageQueuePair(fabric, sizes, active, peerData, receives, connection, remote);
         } catch (RpmaException | RuntimeException e) {
-            if (connection != null) {
-                connection.close();
-            }
-            request.close();
+            abandon(connection, request, e);
             release(receives);
             if (shared != null) {
                 shared.release();

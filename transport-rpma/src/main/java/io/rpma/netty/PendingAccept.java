@@ -18,6 +18,7 @@ import io.netty.channel.IoRegistration;
 import io.netty.util.concurrent.Future;
 import io.rpma.CompletionQueue;
 import io.rpma.WorkCompletions;
+import java.net.InetAddress;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -25,11 +26,12 @@ import java.util.concurrent.TimeUnit;
  * watches it. Its channel is made when it is established, so that the very first thing which that does reaches the client.
  */
 final class PendingAccept implements RpmaIoHandle, QueuePair.Listener {
-    /** How long a client that fell silent keeps its place in the backlog. */
+    /** How long a client that fell silent keeps its place in a backlog that is not full. */
     private static final long MILLIS = 10_000;
 
     private final QueuePair pair;
     private final Owner owner;
+    private final long since = System.nanoTime();
     private IoRegistration registration;
     private Future<?> timeout;
     private boolean done;
@@ -47,6 +49,22 @@ final class PendingAccept implements RpmaIoHandle, QueuePair.Listener {
         this.pair = pair;
         this.owner = owner;
         pair.listener(this);
+    }
+
+    /** When the connection was accepted, by {@code System.nanoTime()}. */
+    long since() {
+        return since;
+    }
+
+    /** The address of the client's host, or {@code null} if it is not known. */
+    InetAddress host() {
+        return pair.remoteAddress() == null ? null : pair.remoteAddress().getAddress();
+    }
+
+    /** Closes the connection, because others need its place in the backlog; on the loop. */
+    void giveUp() {
+        fail("the client did not answer for " + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - since)
+            + " ms, and the backlog was full");
     }
 
     /** Begins to watch; on the loop. */
@@ -122,8 +140,11 @@ final class PendingAccept implements RpmaIoHandle, QueuePair.Listener {
     private void fail(String why) {
         if (!done) {
             release();
-            pair.close();
-            owner.failed(this, why);
+            try {
+                pair.close();
+            } finally {
+                owner.failed(this, why);
+            }
         }
     }
 

@@ -18,6 +18,7 @@ import io.rpma.CompletionQueue;
 import io.rpma.CompletionStatus;
 import io.rpma.Connection;
 import io.rpma.ConnectionEvent;
+import io.rpma.ConnectionRequest;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
@@ -126,6 +127,28 @@ abstract class QueuePair {
         remoteAddress = known != null ? known : remote;
         counters = RpmaMetrics.opened(receives);
         connecting.begin();
+    }
+
+    /**
+     * Gives up what an attempt to open a connection has made.
+     *
+     * @param made the connection, or {@code null}
+     * @param request what it was to be made of
+     * @param why the reason; if giving up fails as well, that is added to it
+     */
+    static void abandon(Connection made, ConnectionRequest request, Exception why) {
+        try {
+            if (made != null) {
+                made.close();
+            }
+        } catch (RpmaException | RuntimeException e) {
+            why.addSuppressed(e);
+        }
+        try {
+            request.close();
+        } catch (RpmaException | RuntimeException e) {
+            why.addSuppressed(e);
+        }
     }
 
     /** Returns this thread's batch for completions that are looked at on the spot. */

@@ -22,6 +22,7 @@ import io.rpma.Connection;
 import io.rpma.ConnectionEvent;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -29,33 +30,54 @@ import java.util.concurrent.TimeUnit;
  * and leaks an identifier for each. It is destroyed when the client has heard it, or after a while.
  */
 final class RefusedConnection implements RpmaIoHandle {
+    /** How many of them a server channel keeps at once: each has a queue pair and descriptors. */
+    static final int MAX_LINGERING = 64;
+
     private static final long MILLIS = 2_000;
+    /** The completions that are looked at for one client: more than its completion queue has entries. */
+    private static final int MAX_COMPLETIONS = 8_192;
 
     private final ReceiveBuffers receives;
+    private final Set<RefusedConnection> lingering;
     private Connection connection;
     private IoRegistration registration;
     private Future<?> timeout;
 
-    private RefusedConnection(Connection connection, ReceiveBuffers receives) {
+    private RefusedConnection(Connection connection, ReceiveBuffers receives, Set<RefusedConnection> lingering) {
         this.connection = connection;
         this.receives = receives;
+        this.lingering = lingering;
     }
 
     /**
      * Watches a connection until it can be destroyed; on the loop.
      *
      * @param receives what it was configured with, though nothing was posted for it
+     * @param lingering those of the same server channel that are not destroyed yet, in the order of their coming; if there are
+     *     {@value #MAX_LINGERING}, the oldest is destroyed, whether or not its client has heard why
      */
-    static void watch(Connection connection, ReceiveBuffers receives, EventLoop loop) {
-        RefusedConnection refused = new RefusedConnection(connection, receives);
+    static void watch(Connection connection, ReceiveBuffers receives, Set<RefusedConnection> lingering, EventLoop loop) {
+        if (lingering.size() >= MAX_LINGERING) {
+            lingering.iterator().next().end();
+        }
+        RefusedConnection refused = new RefusedConnection(connection, receives, lingering);
+        lingering.add(refused);
         ((IoEventLoop) loop).register(refused).addListener(future -> {
             if (!future.isSuccess()) {
                 refused.end();
                 return;
             }
             refused.registration = (IoRegistration) future.getNow();
+            if (refused.connection == null) {
+                // Ended since, to make room for others.
+                refused.registration.cancel();
+                return;
+            }
             refused.registration.submit(RpmaIoOps.OPEN);
-            refused.timeout = loop.schedule(refused::end, MILLIS, TimeUnit.MILLISECONDS);
+            if (!loop.isShuttingDown()) {
+                // Otherwise destroy() is the bound.
+                refused.timeout = loop.schedule(refused::end, MILLIS, TimeUnit.MILLISECONDS);
+            }
         });
     }
 
@@ -63,6 +85,7 @@ final class RefusedConnection implements RpmaIoHandle {
         if (connection == null) {
             return;
         }
+        lingering.remove(this);
         if (timeout != null) {
             timeout.cancel(false);
         }
@@ -75,7 +98,7 @@ final class RefusedConnection implements RpmaIoHandle {
             if (receives.isShared()) {
                 giveBackReceives(closing);
             }
-        } catch (RpmaException e) {
+        } catch (RpmaException | RuntimeException e) {
             // A client that sends where it is refused may have taken receives that are not known any more.
             receives.endedMidway();
         }
@@ -93,9 +116,16 @@ final class RefusedConnection implements RpmaIoHandle {
     private void giveBackReceives(Connection closing) throws RpmaException {
         closing.disconnect();
         WorkCompletions batch = new WorkCompletions(16);
+        int taken = 0;
         for (int n = closing.completionQueue().poll(batch); n > 0; n = closing.completionQueue().poll(batch)) {
             for (int i = 0; i < n; i++) {
                 receives.repost((int) batch.context(i));
+            }
+            taken += n;
+            if (taken > MAX_COMPLETIONS) {
+                // A client that goes on sending must not keep the loop.
+                receives.endedMidway();
+                return;
             }
         }
     }

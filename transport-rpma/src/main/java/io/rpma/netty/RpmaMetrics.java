@@ -18,7 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * The counters of this process: of its connections, in sum, and of its event loops. What is asked for is added up when it is
+ * The counters of this process: of its connections, in sum, of its server channels, and of its event loops. What is asked for is added up when it is
  * asked for; counting itself costs the data path a few additions. Thread-safe.
  */
 public final class RpmaMetrics {
@@ -26,6 +26,8 @@ public final class RpmaMetrics {
     // Guarded by itself, so that a connection that ends is counted once.
     private static final RpmaChannelCounters ENDED = new RpmaChannelCounters(0);
     private static final List<RpmaLoopCounters> LOOPS = new CopyOnWriteArrayList<>();
+
+    private static final RpmaAcceptCounters ACCEPTS = new RpmaAcceptCounters();
 
     private RpmaMetrics() {
     }
@@ -43,6 +45,11 @@ public final class RpmaMetrics {
     /** Returns the number of connections that are open, in establishment, or delivering what was sent before they were closed. */
     public static int openChannels() {
         return OPEN.size();
+    }
+
+    /** Returns what became of the connections that clients asked the server channels for. */
+    public static RpmaAcceptCounters accepts() {
+        return ACCEPTS;
     }
 
     /** Returns the event loops that run. */

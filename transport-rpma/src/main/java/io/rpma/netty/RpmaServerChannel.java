@@ -18,6 +18,8 @@ import io.rpma.Connection;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
 import io.rpma.RpmaException;
+import java.util.LinkedHashSet;
+import java.util.Set;
 
 /**
  * A {@link ServerSocketChannel} over RPMA ({@code rpma_ep_listen(3)}, {@code rpma_ep_next_conn_req(3)}). Connections are accepted
@@ -32,6 +34,7 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel implement
     private StreamSizes sizes;
     // For the next child.
     private ReceiveBuffers receives;
+    private final Set<RefusedConnection> refused = new LinkedHashSet<>();
 
     /** Creates a channel that can be bound. */
     public RpmaServerChannel() {
@@ -73,24 +76,35 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel implement
         receives = null;
         Handshake peer;
         try {
-            peer = Handshake.decode(request.privateData());
+            peer = Handshake.decodeRequest(request.privateData());
         } catch (Handshake.MismatchException e) {
             LOGGER.warn("The connection of {} to {} is refused: {}.", request.remoteAddress(), localAddress(), e.getMessage());
+            RpmaMetrics.accepts().addRefused();
             refuse(request, e.status(), ours);
             return null;
+        } catch (RpmaException | RuntimeException e) {
+            QueuePair.abandon(null, request, e);
+            ours.leave(0);
+            throw e;
         }
         return StreamQueuePair.accept(fabric, sizes, ours, request, peer);
     }
 
     private void refuse(ConnectionRequest request, int status, ReceiveBuffers ours) throws RpmaException {
-        Connection refused;
+        Connection connection;
         try {
-            refused = request.connect(Handshake.refusal(status).encode());
-        } catch (RpmaException e) {
+            connection = request.connect(Handshake.refusal(status).encode());
+        } catch (RpmaException | RuntimeException e) {
+            QueuePair.abandon(null, request, e);
             ours.leave(0);
             throw e;
         }
-        RefusedConnection.watch(refused, ours, eventLoop());
+        RefusedConnection.watch(connection, ours, refused, eventLoop());
+    }
+
+    /** The refused connections that are not destroyed yet; on the loop. */
+    Set<RefusedConnection> refused() {
+        return refused;
     }
 
     @Override

@@ -136,17 +136,18 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     private static StreamQueuePair open(Fabric fabric, StreamSizes sizes, ReceiveBuffers receives, ConnectionRequest request,
             boolean active, InetSocketAddress remote) throws RpmaException {
         int posted = 0;
+        Connection connection = null;
         try {
             // Before the connection exists, so that the peer's first message finds them.
             receives.post(request, sizes.receiveQueue());
             posted = sizes.receiveQueue();
-            Connection connection = request.connect(Handshake.of(sizes).encode());
+            connection = request.connect(Handshake.of(sizes).encode());
             if (receives instanceof OwnReceives own) {
                 own.connected(connection);
             }
             return new StreamQueuePair(fabric, sizes, active, receives, connection, remote);
         } catch (RpmaException | RuntimeException e) {
-            request.close();
+            abandon(connection, request, e);
             receives.leave(posted);
             throw e;
         }

@@ -363,7 +363,10 @@ class ProtocolTest {
         new java.util.Random(3).nextBytes(garbage.array());
         ByteBuffer areas = handshake();
         areas.putShort(14, (short) 65);
+        ByteBuffer refusal = handshake();
+        refusal.put(6, (byte) Handshake.REFUSED_VERSION);
         return Stream.of(
+            arguments("a refusal of what it asks for", refusal, Handshake.REFUSED_MALFORMED),
             arguments("areas that are too large", areas, Handshake.REFUSED_MALFORMED),
             arguments("nothing", null, Handshake.REFUSED_MALFORMED),
             arguments("garbage", garbage, Handshake.REFUSED_MALFORMED),
@@ -375,8 +378,10 @@ class ProtocolTest {
     @ParameterizedTest(name = "{0}")
     @MethodSource("strangers")
     void aStrangerIsToldWhyItIsRefused(String name, ByteBuffer privateData, int status) throws Exception {
+        long refusedBefore = RpmaMetrics.accepts().refused();
         try (RawPeer peer = new RawPeer()) {
             assertEquals(ConnectionEvent.ESTABLISHED, peer.connect(address(), privateData), name);
+            assertEquals(refusedBefore + 1, RpmaMetrics.accepts().refused());
             assertEquals(status, Handshake.decode(peer.peerData()).status());
             assertEquals(ConnectionEvent.CLOSED, peer.nextEvent());
         }

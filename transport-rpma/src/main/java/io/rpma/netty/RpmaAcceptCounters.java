@@ -1,0 +1,77 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import java.util.concurrent.atomic.LongAdder;
+
+/**
+ * What became of the connections that clients asked the server channels of this process for. A request that is rejected because no
+ * server channel listens is not among them. Thread-safe. See {@link RpmaMetrics#accepts()}.
+ */
+public final class RpmaAcceptCounters {
+    private final LongAdder established = new LongAdder();
+    private final LongAdder refused = new LongAdder();
+    private final LongAdder failed = new LongAdder();
+    private final LongAdder unanswered = new LongAdder();
+    private final LongAdder pauses = new LongAdder();
+
+    RpmaAcceptCounters() {
+        // Made by RpmaMetrics.
+    }
+
+    void addEstablished() {
+        established.increment();
+    }
+
+    void addRefused() {
+        refused.increment();
+    }
+
+    void addFailed() {
+        failed.increment();
+    }
+
+    void addUnanswered() {
+        unanswered.increment();
+    }
+
+    void addPause() {
+        pauses.increment();
+    }
+
+    /** Returns the connections that were accepted and established. */
+    public long established() {
+        return established.sum();
+    }
+
+    /** Returns the connections that were refused, because their clients do not speak the stream protocol as this end does. */
+    public long refused() {
+        return refused.sum();
+    }
+
+    /** Returns the requests that could not be accepted, because their clients had gone or because this process lacked something. */
+    public long failed() {
+        return failed.sum();
+    }
+
+    /** Returns the connections that were accepted and never established, because their clients went or did not answer in time. */
+    public long unanswered() {
+        return unanswered.sum();
+    }
+
+    /** Returns how often a server channel stopped to accept for a second, mostly for want of file descriptors. */
+    public long pauses() {
+        return pauses.sum();
+    }
+}

@@ -1,0 +1,178 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import io.netty.util.NetUtil;
+import java.io.File;
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** A server that has no file descriptor left pauses, says so once, and accepts those who waited when it has some again. */
+@Timeout(90)
+class FileLimitTest {
+    private static final int LIMIT = 256;
+    private static final int CLIENTS = 5;
+    /** A loop that pauses turns a few times in each pause; one that spins, tens of thousands of times. */
+    private static final long MAX_TURNS = 1_000;
+
+    private final RpmaEventLoopGroup group = new RpmaEventLoopGroup(1);
+
+    @AfterEach
+    void stop() {
+        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+    }
+
+    /** A server that opens files until there is no descriptor left, and closes them when it is told to. */
+    static final class Server {
+        private Server() {
+        }
+
+        public static void main(String... arguments) throws Exception {
+            RpmaEventLoopGroup group = new RpmaEventLoopGroup(1);
+            AtomicInteger exceptions = new AtomicInteger();
+            AtomicInteger children = new AtomicInteger();
+            ChannelInboundHandlerAdapter child = new ChannelInboundHandlerAdapter() {
+                @Override
+                public boolean isSharable() {
+                    return true;
+                }
+
+                @Override
+                public void channelActive(ChannelHandlerContext ctx) {
+                    System.out.println("CHILD " + children.incrementAndGet());
+                }
+            };
+            Channel server = new ServerBootstrap().group(group).channel(RpmaServerChannel.class)
+                .handler(new ChannelInboundHandlerAdapter() {
+                    @Override
+                    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+                        exceptions.incrementAndGet();
+                        System.out.println("EXCEPTION " + cause.getMessage());
+                    }
+                }).childHandler(child).bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
+            InetSocketAddress bound = (InetSocketAddress) server.localAddress();
+            // A first connection loads the classes that connections need, which takes descriptors too.
+            new Bootstrap().group(group).channel(RpmaChannel.class).handler(new ChannelInboundHandlerAdapter())
+                .connect(bound).sync().channel().close().sync();
+            RpmaLoopCounters loop = RpmaMetrics.loops().get(0);
+            loadClasses();
+            List<FileInputStream> files = new ArrayList<>();
+            try {
+                while (true) {
+                    files.add(new FileInputStream("/dev/null"));
+                }
+            } catch (IOException e) {
+                System.out.println("FULL " + bound.getAddress().getHostAddress() + " " + bound.getPort());
+            }
+            awaitPauses(1);
+            long turns = loop.turns();
+            awaitPauses(3);
+            System.out.println("TURNS " + (loop.turns() - turns));
+            System.in.read();
+            for (FileInputStream file : files) {
+                file.close();
+            }
+            // Nobody can make the server try earlier than at the end of the pause.
+            System.in.read();
+            System.out.println("EXCEPTIONS " + exceptions.get());
+            System.exit(0);
+        }
+
+        /** A class that lies in a directory, and not in a jar, takes a descriptor to be loaded. */
+        private static void loadClasses() throws IOException {
+            for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
+                Path root = Path.of(entry);
+                if (Files.isDirectory(root)) {
+                    try (Stream<Path> files = Files.walk(root)) {
+                        files.map(file -> root.relativize(file).toString()).filter(name -> name.endsWith(".class"))
+                            .forEach(Server::load);
+                    }
+                }
+            }
+        }
+
+        private static void load(String file) {
+            try {
+                Class.forName(file.substring(0, file.length() - ".class".length()).replace('/', '.'), false,
+                    Server.class.getClassLoader());
+            } catch (ClassNotFoundException | LinkageError e) {
+                // Not one that is needed here.
+                return;
+            }
+        }
+
+        /** Nothing tells of a pause but the counter. */
+        private static void awaitPauses(int count) throws InterruptedException {
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(40);
+            while (RpmaMetrics.accepts().pauses() < count) {
+                if (System.nanoTime() - deadline > 0) {
+                    System.out.println("there was no pause " + count);
+                    System.exit(1);
+                }
+                Thread.sleep(10);
+            }
+        }
+    }
+
+    @Test
+    void aServerWithoutDescriptorsPausesAndLosesNoClient() throws Exception {
+        List<String> limiting = List.of("bash", "-c", "ulimit -n " + LIMIT + " && exec \"$@\"", "limited");
+        try (ChildJvm child = new ChildJvm(limiting, ChildJvm.ordinary(), Server.class)) {
+            String[] address = child.await("FULL").split(" ");
+            Bootstrap bootstrap = new Bootstrap().group(group).channel(RpmaChannel.class)
+                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 60_000);
+            List<ChannelFuture> connects = new ArrayList<>();
+            for (int i = 0; i < CLIENTS; i++) {
+                connects.add(bootstrap.clone().handler(new ChannelInboundHandlerAdapter())
+                    .connect(new InetSocketAddress(address[0], Integer.parseInt(address[1]))));
+            }
+            String said = child.await("EXCEPTION");
+            assertTrue(said.contains("ulimit -n") && said.contains("" + LIMIT), said);
+            long turns = Long.parseLong(child.await("TURNS"));
+            assertTrue(turns < MAX_TURNS, () -> "the loop turned " + turns + " times in two pauses");
+            for (ChannelFuture connect : connects) {
+                assertFalse(connect.isDone(), () -> "not waiting: " + connect);
+            }
+            child.tell("go on");
+            for (ChannelFuture connect : connects) {
+                connect.sync();
+            }
+            child.tell("end");
+            // Once, though it has paused three times.
+            assertEquals("1", child.await("EXCEPTIONS"));
+        }
+    }
+}
