@@ -52,8 +52,11 @@ The following ones describe the guest and imply --guest:
   --memlock KIB    limit its locked memory, as `ulimit -l` does (default: unlimited); implies --as-user, since root has
                    no limit
 
-Exit code: COMMAND's own (128 + N if signal N ended it), 125 if the guest ended without one, 141 if the reader of the
-output went away, 2 for a wrong option.
+Exit code: COMMAND's own (128 + N if signal N ended it), 125 if the guest ended without one or if COMMAND failed after the
+host had refused the guest memory, 141 if the reader of the output went away, 2 for a wrong option.
+
+Each page that a process in the guest touches can take a mapping of the host, which limits them (vm.max_map_count). Root
+raises that limit while guests run; the last of them restores it. Anybody else is told when the limit was reached.
 
 Examples:
   testsuite/softroce/run.sh ./run-example.sh echo --bytes 32MiB
@@ -233,6 +236,45 @@ end_guest_processes() {
     say "these processes of the guest do not end: ${left[*]}"
 }
 
+# How many mappings a process of this host may have. Runs that raise it share a file: each of them holds a shared lock on it
+# while it runs, and it has the value before the first of them and the value that was set last.
+readonly map_limit=/proc/sys/vm/max_map_count
+map_limit_file=
+map_limit_users=
+
+# Raises the limit so far that every page of the guest's memory can be a mapping of its own.
+raise_map_limit() {
+    local needed=$((mebibytes * 256 + 65536)) before original='' set='' mutex
+    ((EUID == 0)) || return 0
+    map_limit_file=${kernel%/*/linux}/max_map_count
+    exec {mutex}> "$map_limit_file.lock" {map_limit_users}>> "$map_limit_file"
+    flock "$mutex"
+    flock -s "$map_limit_users"
+    before=$(< "$map_limit")
+    if ((before < needed)) && { echo "$needed" > "$map_limit"; } 2> /dev/null; then
+        read -r original set < "$map_limit_file" || true
+        # What a run that was killed has left may be older than somebody else's change.
+        [[ $before == "$set" ]] || original=$before
+        echo "$original $needed" > "$map_limit_file"
+    fi
+    exec {mutex}>&-
+}
+
+# The last run that ends restores the limit, unless somebody else has changed it meanwhile.
+restore_map_limit() {
+    local original set mutex
+    [[ -n $map_limit_users ]] || return 0
+    exec {mutex}> "$map_limit_file.lock"
+    flock "$mutex"
+    if flock -n "$map_limit_users" && read -r original set < "$map_limit_file"; then
+        if [[ $(< "$map_limit") == "$set" ]]; then
+            { echo "$original" > "$map_limit"; } 2> /dev/null || true
+        fi
+        : > "$map_limit_file"
+    fi
+    exec {mutex}>&-
+}
+
 # shellcheck disable=SC2317 # called by the trap
 finish() {
     local status=$?
@@ -247,6 +289,7 @@ finish() {
         wait "$guest" 2> /dev/null || true
         end_guest_processes
     fi
+    restore_map_limit
     rm -rf "$control"
     if ((own_results)); then
         rmdir "$results" 2> /dev/null || true
@@ -326,6 +369,7 @@ memory_folder() {
 }
 
 memory_file_folder=$(memory_folder) || exit "$EXIT_GUEST_FAILED"
+raise_map_limit
 
 # Pairs of lines: a folder of the host, and where it is inside. The results folder of our own choice lies in a target
 # folder, which the command must be able to clean: it is elsewhere inside.
@@ -444,6 +488,17 @@ guest=
 exec {stdout_pipe}>&- {stderr_pipe}>&- {messages_pipe}>&-
 wait "${relays[@]}" || true
 
+# Says so if the host refused the guest memory, which ends a process of the guest by signal 11 or the guest itself. Returns
+# whether it did.
+explain_map_limit() {
+    grep -q 'ran out of memory on the host side' "$control/kernel.log" || return 1
+    local limit
+    limit=$(< "$map_limit")
+    say "the host refused the guest memory: a process of the guest has probably touched more pages than a process of this" \
+        "host may have mappings, $limit (vm.max_map_count): about $((limit / 256)) MiB, if they lie scattered. Have it use" \
+        "less memory (java -Xmx), or raise the limit: sudo sysctl -w vm.max_map_count=$((mebibytes * 256 + 65536))"
+}
+
 code=
 if [[ -s $control/out/exit ]]; then
     code=$(< "$control/out/exit")
@@ -451,8 +506,13 @@ fi
 if [[ ! $code =~ ^[0-9]{1,3}$ ]]; then
     cp "$control/kernel.log" "$results/kernel.log"
     tail -n 20 "$control/kernel.log" >&2
+    explain_map_limit || true
     fail "the guest ended without an exit code of the command (its kernel's own: $kernel_status);" \
         "the kernel's messages are in $results/kernel.log"
+fi
+if explain_map_limit && ((code != 0)); then
+    cp "$control/kernel.log" "$results/kernel.log"
+    fail "the command's own exit code was $code; the kernel's messages are in $results/kernel.log"
 fi
 if grep -q -E 'BUG:|WARNING: CPU|Oops|Call Trace|Out of memory|do not end:' "$control/kernel.log"; then
     cp "$control/kernel.log" "$results/kernel.log"

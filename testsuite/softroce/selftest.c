@@ -17,6 +17,7 @@
  *   selftest pingpong ADDRESS PORT ROUNDS   two processes, ROUNDS messages each way, each checked; prints what happened
  *   selftest connect ADDRESS PORT SECONDS   tries to connect; prints how that ended, or that it had not in SECONDS
  *   selftest register ADDRESS BYTES         registers memory; prints how that ended
+ *   selftest touch BYTES                    writes to each page of so much memory, in no order, and reads it
  *
  * The exit code is 0 if what the mode tries worked, 3 if librpma said no, 2 if the arguments are wrong.
  */
@@ -289,6 +290,26 @@ static int register_memory(const char *address, size_t size) {
     return 0;
 }
 
+/* Touches each page of so much memory, in an order that leaves no two neighbours together, and looks whether it is kept. */
+static int touch(size_t size) {
+    size_t pages = size / 4096;
+    /* A prime, so that each page is reached once. */
+    size_t step = 0x9e3779b1;
+    uint8_t *memory = allocate(size);
+    for (size_t i = 0; i < pages; i++) {
+        size_t page = i * step % pages;
+        memory[page * 4096] = (uint8_t) (page + 1);
+    }
+    for (size_t page = 0; page < pages; page++) {
+        if (memory[page * 4096] != (uint8_t) (page + 1)) {
+            fprintf(stderr, "page %zu is not what was written\n", page);
+            return 1;
+        }
+    }
+    printf("touched %zu bytes\n", size);
+    return 0;
+}
+
 int main(int argc, char *argv[]) {
     /* Failures are reported here; by default the library reports them to syslog too. */
     rpma_log_set_threshold(RPMA_LOG_THRESHOLD, RPMA_LOG_DISABLED);
@@ -302,8 +323,12 @@ int main(int argc, char *argv[]) {
     if (argc == 4 && strcmp(argv[1], "register") == 0 && atol(argv[3]) > 0) {
         return register_memory(argv[2], (size_t) atol(argv[3]));
     }
+    if (argc == 3 && strcmp(argv[1], "touch") == 0 && atol(argv[2]) >= 4096) {
+        return touch((size_t) atol(argv[2]));
+    }
     fprintf(stderr, "usage: selftest pingpong ADDRESS PORT ROUNDS\n"
                     "       selftest connect ADDRESS PORT SECONDS\n"
-                    "       selftest register ADDRESS BYTES\n");
+                    "       selftest register ADDRESS BYTES\n"
+                    "       selftest touch BYTES\n");
     return 2;
 }

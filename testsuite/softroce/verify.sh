@@ -32,6 +32,7 @@ Stages (default: all of them, in this order):
   contract   the rules of librpma's man pages, as both providers must keep them
   native     the other tests of transport-rpma-native
   transport  the tests of transport-rpma
+  siw        message channels on an iWARP device, siw0 of the guest
   c-peers    message channels against a C program over librpma, each in either role (needs gcc and librpma-dev)
   examples   the tests of codec-examples: every example in a process of its own, Netty's codecs, gRPC, real programs by tcp-proxy
   cli        the tests of ./rpma
@@ -52,14 +53,14 @@ for argument in "$@"; do
             exit 0
             ;;
         --no-build) build=0 ;;
-        echo | contract | native | transport | c-peers | examples | cli | frameworks | suite | refusals) stages+=("$argument") ;;
+        echo | contract | native | transport | siw | c-peers | examples | cli | frameworks | suite | refusals) stages+=("$argument") ;;
         *)
             echo "verify.sh: no such stage or option: $argument; see $0 --help" >&2
             exit 2
             ;;
     esac
 done
-((${#stages[@]} > 0)) || stages=(echo contract native transport c-peers examples cli frameworks suite refusals)
+((${#stages[@]} > 0)) || stages=(echo contract native transport siw c-peers examples cli frameworks suite refusals)
 
 java=$("$root/build/find-java.sh")/bin/java
 cd "$root"
@@ -81,6 +82,9 @@ bounded() {
     }
 }
 
+# Of run.sh, for in_java.
+run_options=()
+
 # in_java MODULE MAIN ARGUMENT...: a program of the module's tests, in the module's folder as Maven runs them, on real librpma.
 in_java() {
     local module=$1
@@ -93,7 +97,7 @@ in_java() {
         cd "$module"
         # The guest has one processor: a program that a test of the examples starts has ended before the second compiler has won
         # back what it took.
-        bounded "$here/run.sh" "$java" --enable-native-access=ALL-UNNAMED -ea -Xmx1g -Dbasedir="$PWD" \
+        bounded "$here/run.sh" "${run_options[@]}" "$java" --enable-native-access=ALL-UNNAMED -ea -Xmx1g -Dbasedir="$PWD" \
             -Dio.rpma.examples.jvmOptions=-XX:TieredStopAtLevel=1 \
             -cp "target/test-classes:target/classes:$(< target/test.classpath)" "$@"
     )

@@ -37,6 +37,13 @@ public interface Device {
     boolean isOnDemandPagingCapable() throws RpmaException;
 
     /**
+     * Returns whether the device speaks iWARP, which is RDMA over TCP ({@code ibv_device.transport_type}). Such a device has no
+     * send with immediate data; a message that finds no posted receive ends the connection; and the completion of a send says
+     * only that the bytes have been given to TCP, not that they have arrived.
+     */
+    boolean isIwarp();
+
+    /**
      * Opens a protection domain on the device ({@code rpma_peer_new}).
      *
      * @return a new peer, to be closed by the caller after everything that was made from it

@@ -57,19 +57,31 @@ final class Libibverbs {
     private static final long STATE = 0;
     private static final long MAX_MSG_SZ = 20;
     private static final int PORT_ACTIVE = 4;
+    // struct ibv_device: two function pointers, the type of the node, the type of the transport.
+    private static final long TRANSPORT_TYPE = 20;
+    private static final int TRANSPORT_IWARP = 1;
 
     private Libibverbs() {
     }
 
     /** Returns the name of a context's device. */
     static String deviceName(long context) {
-        // struct ibv_context begins with the pointer to its device.
-        long device = MemorySegment.ofAddress(context).reinterpret(JAVA_LONG.byteSize()).get(JAVA_LONG, 0);
         try {
-            return ((MemorySegment) GET_DEVICE_NAME.invokeExact(device)).getString(0);
+            return ((MemorySegment) GET_DEVICE_NAME.invokeExact(device(context))).getString(0);
         } catch (Throwable e) {
             throw Posix.unexpected(e);
         }
+    }
+
+    /** Returns whether a context's device speaks iWARP. */
+    static boolean isIwarp(long context) {
+        MemorySegment device = MemorySegment.ofAddress(device(context)).reinterpret(TRANSPORT_TYPE + JAVA_INT.byteSize());
+        return device.get(JAVA_INT, TRANSPORT_TYPE) == TRANSPORT_IWARP;
+    }
+
+    /** Returns the address of a context's device: {@code struct ibv_context} begins with it. */
+    private static long device(long context) {
+        return MemorySegment.ofAddress(context).reinterpret(JAVA_LONG.byteSize()).get(JAVA_LONG, 0);
     }
 
     /** Returns what a context's device can do. */

@@ -30,11 +30,13 @@ final class LibrpmaDevice implements Device {
     private final long context;
     private final String name;
     private final DeviceLimits limits;
+    private final boolean iwarp;
 
     LibrpmaDevice(long context) throws RpmaException {
         this.context = context;
         name = Libibverbs.deviceName(context);
         limits = Libibverbs.limits(context);
+        iwarp = Libibverbs.isIwarp(context);
     }
 
     long context() {
@@ -73,6 +75,11 @@ final class LibrpmaDevice implements Device {
                 Librpma.call(Librpma.UTILS_IBV_CONTEXT_IS_ODP_CAPABLE, context, capable));
             return capable.get(JAVA_INT, 0) != 0;
         }
+    }
+
+    @Override
+    public boolean isIwarp() {
+        return iwarp;
     }
 
     @Override

@@ -76,6 +76,11 @@ final class SoftDevice implements Device {
     }
 
     @Override
+    public boolean isIwarp() {
+        return false;
+    }
+
+    @Override
     public Peer newPeer() {
         return new SoftPeer(this, process, rendezvous);
     }

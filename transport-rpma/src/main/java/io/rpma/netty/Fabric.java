@@ -17,6 +17,7 @@ import io.netty.channel.Channel;
 import io.rpma.Device;
 import io.rpma.DeviceLimits;
 import io.rpma.Peer;
+import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -77,6 +78,27 @@ final class Fabric {
 
     DeviceLimits limits() {
         return device.limits();
+    }
+
+    /** Refuses streams on a device that cannot carry them. */
+    void requireImmediateData() throws RpmaException {
+        if (device.isIwarp()) {
+            throw new RpmaException(RpmaError.NOT_SUPPORTED, "the RDMA device " + device.name() + " speaks iWARP, which has no"
+                + " immediate data, and streams need it: use RpmaMessageChannel, or a device for InfiniBand or RoCE");
+        }
+    }
+
+    /**
+     * Returns why a work request with immediate data was refused.
+     *
+     * @param e what the device said
+     */
+    RpmaException immediateDataRefused(RpmaException e) {
+        if (!device.isIwarp() || e.error() != RpmaError.PROVIDER) {
+            return e;
+        }
+        return new RpmaException(RpmaError.NOT_SUPPORTED, e.errno(), "the RDMA device " + device.name() + " speaks iWARP, and"
+            + " refuses immediate data: send the message without it", e);
     }
 
     @Override

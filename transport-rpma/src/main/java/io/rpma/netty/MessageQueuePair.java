@@ -409,13 +409,18 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
     private void sendWithImmediate(RpmaMessage message, CompletionFlag flag, long context) throws RpmaException {
         ByteBuf buf = message.content();
         int bytes = counted(buf.readableBytes());
-        if (bytes == 0) {
-            connection.sendWithImmediate(null, 0, 0, flag, message.immediate(), context);
-            return;
+        LocalMemoryRegion region = null;
+        long offset = 0;
+        if (bytes != 0) {
+            Slab slab = RpmaByteBufAllocator.slab(buf.memoryAddress());
+            region = slab.region(fabric);
+            offset = buf.memoryAddress() + buf.readerIndex() - slab.address();
         }
-        Slab slab = RpmaByteBufAllocator.slab(buf.memoryAddress());
-        connection.sendWithImmediate(slab.region(fabric), buf.memoryAddress() + buf.readerIndex() - slab.address(), bytes, flag,
-            message.immediate(), context);
+        try {
+            connection.sendWithImmediate(region, offset, bytes, flag, message.immediate(), context);
+        } catch (RpmaException e) {
+            throw fabric.immediateDataRefused(e);
+        }
     }
 
     private int counted(int bytes) throws RpmaException {

@@ -270,8 +270,14 @@ public final class RpmaOperation extends AbstractReferenceCounted {
         switch (kind) {
             case READ -> connection.read(local, at, there(local), thereOffset(local), length, flag, context);
             case WRITE -> connection.write(there(local), thereOffset(local), local, at, length, flag, context);
-            case WRITE_WITH_IMMEDIATE -> connection.writeWithImmediate(there(local), thereOffset(local), local, at, length, flag,
-                (int) value, context);
+            case WRITE_WITH_IMMEDIATE -> {
+                try {
+                    connection.writeWithImmediate(there(local), thereOffset(local), local, at, length, flag, (int) value,
+                        context);
+                } catch (RpmaException e) {
+                    throw fabric.immediateDataRefused(e);
+                }
+            }
             case ATOMIC_WRITE -> connection.atomicWrite(remote.region(), remoteOffset, value, flag, context);
             case FLUSH_PERSISTENT -> connection.flush(remote.region(), remoteOffset, length, FlushType.PERSISTENT, flag, context);
             case FLUSH_VISIBILITY -> connection.flush(remote.region(), remoteOffset, length, FlushType.VISIBILITY, flag, context);

@@ -53,6 +53,7 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel implement
 
     @Override
     ConnectionConfig newConfig(Fabric fabric) throws RpmaException {
+        fabric.requireImmediateData();
         StreamOptions options = config.stream();
         sizes = StreamSizes.of(options.messageBytes(), options.credits(), options.bulkBytes(), fabric.limits());
         receives = sizes.newReceives(fabric, options.shared());

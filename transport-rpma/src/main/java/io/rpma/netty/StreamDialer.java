@@ -48,6 +48,7 @@ final class StreamDialer implements Dialer {
 
     @Override
     public ConnectionConfig newConfig(Fabric fabric, int timeoutMillis) throws RpmaException {
+        fabric.requireImmediateData();
         StreamSizes sizes = sizes(fabric);
         receives = sizes.newReceives(fabric, shared);
         try {

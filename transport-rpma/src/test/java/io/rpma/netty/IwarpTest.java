@@ -1,0 +1,156 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.util.NetUtil;
+import io.rpma.Rpma;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+/** What is special on an iWARP device. Skipped on any other; {@code testsuite/softroce/verify.sh siw} runs it. */
+@Timeout(60)
+class IwarpTest {
+    private static final int MESSAGES = 60;
+
+    private RpmaEventLoopGroup group;
+    private ConnectedChannels channels;
+
+    @BeforeEach
+    void start() throws Exception {
+        assumeTrue(Rpma.provider().localDevice(Rpma.provider().reachable(NetUtil.LOCALHOST)).isIwarp(), "not an iWARP device");
+        group = new RpmaEventLoopGroup(2);
+    }
+
+    @AfterEach
+    void stop() {
+        if (channels != null) {
+            channels.close();
+        }
+        if (group != null) {
+            group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+        }
+    }
+
+    private void connect() throws InterruptedException {
+        // A message that finds no receive ends an iWARP connection: there are enough of them.
+        channels = new ConnectedChannels(group, ConnectedChannels.Kind.MESSAGES,
+            server -> server.option(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, MESSAGES),
+            client -> client.option(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, MESSAGES));
+    }
+
+    private static void assertNumber(int number, Object message) {
+        ByteBuf buf = assertInstanceOf(ByteBuf.class, message);
+        assertEquals(number, buf.readInt());
+        buf.release();
+    }
+
+    @Test
+    void streamsAreRefusedAtOnceAndTheReasonIsNamed() throws Exception {
+        Throwable bind = new ServerBootstrap().group(group).channel(RpmaServerChannel.class)
+            .childHandler(new ChannelInboundHandlerAdapter()).bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).await().cause();
+        assertEquals(RpmaError.NOT_SUPPORTED, assertInstanceOf(RpmaException.class, bind).error());
+        assertTrue(bind.getMessage().contains("iWARP") && bind.getMessage().contains("RpmaMessageChannel"), bind.getMessage());
+        connect();
+        Throwable connect = new Bootstrap().group(group).channel(RpmaChannel.class).handler(new ChannelInboundHandlerAdapter())
+            .connect(channels.listener.localAddress()).await().cause();
+        assertInstanceOf(ConnectException.class, connect);
+        assertTrue(connect.getMessage().contains("iWARP"), connect.getMessage());
+    }
+
+    @Test
+    void immediateDataCostsOnlyItsOwnPromise() throws Exception {
+        connect();
+        ChannelFuture before = channels.client.write(Unpooled.copyInt(1));
+        ChannelFuture with = channels.client.write(new RpmaMessage(Unpooled.copyInt(2), 3));
+        ChannelFuture after = channels.client.writeAndFlush(Unpooled.copyInt(4));
+        before.sync();
+        after.sync();
+        Throwable cause = with.await().cause();
+        assertEquals(RpmaError.NOT_SUPPORTED, assertInstanceOf(RpmaException.class, cause).error());
+        assertNumber(1, channels.atServer.next());
+        assertNumber(4, channels.atServer.next());
+    }
+
+    /** Whoever closes after its promises have succeeded has lost nothing, and neither end sees a failure. */
+    @Test
+    void anOrderlyGoodbyeLosesNothingAndIsNoFailure() throws Exception {
+        for (int round = 0; round < 20; round++) {
+            connect();
+            List<ChannelFuture> writes = new ArrayList<>();
+            for (int i = 0; i < MESSAGES; i++) {
+                writes.add(channels.client.write(Unpooled.copyInt(i)));
+            }
+            channels.client.flush();
+            for (ChannelFuture write : writes) {
+                write.sync();
+            }
+            channels.client.close().sync();
+            for (int i = 0; i < MESSAGES; i++) {
+                assertNumber(i, channels.atServer.next());
+            }
+            assertTrue(channels.server.closeFuture().await(20, TimeUnit.SECONDS));
+            assertEquals(List.of(), channels.atServer.allFailures());
+            assertEquals(List.of(), channels.atClient.allFailures());
+            channels.close();
+        }
+    }
+
+    /** A server that closes at once has been connected to, as with TCP. */
+    @Test
+    void aServerThatClosesAtOnceHasBeenConnectedTo() throws Exception {
+        Channel listener = new ServerBootstrap().group(group).channel(RpmaMessageServerChannel.class)
+            .childHandler(new ChannelInboundHandlerAdapter() {
+                @Override
+                public boolean isSharable() {
+                    return true;
+                }
+
+                @Override
+                public void channelActive(ChannelHandlerContext ctx) {
+                    ctx.close();
+                }
+            }).bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
+        for (int round = 0; round < 20; round++) {
+            ConnectedChannels.End end = new ConnectedChannels.End();
+            Channel client = new Bootstrap().group(group).channel(RpmaMessageChannel.class).handler(end)
+                .connect(listener.localAddress()).sync().channel();
+            assertTrue(client.closeFuture().await(20, TimeUnit.SECONDS));
+            end.accepted();
+            assertEquals(List.of(), end.allFailures());
+        }
+        listener.close().sync();
+    }
+}
