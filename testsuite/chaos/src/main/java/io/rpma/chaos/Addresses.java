@@ -22,12 +22,13 @@ import java.net.InetSocketAddress;
  * @param streamPort of its stream channels
  * @param messagePort of its message channels
  * @param region the descriptor of its region, in hexadecimal digits
+ * @param loop the file that tells how its event loop is scheduled
  */
-public record Addresses(String host, int streamPort, int messagePort, String region) {
+public record Addresses(String host, int streamPort, int messagePort, String region, String loop) {
     /** Reads what {@link #toString} wrote, out of a program's arguments. */
     public static Addresses parse(String[] arguments, int from) {
         return new Addresses(arguments[from], Integer.parseInt(arguments[from + 1]), Integer.parseInt(arguments[from + 2]),
-            arguments[from + 3]);
+            arguments[from + 3], arguments[from + 4]);
     }
 
     /** Returns the address of its stream channels. */
@@ -42,6 +43,6 @@ public record Addresses(String host, int streamPort, int messagePort, String reg
 
     @Override
     public String toString() {
-        return host + ' ' + streamPort + ' ' + messagePort + ' ' + region;
+        return host + ' ' + streamPort + ' ' + messagePort + ' ' + region + ' ' + loop;
     }
 }

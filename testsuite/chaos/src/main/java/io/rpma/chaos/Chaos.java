@@ -44,9 +44,6 @@ public final class Chaos implements Callable<Integer> {
         description = "the longest pause of a neighbour, in milliseconds, beyond what the machine itself paused")
     private long pauseMillis;
 
-    @Option(names = "--loops", paramLabel = "N", defaultValue = "1", description = "event loops of the server")
-    private int loops;
-
     @Option(names = "--logs", paramLabel = "DIR", hidden = true, required = true, description = "where the processes' logs go")
     private Path logs;
 
@@ -82,8 +79,9 @@ public final class Chaos implements Callable<Integer> {
         System.out.println("provider=" + provider + " seed=" + seed + " minutes=" + minutes);
         System.out.print(schedule);
         Ledger ledger = new Ledger(pauseMillis);
-        try (Surroundings surroundings = new Surroundings(provider, loops, logs, ledger)) {
+        try (Surroundings surroundings = new Surroundings(provider, logs, ledger)) {
             schedule.run(surroundings);
+            surroundings.finish();
             ledger.machinePause(surroundings.machine().longest());
         }
         System.out.print(ledger.table());

@@ -59,7 +59,10 @@ public final class Child implements AutoCloseable {
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xshare:auto"));
         command.addAll(options);
-        command.addAll(List.of("-cp", classPath(), main.getName()));
+        if (!options.contains("-cp")) {
+            command.addAll(List.of("-cp", classPath()));
+        }
+        command.add(main.getName());
         command.addAll(arguments);
         return new Child(name, new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.appendTo(log.toFile())).start(),
             consumer);

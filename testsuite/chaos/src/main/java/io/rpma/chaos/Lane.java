@@ -27,7 +27,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * One connection whose traffic is checked: it sends something, checks what comes back, rests, and begins anew. What takes long is
- * told at once, as {@code pause LANE FROM TO}; what fails, as {@code failure LANE TEXT}. Everything happens on the lane's event
+ * told at once, as {@code pause LANE FROM TO DELAY}; what fails, as {@code failure LANE TEXT}. Everything happens on the lane's event
  * loop.
  */
 abstract class Lane {
@@ -40,11 +40,15 @@ abstract class Lane {
     private final Class<? extends Channel> type;
     private final InetSocketAddress address;
     private final long restMillis;
+    private final RunDelay server;
+    private RunDelay own;
     private EventLoop loop;
     private Channel channel;
     private Promise<Void> end;
     private boolean under;
+    private boolean stopping;
     private long began;
+    private long delayBefore;
     private long exchanges;
     private long lost;
     private long corrupt;
@@ -52,12 +56,15 @@ abstract class Lane {
     /**
      * Prepares a lane.
      *
+     * @param server how the server's event loop is scheduled
      * @param restMillis between an answer and the next question
      */
-    Lane(String name, Class<? extends Channel> type, InetSocketAddress address, long restMillis) {
+    Lane(String name, Class<? extends Channel> type, InetSocketAddress address, RunDelay server,
+            long restMillis) {
         this.name = name;
         this.type = type;
         this.address = address;
+        this.server = server;
         this.restMillis = restMillis;
     }
 
@@ -75,13 +82,13 @@ abstract class Lane {
     void start(EventLoop eventLoop) throws Exception {
         loop = eventLoop;
         end = loop.newPromise();
-        began = System.nanoTime();
-        connect().sync();
+        own = RunDelay.of(loop.submit(RunDelay::ofThisThread).get());
+        loop.submit(this::connect).sync().getNow().await();
     }
 
     private ChannelFuture connect() {
         under = true;
-        began = System.nanoTime();
+        begin();
         return new Bootstrap().group(loop).channel(type)
             .option(io.netty.channel.ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_MILLIS)
             .handler(new Handler()).connect(address).addListener((ChannelFutureListener) future -> {
@@ -131,7 +138,7 @@ abstract class Lane {
             return;
         }
         if (!under || !connectsEachTime()) {
-            began = System.nanoTime();
+            begin();
         }
         under = true;
         try {
@@ -200,13 +207,16 @@ abstract class Lane {
     void forget() {
     }
 
-    private void tell(long now) {
-        if (now - began > WORTH_TELLING_NANOS) {
-            System.out.println("pause " + name + ' ' + began + ' ' + now);
-        }
+    private void begin() {
+        delayBefore = own.nanos() + server.nanos();
+        began = System.nanoTime();
     }
 
-    private boolean stopping;
+    private void tell(long now) {
+        if (now - began > WORTH_TELLING_NANOS) {
+            System.out.println("pause " + name + ' ' + began + ' ' + now + ' ' + (own.nanos() + server.nanos() - delayBefore));
+        }
+    }
 
     private boolean ending() {
         if (stopping && !end.isDone()) {

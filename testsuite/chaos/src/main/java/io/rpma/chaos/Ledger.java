@@ -85,9 +85,13 @@ final class Ledger {
         }
 
         private synchronized String line(String name) {
-            return String.format(Locale.ROOT, "%-12s %11d %11d %6d %8d %6d %12d %8d %10.1f %10.1f%s%n", name, count, exchanges, lost,
-                corrupt, descriptors, bytes, threads, pauseMillis, excessMillis, isClean() ? "" : "  <<<");
+            return String.format(Locale.ROOT, "%-12s %11d %11d %6d %8d %6d %12d %8d %10.1f %10.1f%s%n", name, count, exchanges,
+                lost, corrupt, descriptors, bytes, threads, pauseMillis, excessMillis, isClean() ? "" : "  <<<");
         }
+    }
+
+    long limitMillis() {
+        return limitMillis;
     }
 
     synchronized Row row(String name) {

@@ -26,8 +26,8 @@ final class MessageLane extends Lane {
     private long key;
     private int length;
 
-    MessageLane(String name, InetSocketAddress address, long restMillis) {
-        super(name, RpmaMessageChannel.class, address, restMillis);
+    MessageLane(String name, InetSocketAddress address, RunDelay server, long restMillis) {
+        super(name, RpmaMessageChannel.class, address, server, restMillis);
     }
 
     @Override

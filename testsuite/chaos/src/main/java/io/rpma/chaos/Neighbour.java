@@ -31,6 +31,7 @@ final class Neighbour implements AutoCloseable {
     private final Addresses addresses;
     private final boolean whole;
     private List<Lane> lanes = List.of();
+    private Lane probe;
 
     /**
      * Prepares lanes.
@@ -46,19 +47,35 @@ final class Neighbour implements AutoCloseable {
 
     /** Connects the lanes, and says {@code started}. */
     void start() throws Exception {
+        RunDelay server = RunDelay.of(addresses.loop());
         List<Lane> started = new ArrayList<>();
-        started.add(new StreamLane(name + ".short", addresses.stream(), 1, LONGEST_SHORT, 2));
-        started.add(new StreamLane(name + ".long", addresses.stream(), SHORTEST_LONG, LONGEST_LONG, 20));
-        started.add(new MessageLane(name + ".message", addresses.message(), 3));
+        started.add(new StreamLane(name + ".short", addresses.stream(), 1, LONGEST_SHORT, server, 2));
+        started.add(new StreamLane(name + ".long", addresses.stream(), SHORTEST_LONG, LONGEST_LONG, server, 20));
+        started.add(new MessageLane(name + ".message", addresses.message(), server, 3));
         if (whole) {
-            started.add(new RegionLane(name + ".region", addresses, 5));
-            started.add(new ProbeLane(name + ".connect", addresses.stream(), 50));
+            started.add(new RegionLane(name + ".region", addresses, server, 5));
+            probe = new ProbeLane(name + ".connect", addresses.stream(), server, 50);
+            started.add(probe);
         }
-        lanes = started;
-        for (Lane lane : lanes) {
+        for (Lane lane : started) {
             lane.start(group.next());
         }
+        lanes = started;
         System.out.println("started");
+    }
+
+    /** Makes no new connections until {@link #goOn()}, and says {@code held}. */
+    void hold() throws Exception {
+        probe.stop().sync();
+        System.out.println("held");
+    }
+
+    /** Makes new connections again, and says {@code on}. */
+    void goOn() throws Exception {
+        probe = new ProbeLane(name + ".connect", addresses.stream(), RunDelay.of(addresses.loop()), 50);
+        probe.start(group.next());
+        lanes.add(probe);
+        System.out.println("on");
     }
 
     /** Ends the lanes when all that they have sent has come back, and says {@code report EXCHANGES LOST CORRUPT}. */

@@ -16,7 +16,7 @@ package io.rpma.chaos;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 
-/** An honest process whose traffic is checked. Takes orders on its standard input: {@code start} and {@code stop}. */
+/** An honest process whose traffic is checked. Takes orders on its standard input: {@code start}, {@code hold}, {@code go on}, {@code stop}. */
 final class NeighbourMain {
     private NeighbourMain() {
     }
@@ -27,10 +27,12 @@ final class NeighbourMain {
             System.out.println("ready");
             BufferedReader orders = new BufferedReader(new InputStreamReader(System.in));
             for (String order = orders.readLine(); order != null; order = orders.readLine()) {
-                if (order.equals("start")) {
-                    neighbour.start();
-                } else {
-                    neighbour.stop();
+                switch (order) {
+                    case "start" -> neighbour.start();
+                    case "hold" -> neighbour.hold();
+                    case "go on" -> neighbour.goOn();
+                    case "stop" -> neighbour.stop();
+                    default -> throw new IllegalArgumentException(order);
                 }
             }
         }

@@ -17,8 +17,8 @@ import java.net.InetSocketAddress;
 
 /** New connections, one after another: each carries one piece of a stream there and back. */
 final class ProbeLane extends StreamLane {
-    ProbeLane(String name, InetSocketAddress address, long restMillis) {
-        super(name, address, 1, 1024, restMillis);
+    ProbeLane(String name, InetSocketAddress address, RunDelay server, long restMillis) {
+        super(name, address, 1, 1024, server, restMillis);
     }
 
     @Override

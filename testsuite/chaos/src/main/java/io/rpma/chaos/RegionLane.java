@@ -32,8 +32,8 @@ final class RegionLane extends StreamLane {
     private final SplittableRandom random = new SplittableRandom();
     private final RpmaRemoteRegion region;
 
-    RegionLane(String name, Addresses addresses, long restMillis) throws Exception {
-        super(name, addresses.stream(), 1, 64, restMillis);
+    RegionLane(String name, Addresses addresses, RunDelay server, long restMillis) throws Exception {
+        super(name, addresses.stream(), 1, 64, server, restMillis);
         region = RpmaRemoteRegion.open(ByteBuffer.wrap(HexFormat.of().parseHex(addresses.region())));
     }
 

@@ -18,7 +18,6 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
-import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.FastThreadLocal;
 import io.rpma.MemoryUsage;
 import io.rpma.Rpma;
@@ -32,32 +31,33 @@ import io.rpma.netty.RpmaServerChannel;
 import io.rpma.netty.RpmaSharedReceiveQueue;
 import java.io.BufferedReader;
 import java.io.File;
+import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * The server that everybody attacks: it sends back what streams and messages bring, and has a region that is written to and read.
- * Takes orders on its standard input: {@code start} and {@code stop} for a neighbour within this process, {@code status}.
+ * Takes orders on its standard input: {@code start} and {@code stop} for a neighbour within this process, {@code status}, {@code descriptors}.
  */
 final class ServerMain {
     /** The longest message of the message channels. */
     static final int MESSAGE_BYTES = 4096;
     private static final int SHARED_RECEIVES = 256;
 
-    private final EventLoopGroup group;
-
-    private ServerMain(int loops) {
-        group = new RpmaEventLoopGroup(loops);
-    }
+    // One event loop, so that every connection shares it with every other one.
+    private final EventLoopGroup group = new RpmaEventLoopGroup(1);
 
     /** Serves until standard input ends. */
     public static void main(String[] arguments) throws Exception {
-        new ServerMain(Integer.parseInt(arguments[0])).serve();
+        new ServerMain().serve();
         System.exit(0);
     }
 
@@ -69,7 +69,7 @@ final class ServerMain {
                 protected void initChannel(Channel channel) {
                     channel.pipeline().addLast(new EchoHandler());
                 }
-            }).bind(new InetSocketAddress(address, 0)).sync().channel();
+            }).bind(isSoft() ? new InetSocketAddress(0) : new InetSocketAddress(address, 0)).sync().channel();
         RpmaSharedReceiveQueue queue = new RpmaSharedReceiveQueue(SHARED_RECEIVES, MESSAGE_BYTES);
         Channel message = new ServerBootstrap().group(group).channel(RpmaMessageServerChannel.class)
             .childOption(RpmaChannelOption.RPMA_RECEIVE_QUEUE, queue)
@@ -85,7 +85,8 @@ final class ServerMain {
         byte[] descriptor = new byte[RpmaRegion.DESCRIPTOR_BYTES];
         region.descriptor(stream).get(descriptor);
         Addresses addresses = new Addresses(address.getHostAddress(), ((InetSocketAddress) stream.localAddress()).getPort(),
-            ((InetSocketAddress) message.localAddress()).getPort(), HexFormat.of().formatHex(descriptor));
+            ((InetSocketAddress) message.localAddress()).getPort(), HexFormat.of().formatHex(descriptor),
+            group.next().submit(RunDelay::ofThisThread).get());
         System.out.println("addresses " + addresses);
         try (Neighbour within = new Neighbour("within", addresses, false)) {
             BufferedReader orders = new BufferedReader(new InputStreamReader(System.in));
@@ -94,17 +95,35 @@ final class ServerMain {
                     case "start" -> within.start();
                     case "stop" -> within.stop();
                     case "status" -> System.out.println("status " + status());
+                    case "descriptors" -> tellDescriptors();
                     default -> throw new IllegalArgumentException(order);
                 }
             }
         }
     }
 
+    /** Leaves in the log what the descriptors are. */
+    private static void tellDescriptors() throws IOException {
+        Map<String, Integer> kinds = new TreeMap<>();
+        for (String name : new File("/proc/self/fd").list()) {
+            try {
+                String target = Files.readSymbolicLink(Path.of("/proc/self/fd", name)).toString();
+                kinds.merge(target.replaceAll("\\[\\d+]|:\\d+", ""), 1, Integer::sum);
+            } catch (NoSuchFileException e) {
+                // That of the list itself.
+                kinds.merge("closed meanwhile", 1, Integer::sum);
+            }
+        }
+        System.err.println("descriptors: " + kinds);
+    }
+
+    private static boolean isSoft() {
+        return Rpma.provider().name().equals("soft");
+    }
+
     private String status() throws Exception {
         // What threads keep ready for their next buffer is in use to the allocator.
-        for (EventExecutor loop : group) {
-            loop.submit(() -> FastThreadLocal.removeAll()).sync();
-        }
+        group.next().submit(() -> FastThreadLocal.removeAll()).sync();
         long mapped = 0;
         List<String> maps = Files.readAllLines(Path.of("/proc/self/maps"));
         for (String line : maps) {

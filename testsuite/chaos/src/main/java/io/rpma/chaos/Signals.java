@@ -43,10 +43,19 @@ public final class Signals {
         }
     }
 
+    /** Returns the kernel's number of the thread that calls. */
+    static int threadId() {
+        try {
+            return (int) GETTID.invokeExact();
+        } catch (Throwable e) {
+            throw Posix.unexpected(e);
+        }
+    }
+
     /** Stops this process; this very thread takes the signal, so that it gets no further than this call. */
     public static void stopHere() {
         try {
-            int ignored = (int) TGKILL.invokeExact((int) ProcessHandle.current().pid(), (int) GETTID.invokeExact(), STOP);
+            int ignored = (int) TGKILL.invokeExact((int) ProcessHandle.current().pid(), threadId(), STOP);
         } catch (Throwable e) {
             throw Posix.unexpected(e);
         }

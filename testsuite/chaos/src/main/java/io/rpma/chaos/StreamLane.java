@@ -29,8 +29,8 @@ class StreamLane extends Lane {
     private long sent;
     private long received;
 
-    StreamLane(String name, InetSocketAddress address, int shortest, int longest, long restMillis) {
-        super(name, RpmaChannel.class, address, restMillis);
+    StreamLane(String name, InetSocketAddress address, int shortest, int longest, RunDelay server, long restMillis) {
+        super(name, RpmaChannel.class, address, server, restMillis);
         this.shortest = shortest;
         this.longest = longest;
     }
@@ -40,7 +40,8 @@ class StreamLane extends Lane {
         int length = random.nextInt(shortest, longest + 1);
         long position = sent;
         sent += length;
-        connected.writeAndFlush(Pattern.write(connected.alloc().directBuffer(length), key, position, length), connected.voidPromise());
+        connected.writeAndFlush(Pattern.write(connected.alloc().directBuffer(length), key, position, length),
+            connected.voidPromise());
     }
 
     @Override

@@ -14,9 +14,11 @@
 package io.rpma.chaos;
 
 import io.rpma.chaos.hostile.HostileMain;
+import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -30,7 +32,6 @@ public final class Surroundings implements AutoCloseable {
     private final String provider;
     private final Path logs;
     private final Ledger ledger;
-    private final int loops;
     private final Pauses machine = new Pauses();
     private final Child meter;
     private Child server;
@@ -38,11 +39,11 @@ public final class Surroundings implements AutoCloseable {
     private ServerStatus before;
     private String addresses;
     private Ledger.Row row;
+    private Path publicClassPath;
     private final List<Child> hostile = new ArrayList<>();
 
-    Surroundings(String provider, int loops, Path logs, Ledger ledger) throws IOException, InterruptedException {
+    Surroundings(String provider, Path logs, Ledger ledger) throws IOException, InterruptedException {
         this.provider = provider;
-        this.loops = loops;
         this.logs = logs;
         this.ledger = ledger;
         try (var old = Files.newDirectoryStream(logs, "*.log")) {
@@ -74,7 +75,7 @@ public final class Surroundings implements AutoCloseable {
     private boolean lane(String line) {
         String[] words = line.split(" ", 4);
         switch (words[0]) {
-            case "pause" -> paused(words[1], Long.parseLong(words[2]), Long.parseLong(words[3].strip()));
+            case "pause" -> paused(line.split(" "));
             case "failure" -> System.out.println("    " + line);
             default -> {
                 return false;
@@ -83,21 +84,24 @@ public final class Surroundings implements AutoCloseable {
         return true;
     }
 
-    private void paused(String lane, long from, long to) {
+    /** {@code pause LANE FROM TO DELAY}: the last of them is how long the two event loops waited for a processor meanwhile. */
+    private void paused(String[] words) {
         Ledger.Row current = row;
         if (current != null) {
-            double excess = machine.excess(from, to) / 1e6;
+            long from = Long.parseLong(words[2]);
+            long to = Long.parseLong(words[3]);
+            double excess = Math.min(machine.excess(from, to), to - from - Long.parseLong(words[4])) / 1e6;
             current.paused((to - from) / 1e6, excess);
-            if (excess > 100) {
-                System.out.printf("    pause of %s: %.1f ms, of which the machine explains %.1f ms%n", lane, (to - from) / 1e6,
-                    (to - from) / 1e6 - excess);
+            if (excess > ledger.limitMillis()) {
+                System.out.printf("    pause of %s: %.1f ms, %.1f ms of which the machine does not explain%n", words[1],
+                    (to - from) / 1e6, excess);
             }
         }
     }
 
     private void start() throws IOException, InterruptedException {
-        server = child("server", List.of(), List.of("-Xmx256m", "-XX:+ExitOnOutOfMemoryError",
-            "-Dio.rpma.netty.maxRegisteredBytes=" + (256 << 20)), ServerMain.class, List.of(String.valueOf(loops)), this::lane);
+        server = child("server", List.of(), List.of("-Xmx256m",
+            "-XX:+ExitOnOutOfMemoryError", "-Dio.rpma.netty.maxRegisteredBytes=" + (256 << 20)), ServerMain.class, List.of(), this::lane);
         addresses = server.expect("addresses");
         neighbour = child("neighbour", List.of(), List.of("-Xmx256m", "-Dio.rpma.netty.maxRegisteredBytes=" + (128 << 20)),
             NeighbourMain.class, List.of(addresses.split(" ")), this::lane);
@@ -107,11 +111,9 @@ public final class Surroundings implements AutoCloseable {
         traffic();
         TimeUnit.MILLISECONDS.sleep(1000);
         drain();
-        try (Child crowd = hostile("crowd", 20_000, 0)) {
-            crowd.expect("done");
-        }
-        hostile.clear();
+        crowd();
         before = settled(null);
+        server.order("descriptors");
     }
 
     /** Makes an archive of the classes that hostile processes need, so that a thousand of them can be started. */
@@ -194,6 +196,31 @@ public final class Surroundings implements AutoCloseable {
         return addresses;
     }
 
+    /** Lets the neighbours make no new connections for a while; those that they have go on. */
+    public void holdConnects() throws IOException, InterruptedException {
+        neighbour.order("hold");
+        neighbour.expect("held");
+    }
+
+    /** Lets the neighbours make new connections again. */
+    public void allowConnects() throws IOException, InterruptedException {
+        neighbour.order("go on");
+        neighbour.expect("on");
+    }
+
+    /** Returns a class path that every user may read. */
+    public String publicClassPath() throws IOException {
+        if (publicClassPath == null) {
+            publicClassPath = Files.createTempDirectory("chaos",
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
+            for (String jar : Child.classPath().split(File.pathSeparator)) {
+                Path copy = Files.copy(Path.of(jar), publicClassPath.resolve(Path.of(jar).getFileName()));
+                Files.setPosixFilePermissions(copy, PosixFilePermissions.fromString("rw-r--r--"));
+            }
+        }
+        return publicClassPath + "/*";
+    }
+
     /** Counts what was done to the server in this turn. */
     public void count(long more) {
         row.count(more);
@@ -256,27 +283,17 @@ public final class Surroundings implements AutoCloseable {
         if (server == null) {
             start();
         }
-        row = ledger.row(name);
         System.out.printf("%s %s for %.1f s%n", position, name, turn.millis() / 1000.0);
-        traffic();
+        row = ledger.row(name);
         try {
-            turn.chaosCase().run(this, new SplittableRandom(turn.seed()), System.nanoTime() + turn.millis() * 1_000_000);
-        } finally {
-            for (Child child : hostile) {
-                child.kill();
+            traffic();
+            try {
+                turn.chaosCase().run(this, new SplittableRandom(turn.seed()), System.nanoTime() + turn.millis() * 1_000_000);
+            } finally {
+                killHostile();
             }
-            hostile.clear();
-        }
-        try {
             drain();
-            ServerStatus after = settled(before);
-            if (!after.isNoMoreThan(before)) {
-                System.out.println("    before: " + before + ", after: " + after);
-                row.leaked(after.descriptors() - before.descriptors(),
-                    after.usedBytes() + after.mappedBytes() - before.usedBytes() - before.mappedBytes(),
-                    after.threads() - before.threads());
-                before = after.atLeast(before);
-            }
+            compare();
         } catch (IOException e) {
             System.out.println("    the server or the neighbour is lost: " + e.getMessage());
             row.failed();
@@ -290,6 +307,45 @@ public final class Surroundings implements AutoCloseable {
         row = null;
     }
 
+    /** Compares what the server holds with what it held before all turns, once more with the same crowd of connections behind it. */
+    void finish() throws IOException, InterruptedException {
+        if (server != null) {
+            row = ledger.row("whole run");
+            row.count(1);
+            traffic();
+            TimeUnit.MILLISECONDS.sleep(1000);
+            drain();
+            crowd();
+            compare();
+            row = null;
+        }
+    }
+
+    private void crowd() throws IOException, InterruptedException {
+        try (Child crowd = hostile("crowd", 20_000, 0)) {
+            crowd.expect("done");
+        }
+        hostile.clear();
+    }
+
+    private void killHostile() {
+        for (Child child : hostile) {
+            child.kill();
+        }
+        hostile.clear();
+    }
+
+    private void compare() throws IOException, InterruptedException {
+        ServerStatus after = settled(before);
+        if (!after.isNoMoreThan(before)) {
+            System.out.println("    before: " + before + ", after: " + after);
+            server.order("descriptors");
+            row.leaked(after.descriptors() - before.descriptors(), after.usedBytes() - before.usedBytes()
+                + Math.max(0, after.mappedBytes() - before.mappedBytes()), after.threads() - before.threads());
+            before = after.atLeast(before);
+        }
+    }
+
     /** Leaves the stacks of a process that does not answer in its log. */
     private void dump(Child child, String name) throws IOException, InterruptedException {
         if (child.isAlive()) {
@@ -301,10 +357,18 @@ public final class Surroundings implements AutoCloseable {
 
     @Override
     public void close() {
-        for (Child child : hostile) {
-            child.kill();
-        }
+        killHostile();
         meter.kill();
+        if (publicClassPath != null) {
+            try (var jars = Files.newDirectoryStream(publicClassPath)) {
+                for (Path jar : jars) {
+                    Files.delete(jar);
+                }
+                Files.delete(publicClassPath);
+            } catch (IOException e) {
+                System.err.println("cannot delete " + publicClassPath + ": " + e);
+            }
+        }
         if (server != null) {
             neighbour.kill();
             server.kill();

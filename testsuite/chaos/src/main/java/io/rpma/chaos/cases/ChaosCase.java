@@ -21,7 +21,9 @@ import java.util.SplittableRandom;
 public interface ChaosCase {
     /** Returns all cases. */
     static List<ChaosCase> all() {
-        return List.of(new KillCase());
+        return List.of(new KillCase(), new StopCase(false), new StopCase(true), new AttackCase("scribble", 14, "soft"),
+            new AttackCase("sockets", 8, "soft"), new AttackCase("frames", 8, "soft", "librpma"),
+            new AttackCase("violations", 8, "soft", "librpma"), new LimitsCase(), new StrangerCase());
     }
 
     /** Returns the name in the table. */

@@ -18,7 +18,8 @@ import java.util.SplittableRandom;
 
 /**
  * A hostile process: {@code ATTACK MILLIS SEED HOST STREAM-PORT MESSAGE-PORT REGION}. Says {@code ready} when it has begun,
- * {@code count N} for each N attacks that it has carried out, and {@code done} at the end.
+ * {@code count N} for each N attacks that it has carried out, {@code wrong TEXT} for what must not be, and {@code done} at the
+ * end.
  */
 public final class HostileMain {
     private HostileMain() {
@@ -32,6 +33,12 @@ public final class HostileMain {
         Attack attack = switch (arguments[0]) {
             case "crowd" -> new Crowd();
             case "traffic" -> new Traffic();
+            case "scribble" -> new Scribble();
+            case "sockets" -> new Sockets();
+            case "frames" -> new Frames();
+            case "violations" -> new Violations();
+            case "half-open" -> new HalfOpen();
+            case "stranger" -> new Stranger();
             default -> throw new IllegalArgumentException(arguments[0]);
         };
         int status = 1;

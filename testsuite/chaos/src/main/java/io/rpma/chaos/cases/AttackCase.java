@@ -1,0 +1,71 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.chaos.cases;
+
+import io.rpma.chaos.Child;
+import io.rpma.chaos.Surroundings;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/** A hostile process that attacks by itself; one that does not survive what it does is replaced. */
+final class AttackCase implements ChaosCase {
+    private static final long SILENCE_MILLIS = 40_000;
+
+    private final String attack;
+    private final int weight;
+    private final List<String> providers;
+
+    AttackCase(String attack, int weight, String... providers) {
+        this.attack = attack;
+        this.weight = weight;
+        this.providers = List.of(providers);
+    }
+
+    @Override
+    public String name() {
+        return attack;
+    }
+
+    @Override
+    public int weight() {
+        return weight;
+    }
+
+    @Override
+    public boolean runsOn(String provider) {
+        return providers.contains(provider);
+    }
+
+    @Override
+    public void run(Surroundings surroundings, SplittableRandom random, long end) throws Exception {
+        while (System.nanoTime() < end) {
+            Child child = surroundings.hostile(attack, (end - System.nanoTime()) / 1_000_000, random.nextLong(),
+                attack.equals("frames") ? "-XX:TieredStopAtLevel=4" : "-XX:TieredStopAtLevel=1");
+            listen(child, surroundings);
+            child.kill();
+            surroundings.ended(child);
+        }
+    }
+
+    /** Counts what a hostile process does until it ends. */
+    static void listen(Child child, Surroundings surroundings) throws InterruptedException {
+        for (String line = child.next(SILENCE_MILLIS); line != null && !line.equals("done"); line = child.next(SILENCE_MILLIS)) {
+            if (line.startsWith("count ")) {
+                surroundings.count(Long.parseLong(line.substring(6)));
+            } else if (line.startsWith("wrong ")) {
+                surroundings.failed(line.substring(6));
+            }
+        }
+    }
+}

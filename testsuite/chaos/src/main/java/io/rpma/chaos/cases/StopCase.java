@@ -1,0 +1,118 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.chaos.cases;
+
+import io.rpma.chaos.Child;
+import io.rpma.chaos.Signals;
+import io.rpma.chaos.Surroundings;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * {@code SIGSTOP} and, later, {@code SIGCONT} to clients that are busy: at any time, or at a chosen place in the middle of an
+ * operation. Some stay stopped for longer than the server keeps silent connections, and longer than it waits for a peer that is in
+ * its memory: they go on when that memory has been given to others, if it has.
+ */
+final class StopCase implements ChaosCase {
+    private static final int CLIENTS = 5;
+    private static final int SHORT_MILLIS = 300;
+    private static final int LONG_MILLIS = 7500;
+
+    private final boolean inside;
+
+    /**
+     * Creates the case.
+     *
+     * @param inside whether clients stop in the middle of an operation
+     */
+    StopCase(boolean inside) {
+        this.inside = inside;
+    }
+
+    @Override
+    public String name() {
+        return inside ? "stop-inside" : "stop";
+    }
+
+    @Override
+    public int weight() {
+        return inside ? 14 : 8;
+    }
+
+    @Override
+    public boolean runsOn(String provider) {
+        return !inside || provider.equals("soft");
+    }
+
+    /** One client, and what is to happen to it next. */
+    private static final class Client {
+        private final Child child;
+        /** Whether it has been told to stop itself and has not said yet that it does. */
+        private boolean armed;
+        /** When it goes on; 0 while it runs. */
+        private long goesOn;
+
+        Client(Child child) {
+            this.child = child;
+        }
+    }
+
+    @Override
+    public void run(Surroundings surroundings, SplittableRandom random, long end) throws Exception {
+        List<Client> clients = new ArrayList<>();
+        for (int i = 0; i < CLIENTS; i++) {
+            clients.add(new Client(surroundings.hostile("traffic", 600_000, random.nextLong(), "-Dio.rpma.soft.faults=true")));
+        }
+        for (Client client : clients) {
+            client.child.expect("ready");
+        }
+        while (System.nanoTime() < end) {
+            for (Client client : clients) {
+                if (client.goesOn != 0) {
+                    if (System.nanoTime() > client.goesOn) {
+                        client.child.signal(Signals.CONT);
+                        client.goesOn = 0;
+                    }
+                } else if (inside && !client.armed) {
+                    client.child.order("stop " + Places.any(random) + ' ' + random.nextInt(1, 100));
+                    client.armed = true;
+                } else if (!inside || hasArrived(client.child)) {
+                    stop(client, surroundings, random);
+                }
+            }
+            // Time itself is what is waited for.
+            TimeUnit.MILLISECONDS.sleep(random.nextInt(20));
+        }
+        for (Client client : clients) {
+            client.child.signal(Signals.CONT);
+        }
+    }
+
+    private static boolean hasArrived(Child child) throws InterruptedException {
+        String said = child.next(0);
+        return said != null && said.startsWith("at ");
+    }
+
+    private void stop(Client client, Surroundings surroundings, SplittableRandom random) {
+        if (!inside) {
+            client.child.signal(Signals.STOP);
+        }
+        client.armed = false;
+        surroundings.count(1);
+        boolean isLong = random.nextInt(5) < 2;
+        client.goesOn = System.nanoTime() + random.nextInt(1, isLong ? LONG_MILLIS : SHORT_MILLIS) * 1_000_000L;
+    }
+}

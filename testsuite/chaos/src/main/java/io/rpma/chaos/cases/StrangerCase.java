@@ -1,0 +1,54 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.chaos.cases;
+
+import io.rpma.chaos.Child;
+import io.rpma.chaos.Surroundings;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/** Processes of other users, among them the one that stands for users without a number here. Root only. */
+final class StrangerCase implements ChaosCase {
+    private static final List<String> USERS = List.of("12345", "65534");
+    private static final long STAY_MILLIS = 4000;
+
+    @Override
+    public String name() {
+        return "stranger";
+    }
+
+    @Override
+    public int weight() {
+        return 6;
+    }
+
+    @Override
+    public boolean runsOn(String provider) {
+        return provider.equals("soft") && System.getProperty("user.name").equals("root");
+    }
+
+    @Override
+    public void run(Surroundings surroundings, SplittableRandom random, long end) throws Exception {
+        String readable = surroundings.publicClassPath();
+        int round = 0;
+        while (System.nanoTime() < end) {
+            String user = USERS.get(round++ % USERS.size());
+            Child child = surroundings.hostile("stranger", List.of("setpriv", "--reuid=" + user, "--regid=" + user,
+                "--clear-groups"), STAY_MILLIS, random.nextLong(), "-cp", readable);
+            AttackCase.listen(child, surroundings);
+            child.kill();
+            surroundings.ended(child);
+        }
+    }
+}

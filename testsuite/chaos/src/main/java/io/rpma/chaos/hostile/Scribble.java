@@ -1,0 +1,92 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.chaos.hostile;
+
+import io.rpma.chaos.Addresses;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.SplittableRandom;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+/**
+ * Writes random words into the shared memory that its connections give it: the halves of its connections, the server's shared
+ * receive queues, its own table of regions; at any place, and at the words that are in use. The server's table of regions is
+ * shared for reading; to make it writable must fail. Memory that regions lie in is left alone: all of a process's registered
+ * memory is open to the processes of its user, by design.
+ */
+final class Scribble implements Attack {
+    private static final int BURST = 60;
+    private static final int LOOKS = 64;
+    private static final int HEAD_BYTES = 1024;
+
+    private SplittableRandom random;
+
+    @Override
+    public void run(Addresses addresses, SplittableRandom from, long end) throws Exception {
+        random = from;
+        HostileMain.say("ready");
+        OwnSockets own = new OwnSockets(addresses);
+        while (System.nanoTime() < end) {
+            own.connect();
+            List<Mappings.Mapping> targets = new ArrayList<>();
+            int refused = 0;
+            for (Mappings.Mapping mapping : Mappings.now()) {
+                if (mapping.name().equals("regions") && !mapping.writable()) {
+                    if (mapping.makeWritable()) {
+                        HostileMain.say("wrong the server's table of memory regions can be made writable");
+                    } else {
+                        refused++;
+                    }
+                } else if (mapping.writable() && !mapping.name().equals("range")) {
+                    targets.add(mapping);
+                }
+            }
+            // Told before it is done: this process may not live to tell.
+            HostileMain.say("count " + (BURST + refused));
+            Mappings.Mapping target = targets.get(random.nextInt(targets.size()));
+            for (int i = 0; i < BURST; i++) {
+                if (random.nextInt(8) == 0) {
+                    target = targets.get(random.nextInt(targets.size()));
+                }
+                scribble(target);
+                if (i % 16 == 15) {
+                    own.touch();
+                }
+            }
+            own.close();
+        }
+    }
+
+    private void scribble(Mappings.Mapping mapping) {
+        long words = mapping.memory().byteSize() / 8;
+        long word = random.nextLong(random.nextInt(3) == 0 ? Math.min(words, HEAD_BYTES / 8) : words);
+        if (random.nextBoolean()) {
+            // A word that is in use.
+            for (int i = 0; i < LOOKS && mapping.memory().get(JAVA_LONG, word * 8) == 0; i++) {
+                word = random.nextLong(words);
+            }
+        }
+        long old = mapping.memory().get(JAVA_LONG, word * 8);
+        mapping.memory().set(JAVA_LONG, word * 8, switch (random.nextInt(7)) {
+            case 0 -> 0;
+            case 1 -> -1;
+            case 2 -> old + 1;
+            case 3 -> old - 1;
+            case 4 -> old ^ 1L << random.nextInt(64);
+            case 5 -> random.nextInt(1 << 16);
+            default -> random.nextLong();
+        });
+    }
+}

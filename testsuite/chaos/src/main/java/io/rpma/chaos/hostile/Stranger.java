@@ -1,0 +1,90 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.chaos.hostile;
+
+import io.rpma.ConnectionEvent;
+import io.rpma.RpmaException;
+import io.rpma.chaos.Addresses;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A process of another user: it tries to connect, which must fail; then it takes the names that clients and the server's other
+ * addresses would have, as many as it may, and stays.
+ */
+final class Stranger implements Attack {
+    private static final byte[] HANDSHAKE = {0x4e, 0x52, 0x50, 0x4d, 1, 1, 0, 0, 0, 0, 0x40, 0, 0, 16, 0, 16};
+    private static final int CONNECTS = 20;
+    private static final int FIRST_PORT = 32_768;
+    private static final int PORTS = 32_768;
+
+    @Override
+    public void run(Addresses addresses, SplittableRandom random, long end) throws Exception {
+        List<String> listeners = ListenerNames.of(addresses.streamPort());
+        List<String> taken = new ArrayList<>();
+        // A more specific address than the one that the server has bound: clients look there first.
+        Set<String> names = new HashSet<>();
+        for (String listener : listeners) {
+            for (String host : List.of("7f000001", "00000000", "00000000000000000000000000000000")) {
+                names.add(listener.replaceFirst("/[0-9a-f]{8,32}/" + addresses.streamPort(), "/" + host + "/"
+                    + addresses.streamPort()));
+            }
+        }
+        for (String name : names) {
+            for (int type : new int[] {UnixSocket.SEQPACKET, UnixSocket.DGRAM}) {
+                int fd = UnixSocket.create(type);
+                if (UnixSocket.bind(fd, name) == 0) {
+                    taken.add(name);
+                }
+            }
+        }
+        RawPeer peer = new RawPeer(addresses.stream());
+        int connected = 0;
+        for (int i = 0; i < CONNECTS; i++) {
+            try {
+                if (peer.connect(addresses.stream(), ByteBuffer.wrap(HANDSHAKE)) == ConnectionEvent.ESTABLISHED) {
+                    connected++;
+                }
+            } catch (RpmaException e) {
+                // Refused, as it should be.
+                continue;
+            } finally {
+                peer.close();
+            }
+        }
+        if (connected > 0) {
+            HostileMain.say("wrong the server took " + connected + " connections of another user");
+        }
+        String client = listeners.getFirst().replaceFirst("/listen/.*", "/client/7f000001/");
+        int first = FIRST_PORT + random.nextInt(PORTS);
+        for (int i = 0; i < PORTS; i++) {
+            int fd = UnixSocket.create(UnixSocket.SEQPACKET);
+            if (fd < 0) {
+                break;
+            }
+            String name = client + (FIRST_PORT + (first + i) % PORTS);
+            if (UnixSocket.bind(fd, name) == 0) {
+                taken.add(name);
+            }
+        }
+        HostileMain.say("count " + (CONNECTS + taken.size()));
+        HostileMain.say("ready");
+        TimeUnit.MILLISECONDS.sleep(Math.max(0, (end - System.nanoTime()) / 1_000_000));
+    }
+}

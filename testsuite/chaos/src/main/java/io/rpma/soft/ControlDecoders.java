@@ -1,0 +1,44 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.soft;
+
+import java.nio.ByteBuffer;
+
+/** Opens the decoders of the software provider to garbage. */
+public final class ControlDecoders {
+    private static final ControlMessage.Incoming INCOMING = new ControlMessage.Incoming();
+
+    private ControlDecoders() {
+    }
+
+    /** Receives a message of a control socket or a link, and gives up what came with it. */
+    public static void message(int socket) {
+        ControlMessage message = ControlMessage.receive(socket, INCOMING);
+        if (message != null) {
+            message.closeAttachments();
+        } else if (INCOMING.result > 0) {
+            throw new IllegalStateException("no message, and no reason");
+        }
+    }
+
+    /** Reads what an end of a connection tells of itself. */
+    public static void end(ByteBuffer data) {
+        EndDescription.read(data);
+    }
+
+    /** Reads a hello. */
+    public static void hello(byte[] data, int length) {
+        Hello.read(data, length);
+    }
+}
