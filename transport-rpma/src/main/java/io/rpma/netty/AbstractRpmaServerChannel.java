@@ -41,6 +41,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 
 /** What every server channel of this transport has, whatever its children speak: listening, accepting, a backlog. */
 abstract class AbstractRpmaServerChannel extends AbstractChannel implements ServerChannel {
@@ -56,6 +57,9 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
     private volatile Endpoint endpoint;
     private volatile InetSocketAddress local;
     private volatile boolean open = true;
+    private final LogLimit refusals = new LogLimit(System::nanoTime,
+        task -> eventLoop().schedule(task, LogLimit.WINDOW_NANOS, TimeUnit.NANOSECONDS),
+        count -> LOGGER.warn("{} more connections to {} were not accepted within a second.", count, local));
 
     AbstractRpmaServerChannel() {
         super(null);
@@ -87,6 +91,11 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
     @Override
     protected AbstractUnsafe newUnsafe() {
         return new ServerUnsafe();
+    }
+
+    /** Returns how often it may be logged that a client is not accepted. */
+    final LogLimit refusals() {
+        return refusals;
     }
 
     /** {@code SO_BACKLOG}. */
@@ -294,7 +303,9 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
                         connectionConfig = newConfig(fabric);
                     }
                 } catch (RpmaException e) {
-                    LOGGER.warn("A connection to {} could not be accepted.", local, e);
+                    if (refusals.admits()) {
+                        LOGGER.warn("A connection to {} could not be accepted.", local, e);
+                    }
                     return rejectNext(e);
                 }
                 try {
@@ -315,7 +326,9 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
                     closeConfig();
                     accept(request);
                 } catch (RpmaException e) {
-                    LOGGER.warn("The connection of {} to {} could not be accepted.", request.remoteAddress(), local, e);
+                    if (refusals.admits()) {
+                        LOGGER.warn("The connection of {} to {} could not be accepted.", request.remoteAddress(), local, e);
+                    }
                     // The next one is not to blame, and the descriptor will not tell again that it has come.
                     eventLoop().execute(this::eventsReady);
                     return e;

@@ -75,7 +75,10 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel implement
         try {
             peer = Handshake.decode(request.privateData());
         } catch (Handshake.MismatchException e) {
-            LOGGER.warn("The connection of {} to {} is refused: {}.", request.remoteAddress(), localAddress(), e.getMessage());
+            if (refusals().admits()) {
+                LOGGER.warn("The connection of {} to {} is refused: {}.", request.remoteAddress(), localAddress(),
+                    e.getMessage());
+            }
             refuse(request, e.status(), ours);
             return null;
         }
