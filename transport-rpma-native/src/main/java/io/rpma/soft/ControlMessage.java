@@ -42,8 +42,10 @@ final class ControlMessage {
     static final short GONE = 6;
     /** The sender's application has disconnected. */
     static final short DISCONNECT = 7;
-    /** There is something on the link to be read; with a body, it is to be answered by the same when that has been done. */
+    /** There is something on the link to be read. */
     static final short LOOK = 8;
+    /** The link has been read, as was asked. */
+    static final short LOOKED = 9;
 
     /** An end of a link. */
     static final int LINK = 1;
@@ -105,16 +107,6 @@ final class ControlMessage {
     /** Starts a message that is its type and nothing else. */
     static ControlMessage bare(short type) {
         return new ControlMessage(VERSION, type, List.of(), NO_BODY);
-    }
-
-    /** Starts a message that asks to read the link. */
-    static ControlMessage look(boolean answer) {
-        if (!answer) {
-            return bare(LOOK);
-        }
-        ControlMessage message = of(LOOK);
-        message.body.putInt(1);
-        return message;
     }
 
     ControlMessage attach(int kind, int id, long size, int fd) {

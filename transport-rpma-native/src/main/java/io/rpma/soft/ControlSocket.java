@@ -27,6 +27,9 @@ final class ControlSocket {
     private final RemoteProcess remote;
     private final int fd;
     private final int peerPid;
+    // Of the requests to read the link: whether one is under way, and whether another one is to follow its answer.
+    private boolean looking;
+    private boolean lookAgain;
     private volatile boolean ended;
     private volatile boolean broken;
     private volatile boolean closed;
@@ -88,13 +91,18 @@ final class ControlSocket {
         Sockets.shutdown(fd);
     }
 
-    /** Sends the other process the ranges that it does not have. If that cannot be done, the connection is broken. */
-    synchronized void announce(Iterable<Range> ranges) {
+    /**
+     * Sends the other process the ranges that it does not have. If that cannot be done, the connection is broken.
+     *
+     * @param ask whether to ask the other process to read its link when that is due; not before the message that connects, which
+     *     has to be the first one, and on which the link is read anyhow
+     */
+    synchronized void announce(Iterable<Range> ranges, boolean ask) {
         if (closed || ended || broken) {
             return;
         }
         try {
-            if (remote.announce(ranges)) {
+            if (remote.announce(ranges) && ask) {
                 askToLook();
             }
         } catch (RpmaException e) {
@@ -103,27 +111,35 @@ final class ControlSocket {
         }
     }
 
-    /** Asks the other process to read its link; and to answer, if there is more than the link has room for. */
-    void askToLook() {
-        if (!remote.isSelf()) {
-            send(ControlMessage.look(remote.hasUnsent()));
+    /** Asks the other process to read its link. One such request is under way at a time, however often this is called. */
+    synchronized void askToLook() {
+        if (remote.isSelf()) {
+            return;
+        }
+        if (looking) {
+            lookAgain = true;
+        } else if (send(ControlMessage.bare(ControlMessage.LOOK)) == 0) {
+            looking = true;
         }
     }
 
-    /** The other process has something on the link to be read, or has read what was there. */
-    private void look(ControlMessage message) {
-        message.closeAttachments();
+    /** The other process has something on the link to be read. */
+    private void look() {
         remote.readAndUnmap();
+        send(ControlMessage.bare(ControlMessage.LOOKED));
+    }
+
+    /** The other process has read its link, which may have room again. */
+    private synchronized void looked() {
+        looking = false;
         try {
-            if (remote.hasUnsent() && remote.sendUnsent()) {
+            if (remote.sendUnsent() | lookAgain) {
+                lookAgain = false;
                 askToLook();
             }
         } catch (RpmaException e) {
             // Logged.
-            breakOff();
-        }
-        if (message.body().hasRemaining()) {
-            send(ControlMessage.look(false));
+            breakBoth();
         }
     }
 
@@ -152,8 +168,14 @@ final class ControlSocket {
      */
     ControlMessage next() {
         ControlMessage message = receive();
-        while (message != null && message.type() == ControlMessage.LOOK && message.version() == ControlMessage.VERSION) {
-            look(message);
+        while (message != null && message.version() == ControlMessage.VERSION
+            && (message.type() == ControlMessage.LOOK || message.type() == ControlMessage.LOOKED)) {
+            message.closeAttachments();
+            if (message.type() == ControlMessage.LOOK) {
+                look();
+            } else {
+                looked();
+            }
             message = receive();
         }
         return message;

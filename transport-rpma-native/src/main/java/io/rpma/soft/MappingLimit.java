@@ -14,6 +14,8 @@ package io.rpma.soft;
 
 import io.rpma.posix.Posix;
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -59,9 +61,13 @@ final class MappingLimit {
         return new MappingLimit(Long.highestOneBit(address) << 1, maxMapCount());
     }
 
-    private static int maxMapCount() {
-        try {
-            return Math.clamp(Long.parseLong(Files.readString(MAX_MAP_COUNT).trim()), 1024, Integer.MAX_VALUE);
+    static int maxMapCount() {
+        // By one call of read(2), because a second one finds the end of the file. Files.readString would get the first digit.
+        byte[] digits = new byte[32];
+        try (InputStream file = Files.newInputStream(MAX_MAP_COUNT)) {
+            int length = Math.max(0, file.read(digits));
+            String number = new String(digits, 0, length, StandardCharsets.US_ASCII).trim();
+            return Math.clamp(Long.parseLong(number), 1024, Integer.MAX_VALUE);
         } catch (IOException | NumberFormatException e) {
             // No /proc.
             return USUAL_MAX_MAP_COUNT;

@@ -40,6 +40,8 @@ final class RemoteProcess {
     /** Ranges in one message: the other process must have so many descriptors free for a moment. */
     private static final int RANGES_IN_MESSAGE = 16;
     private static final int GONE_BYTES = 8;
+    /** Messages that are read at a time, far more than a link has room for: whoever sends without end does not keep this side. */
+    private static final int MOST_READ = 4_096;
 
     private static final RemoteRegion[] NO_REGIONS = new RemoteRegion[0];
 
@@ -370,11 +372,6 @@ final class RemoteProcess {
         return due;
     }
 
-    /** Returns whether there is something that the link had no room for. */
-    synchronized boolean hasUnsent() {
-        return !unsentRanges.isEmpty() || !unsentGone.isEmpty();
-    }
-
     /** Throws if the other process has not been sent all that was announced. */
     synchronized void checkHasAll() throws RpmaException {
         if (!unsentRanges.isEmpty()) {
@@ -426,7 +423,7 @@ final class RemoteProcess {
     /** Reads what the link has brought. */
     synchronized void read() {
         ControlMessage.Incoming incoming = Scratch.get().incoming();
-        while (!closed && !broken && link != null) {
+        for (int i = 0; i < MOST_READ && !closed && !broken && link != null; i++) {
             ControlMessage message = link.receive(incoming);
             if (message == null) {
                 if (incoming.result == -Posix.EINTR || incoming.result == -Sockets.ECONNRESET) {

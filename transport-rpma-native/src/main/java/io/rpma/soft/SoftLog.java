@@ -15,6 +15,9 @@ package io.rpma.soft;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.RpmaLog;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,7 +31,11 @@ final class SoftLog implements RpmaLog {
     static final SoftLog INSTANCE = new SoftLog();
 
     private static final Logger LOGGER = LoggerFactory.getLogger("io.rpma.soft");
-    private static final StackWalker WALKER = StackWalker.getInstance();
+    private static final StackWalker WALKER = StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE);
+    private static final LogLimit VIOLATIONS = new LogLimit(System::nanoTime,
+        CompletableFuture.delayedExecutor(LogLimit.WINDOW_NANOS, TimeUnit.NANOSECONDS), SoftLog::logViolation);
+
+    private static final Set<Class<?>> OWN = Set.of(SoftLog.class, LogLimit.class);
 
     private volatile Level main = Level.DISABLED;
     private volatile Level auxiliary = Level.DISABLED;
@@ -37,8 +44,12 @@ final class SoftLog implements RpmaLog {
     private SoftLog() {
     }
 
-    /** Reports that a peer broke the protocol. */
+    /** Reports that a peer broke the protocol: of each calling class a few lines a second, and the number of the others. */
     static void violation(String message) {
+        VIOLATIONS.log(WALKER.getCallerClass().getSimpleName(), message);
+    }
+
+    private static void logViolation(String message) {
         LOGGER.warn("{}", message);
         INSTANCE.log(Level.ERROR, message, false);
     }
@@ -77,7 +88,7 @@ final class SoftLog implements RpmaLog {
             return;
         }
         StackWalker.StackFrame frame = WALKER.walk(frames -> frames
-            .filter(candidate -> !candidate.getClassName().equals(SoftLog.class.getName())).findFirst().orElseThrow());
+            .filter(candidate -> !OWN.contains(candidate.getDeclaringClass())).findFirst().orElseThrow());
         if (toAuxiliary) {
             System.err.println("[rpma] " + level + " " + frame.getFileName() + ':' + frame.getLineNumber() + ": " + message);
         }

@@ -205,7 +205,7 @@ final class SoftPeer implements Peer {
             if (published.putIfAbsent(range.id(), range) == null) {
                 List<Range> one = List.of(range);
                 for (ControlSocket control : controls) {
-                    control.announce(one);
+                    control.announce(one, true);
                 }
             }
         }
@@ -234,7 +234,7 @@ final class SoftPeer implements Peer {
      */
     int publish(ControlSocket control, ControlMessage message) throws RpmaException {
         synchronized (controls) {
-            control.announce(published.values());
+            control.announce(published.values(), false);
             control.remote().checkHasAll();
             int result = control.send(message);
             controls.add(control);

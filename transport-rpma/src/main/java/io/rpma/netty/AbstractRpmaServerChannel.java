@@ -62,6 +62,9 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
     private volatile Endpoint endpoint;
     private volatile InetSocketAddress local;
     private volatile boolean open = true;
+    private final LogLimit refusals = new LogLimit(System::nanoTime,
+        task -> eventLoop().schedule(task, LogLimit.WINDOW_NANOS, TimeUnit.NANOSECONDS),
+        count -> LOGGER.warn("{} more connections to {} were not accepted within a second.", count, local));
 
     AbstractRpmaServerChannel() {
         super(null);
@@ -93,6 +96,11 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
     @Override
     protected AbstractUnsafe newUnsafe() {
         return new ServerUnsafe();
+    }
+
+    /** Returns how often it may be logged that a client is not accepted. */
+    final LogLimit refusals() {
+        return refusals;
     }
 
     /** {@code SO_BACKLOG}. */
@@ -310,7 +318,9 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
                     if (AcceptBackoff.isShortage(e)) {
                         return pause(e, AcceptBackoff.PAUSE_MILLIS);
                     }
-                    LOGGER.warn("A connection to {} could not be accepted.", local, e);
+                    if (refusals.admits()) {
+                        LOGGER.warn("A connection to {} could not be accepted.", local, e);
+                    }
                     return rejectNext(e);
                 }
                 try {
@@ -411,7 +421,9 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
                 LOGGER.debug("The connection of {} to {} could not be accepted.", request.remoteAddress(), local, e);
                 return null;
             }
-            LOGGER.warn("The connection of {} to {} could not be accepted.", request.remoteAddress(), local, e);
+            if (refusals.admits()) {
+                LOGGER.warn("The connection of {} to {} could not be accepted.", request.remoteAddress(), local, e);
+            }
             return e;
         }
 

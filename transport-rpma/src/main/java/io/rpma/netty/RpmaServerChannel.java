@@ -79,7 +79,10 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel implement
         try {
             peer = Handshake.decodeRequest(request.privateData());
         } catch (Handshake.MismatchException e) {
-            LOGGER.warn("The connection of {} to {} is refused: {}.", request.remoteAddress(), localAddress(), e.getMessage());
+            if (refusals().admits()) {
+                LOGGER.warn("The connection of {} to {} is refused: {}.", request.remoteAddress(), localAddress(),
+                    e.getMessage());
+            }
             RpmaMetrics.accepts().addRefused();
             refuse(request, e.status(), ours);
             return null;

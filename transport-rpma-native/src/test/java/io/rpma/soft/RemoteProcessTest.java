@@ -1,0 +1,205 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.posix.Posix;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Two processes' views of each other, with a connection between them, of which one reads nothing for a while. */
+@Timeout(60)
+class RemoteProcessTest {
+    /** More files than a link has room for, one to a message. */
+    private static final int MANY = 600;
+    /** Turns after which two sides that read have long exchanged everything. */
+    private static final int TURNS = 100;
+
+    private final LocalProcess here = new LocalProcess();
+    private final LocalProcess there = new LocalProcess();
+    private final List<Range> files = new ArrayList<>();
+    private RemoteProcess toThere;
+    private RemoteProcess toHere;
+    private ControlSocket control;
+    private ControlSocket otherControl;
+
+    @BeforeEach
+    void connect() throws Exception {
+        Link link = Link.create();
+        int end = Libc.eventfd(0);
+        assertEquals(0, Math.min(0, Libc.replace(link.otherEnd(), end)));
+        toThere = RemoteProcess.linked(here, there.identity().pid(), 1, link, true);
+        toHere = RemoteProcess.linked(there, here.identity().pid(), 1, Link.of(end), false);
+        toThere.confirm(there.identity());
+        toHere.confirm(here.identity());
+        int[] ends = new int[2];
+        assertEquals(0, Sockets.socketPair(ends));
+        control = new ControlSocket(toThere, ends[0], there.identity().pid());
+        otherControl = new ControlSocket(toHere, ends[1], here.identity().pid());
+    }
+
+    @AfterEach
+    void close() {
+        control.close();
+        otherControl.close();
+        toThere.close();
+        toHere.close();
+        files.forEach(Range::close);
+        here.regions().memory().release();
+        there.regions().memory().release();
+        assertEquals(0, there.mappings().bytes(), "of another process, after the end");
+    }
+
+    private Range newFile() throws RpmaException {
+        Range file = Range.create(files.size() + 1, Posix.PAGE_SIZE);
+        files.add(file);
+        return file;
+    }
+
+    /** Both sides look at their events, as loops do. */
+    private void exchange() {
+        for (int i = 0; i < TURNS; i++) {
+            assertNull(otherControl.next());
+            assertNull(control.next());
+        }
+    }
+
+    private void assertAlive() {
+        for (ControlSocket socket : List.of(control, otherControl)) {
+            assertFalse(socket.isBroken());
+            assertFalse(socket.hasEnded());
+        }
+        assertFalse(toThere.isGone());
+        assertFalse(toHere.isGone());
+    }
+
+    @Test
+    void whatALinkHasNoRoomForComesWhenTheOtherSideReads() throws Exception {
+        for (int i = 0; i < MANY; i++) {
+            control.announce(List.of(newFile()), true);
+        }
+        assertTrue(toHere.rangeCount() == 0);
+        assertThrows(RpmaException.class, toThere::checkHasAll);
+        assertAlive();
+        exchange();
+        assertEquals(MANY, toHere.rangeCount());
+        toThere.checkHasAll();
+        assertAlive();
+    }
+
+    /** A connection that needs more than the link has room for fails by itself, with a message that says why. */
+    @Test
+    void aConnectionThatIsInWantOfRoomFailsAlone() throws Exception {
+        RpmaException full = null;
+        for (int i = 0; full == null && i < MANY; i++) {
+            SharedMemory slab = SharedMemory.create("rpma-test", Posix.PAGE_SIZE);
+            try {
+                toThere.announceSlab(i, slab);
+            } catch (RpmaException e) {
+                full = e;
+            } finally {
+                slab.release();
+            }
+        }
+        assertEquals(RpmaError.PROVIDER, full.error());
+        assertTrue(full.getMessage().contains("does not read what it is sent of shared memory"), full.getMessage());
+        assertAlive();
+        toHere.read();
+        assertTrue(toThere.announce(List.of(newFile())) || toHere.rangeCount() == 0);
+        toHere.read();
+        assertEquals(1, toHere.rangeCount(), "there is room again");
+    }
+
+    @Test
+    void whatIsGivenBackIsUnmappedHoweverMuchItIs() throws Exception {
+        for (int i = 0; i < MANY; i++) {
+            control.announce(List.of(newFile()), true);
+            if (i % 100 == 0) {
+                exchange();
+            }
+        }
+        exchange();
+        assertEquals(MANY, toHere.rangeCount());
+        for (Range file : files) {
+            toThere.withdraw(file);
+            control.askToLook();
+        }
+        assertAlive();
+        exchange();
+        assertEquals(0, toHere.rangeCount());
+        assertEquals(RegionTable.SIZE, there.mappings().bytes());
+        assertAlive();
+    }
+
+    /** Nobody looks, while ranges come and go: neither of the two sockets overflows. */
+    @Test
+    void rangesThatComeAndGoDoNotBreakAConnectionThatDoesNotLook() throws Exception {
+        for (int i = 0; i < MANY; i++) {
+            Range file = newFile();
+            control.announce(List.of(file), true);
+            toThere.withdraw(file);
+            control.askToLook();
+        }
+        assertAlive();
+        exchange();
+        assertEquals(0, toHere.rangeCount());
+        assertAlive();
+    }
+
+    @Test
+    void ofAFileThatWasNotSentTheOtherSideIsToldNothing() throws Exception {
+        int sent = 0;
+        Range unsent = newFile();
+        while (isSent(unsent)) {
+            sent++;
+            unsent = newFile();
+        }
+        toThere.withdraw(unsent);
+        toHere.read();
+        toThere.announce(List.of());
+        toHere.read();
+        assertEquals(sent, toHere.rangeCount());
+        assertAlive();
+    }
+
+    private boolean isSent(Range file) throws RpmaException {
+        toThere.announce(List.of(file));
+        try {
+            toThere.checkHasAll();
+            return true;
+        } catch (RpmaException e) {
+            return false;
+        }
+    }
+
+    /** The message that connects is the first one: the listener knows no other. */
+    @Test
+    void nothingIsAskedBeforeTheMessageThatConnects() throws Exception {
+        for (int i = 0; i < 200; i++) {
+            control.announce(List.of(newFile()), false);
+        }
+        assertFalse(Station.isReadable(otherControl.fd()));
+        assertAlive();
+    }
+}
