@@ -24,6 +24,7 @@ import java.util.TreeMap;
 
 /** A reserved range of addresses; what is committed in it lies in one file that peers can map. */
 final class SoftAddressRange implements AddressRange {
+    private static final int EBUSY = 16;
     private static final int RESERVED = Posix.MAP_PRIVATE | Posix.MAP_ANONYMOUS | Posix.MAP_NORESERVE;
 
     private final LocalProcess process;
@@ -97,6 +98,14 @@ final class SoftAddressRange implements AddressRange {
             throw SoftLog.failure(RpmaError.INVALID, "decommit: " + segment.regions().get()
                 + " memory regions are still registered in the part at offset " + offset + "; close them first");
         }
+        if (segment.lingering().get() > 0) {
+            process.limbo().sweep();
+            if (segment.lingering().get() > 0) {
+                throw SoftLog.failure(RpmaError.PROVIDER, EBUSY, "decommit: a process that has stopped in the middle of an"
+                    + " operation may still write to the part at offset " + offset + "; decommit it when"
+                    + " LocalMemoryRegion.isQuiescent says so, or close the range", null);
+            }
+        }
         pieces.remove(offset);
         process.remove(segment);
         range.punch(offset, length);
@@ -145,7 +154,8 @@ final class SoftAddressRange implements AddressRange {
         closed = true;
         pieces.values().forEach(process::remove);
         pieces.clear();
-        // At once, though peers may have it mapped until they look.
+        // At once, though peers may have it mapped until they look, and one that has stopped may still write to it: the pages are
+        // those of a file that nothing else will ever be in.
         range.punch(0, size);
         process.withdraw(range);
         range.close();

@@ -88,7 +88,10 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     // By number, with holes; an element is written before the array is written again.
     private volatile Attachment[] attachments = new Attachment[0];
     private int attached;
+    // Those of them that are closed, and whose peer may still be in a buffer.
+    private int lingering;
     private volatile boolean closed;
+    private volatile boolean destroyed;
 
     SoftSharedReceiveQueue(SoftPeer peer, int id, int slots, int completions) throws RpmaException {
         this.peer = peer;
@@ -320,8 +323,20 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     }
 
     /** Takes {@link #hold} back. */
-    synchronized void countDown() {
+    void countDown() {
+        countDown(false);
+    }
+
+    private synchronized void countDown(boolean lingered) {
         attached--;
+        lingering -= lingered ? 1 : 0;
+        if (closed && attached == 0) {
+            destroy();
+        }
+    }
+
+    private synchronized void countLingering() {
+        lingering++;
     }
 
     /** Returns the attachment of a number, or {@code null}. */
@@ -378,16 +393,34 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         if (closed) {
             return;
         }
-        if (attached > 0) {
-            throw SoftLog.failure(RpmaError.PROVIDER, 16, attached
+        if (attached > lingering) {
+            throw SoftLog.failure(RpmaError.PROVIDER, 16, attached - lingering
                 + " connections still take their receives from this queue: close them first", null);
         }
         closed = true;
         if (completionQueue != null) {
-            completionQueue.close();
+            completionQueue.markClosed();
         }
         peer.remove(this);
+        if (attached == 0) {
+            destroy();
+        }
+    }
+
+    private void destroy() {
+        if (completionQueue != null) {
+            completionQueue.close();
+        }
         memory.release();
+        destroyed = true;
+    }
+
+    @Override
+    public boolean isQuiescent() {
+        if (closed && !destroyed) {
+            peer.process().limbo().sweep();
+        }
+        return destroyed;
     }
 
     /** A completion that outlives its queue pair. */
@@ -410,6 +443,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         // Of the completion queue that polls several rings.
         private boolean active;
         private boolean finished;
+        private boolean lingers;
         private int idlePolls;
 
         Attachment(SoftSharedReceiveQueue queue, QueuePair queuePair, HalfMemory half, int index, int firstPosition, long ring,
@@ -551,6 +585,12 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             }
         }
 
+        /** The queue pair is closed, but its peer may still fill a receive: the queue may be closed, and is destroyed later. */
+        void linger() {
+            lingers = true;
+            queue.countLingering();
+        }
+
         /** Ends the queue pair's part. Nothing is published in its ring any more. */
         void detach() {
             if (queue.completionQueue != null) {
@@ -561,7 +601,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
                 half.release();
             }
             // The last step: from here on the queue may be closed, and its memory unmapped.
-            queue.countDown();
+            queue.countDown(lingers);
         }
 
         /**
