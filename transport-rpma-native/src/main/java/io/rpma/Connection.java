@@ -162,9 +162,19 @@ public interface Connection extends AutoCloseable {
 
     /**
      * Destroys the connection and everything that belongs to it ({@code rpma_conn_delete}); the other side learns of it. Its
-     * descriptors are closed: take them out of any epoll set first. What was still posted is not reported any more. Closing
+     * descriptors are closed: take them out of any epoll set first. What was still posted is not reported any more. Never waits
+     * for the other side: {@link #isQuiescent} tells when the memory of the receives may be used for something else. Closing
      * again does nothing.
      */
     @Override
     void close() throws RpmaException;
+
+    /**
+     * Returns whether the connection is closed and the other side can no longer write to the memory of the receives that were
+     * posted for it. With librpma that is so as soon as the connection is closed. The software provider has no device that could
+     * be told to stop: if the other side's process was executing an operation when the connection was closed, that operation goes
+     * on until it is complete or the process ends, and if the process has been stopped ({@code SIGSTOP}) that may take any time.
+     * Any thread may call it.
+     */
+    boolean isQuiescent();
 }

@@ -59,10 +59,18 @@ public interface LocalMemoryRegion extends AutoCloseable {
 
     /**
      * Deregisters the memory ({@code rpma_mr_dereg}); the memory itself stays. No work request may still use the region: a
-     * receive posted in it kills its queue pair later. Closing again does nothing.
+     * receive posted in it kills its queue pair later. Never waits for an operation of a peer: {@link #isQuiescent} tells when
+     * the memory may be used for something else, or freed. Closing again does nothing.
      *
      * @throws RpmaException {@link RpmaError#PROVIDER} if the device refuses
      */
     @Override
     void close() throws RpmaException;
+
+    /**
+     * Returns whether the region is closed and no peer can be in its memory any more. With librpma that is so as soon as the
+     * region is closed. With the software provider an operation that a peer's process was executing in the region when it was
+     * closed goes on until it is complete or that process ends; see {@link Connection#isQuiescent}. Any thread may call it.
+     */
+    boolean isQuiescent();
 }

@@ -34,10 +34,18 @@ public interface SharedReceiveQueue extends AutoCloseable {
     CompletionQueue receiveCompletionQueue();
 
     /**
-     * Destroys the queue ({@code rpma_srq_delete}). Closing again does nothing.
+     * Destroys the queue ({@code rpma_srq_delete}). {@link #isQuiescent} tells when the memory of its receives may be used for
+     * something else. Closing again does nothing.
      *
      * @throws RpmaException {@link RpmaError#PROVIDER} while a connection uses it
      */
     @Override
     void close() throws RpmaException;
+
+    /**
+     * Returns whether the queue is closed and no peer can write to the memory of its receives any more. With librpma that is so
+     * as soon as the queue is closed; with the software provider, when that can be said of its connections
+     * ({@link Connection#isQuiescent}). Any thread may call it.
+     */
+    boolean isQuiescent();
 }

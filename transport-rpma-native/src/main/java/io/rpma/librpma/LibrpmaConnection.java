@@ -59,6 +59,7 @@ final class LibrpmaConnection extends LibrpmaHandle implements Connection {
     private final long scratchAddress = scratch.address();
     // The pointer for what goes to the send queue: 0 until that may be used, and again once the connection is closed.
     private long sender;
+    private volatile boolean quiescent;
 
     private LibrpmaConnection(long handle, LibrpmaPeer peer, LibrpmaSharedReceiveQueue sharedReceiveQueue, boolean incoming,
             InetSocketAddress asked) throws RpmaException {
@@ -305,11 +306,18 @@ final class LibrpmaConnection extends LibrpmaHandle implements Connection {
         try {
             delete(Librpma.CONN_DELETE, "rpma_conn_delete", pointer);
         } finally {
+            // The first thing that the function destroys is the queue pair.
+            quiescent = true;
             if (sharedReceiveQueue != null) {
                 sharedReceiveQueue.release();
             }
             peer.release();
         }
+    }
+
+    @Override
+    public boolean isQuiescent() {
+        return quiescent;
     }
 
     /**

@@ -38,6 +38,7 @@ final class LibrpmaLocalMemoryRegion extends LibrpmaHandle implements LocalMemor
     private final long size;
     private final int descriptorSize;
     private final Set<MemoryUsage> usages;
+    private volatile boolean quiescent;
 
     private LibrpmaLocalMemoryRegion(long handle, LibrpmaPeer peer, MemorySegment memory, int usageBits) throws RpmaException {
         super("local memory region", handle);
@@ -170,10 +171,16 @@ final class LibrpmaLocalMemoryRegion extends LibrpmaHandle implements LocalMemor
         if (pointer != 0) {
             try {
                 delete(Librpma.MR_DEREG, "rpma_mr_dereg", pointer);
+                quiescent = true;
             } finally {
                 REGISTERED.remove(this);
                 peer.release();
             }
         }
+    }
+
+    @Override
+    public boolean isQuiescent() {
+        return quiescent;
     }
 }

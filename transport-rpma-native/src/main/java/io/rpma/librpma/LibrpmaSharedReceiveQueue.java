@@ -26,6 +26,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 final class LibrpmaSharedReceiveQueue extends LibrpmaParent implements SharedReceiveQueue {
     private final LibrpmaPeer peer;
     private final LibrpmaCompletionQueue completionQueue;
+    private volatile boolean quiescent;
 
     private LibrpmaSharedReceiveQueue(long handle, LibrpmaPeer peer) throws RpmaException {
         super("shared receive queue", handle);
@@ -101,9 +102,15 @@ final class LibrpmaSharedReceiveQueue extends LibrpmaParent implements SharedRec
             }
             try {
                 delete(Librpma.SRQ_DELETE, "rpma_srq_delete", pointer);
+                quiescent = true;
             } finally {
                 peer.release();
             }
         }
+    }
+
+    @Override
+    public boolean isQuiescent() {
+        return quiescent;
     }
 }

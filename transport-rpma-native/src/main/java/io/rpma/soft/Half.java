@@ -31,10 +31,15 @@ final class Half {
     static final int STALLED = Memory.APART + 4;
     /**
      * Odd while the owner executes an operation in the peer's memory, or tells the peer of it. Whoever takes memory away makes
-     * that known first (the state, a region's stamp), then waits until this word is even or has changed: what is executed from
-     * then on has seen it.
+     * that known first (the state, a region's stamp), and uses it for something else once this word is even or has changed: what
+     * is executed from then on has seen it.
      */
     static final int BUSY = 2 * Memory.APART;
+    /**
+     * Where in the peer's memory the operation is that the owner executes: the key of a region, {@link #POSTED_RECEIVES}, or
+     * {@link RegionTable#NO_REGION}. Written before {@link #BUSY} becomes odd.
+     */
+    static final int BUSY_REGION = BUSY + 4;
     /** The armed word of the owner's completion queue. */
     static final int ARMED = 3 * Memory.APART;
     /** The armed word of the owner's receive completion queue. */
@@ -48,6 +53,8 @@ final class Half {
     static final int BROKEN = 1;
     /** The peer has been waiting for a shared receive for a while. The owner takes it back. */
     static final int STARVED = 2;
+    /** No region has this key: it stands for the buffers of posted receives. */
+    static final int POSTED_RECEIVES = RegionTable.BAD_KEY;
 
     /** Not connected yet: what is sent to it waits. */
     static final int INITIAL = 0;

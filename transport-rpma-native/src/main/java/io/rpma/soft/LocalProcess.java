@@ -43,6 +43,8 @@ final class LocalProcess {
     /** How long what is shared with another process outlives the last connection to it. */
     private static final long KEEP_MILLIS = 1_000;
     private static final long MAX_SWEEP_MILLIS = 4_000;
+    /** Closed connections whose memory a process that has stopped may keep out of use; then it gets no further ones. */
+    private static final int MAX_STOPPED = 64;
 
     private final RemoteProcess.Identity identity;
     private final int user = Libc.geteuid();
@@ -62,6 +64,7 @@ final class LocalProcess {
     // The lock of their counts, too.
     private final List<RemoteProcess> remotes = new ArrayList<>();
     private boolean sweepScheduled;
+    private final LimboList limbo = new LimboList();
 
     LocalProcess() {
         SecureRandom random = new SecureRandom();
@@ -117,6 +120,7 @@ final class LocalProcess {
 
     void remove(SoftPeer peer) {
         peers.remove(peer.domain());
+        limbo.sweep();
         // Without a protection domain nothing can be connected.
         sweep(peers.isEmpty() ? 0 : KEEP_MILLIS);
     }
@@ -164,6 +168,12 @@ final class LocalProcess {
             throw SoftLog.failure(RpmaError.PROVIDER, 12, SoftDevice.MAX_QUEUE_PAIRS + " queue pairs are in use, which is the"
                 + " limit of the software provider", null);
         }
+        RemoteProcess other = half.owner();
+        if (limbo.connections(other.pid()) >= MAX_STOPPED) {
+            throw SoftLog.failure(RpmaError.PROVIDER, Posix.EAGAIN, "process " + other.pid() + " has stopped in the middle of an"
+                + " operation on each of " + MAX_STOPPED + " connections that are closed on this side; it gets no further"
+                + " connection before it goes on or ends", null);
+        }
         int number = nextNumber();
         QueuePair queuePair = new QueuePair(peer, number, sizes, half, channel, receiveChannel);
         if (queuePair.attachment() != null) {
@@ -190,22 +200,30 @@ final class LocalProcess {
         return queuePairs.get(number);
     }
 
-    /** Makes a region invalid and waits until no operation can be under way in it. */
-    void deregister(int key) throws RpmaException {
+    /**
+     * Makes a region invalid. Operations under way in it are not waited for.
+     *
+     * @param key of the region
+     * @param usages that it is registered for
+     * @return the time until they have ended, or {@code null} if there are none; after it {@link #forget} is to follow
+     */
+    GracePeriod deregister(int key, int usages) {
         regions.invalidate(key);
-        RpmaException stopped = null;
+        GracePeriod period = null;
         for (QueuePair queuePair : queuePairs.values()) {
-            try {
-                queuePair.awaitPeer();
-            } catch (RpmaException e) {
-                stopped = e;
-            }
+            period = GracePeriod.with(period, queuePair.peerOperation(key, usages));
         }
-        if (stopped != null) {
-            // The place in the table stays taken.
-            throw stopped;
-        }
+        return period == null || period.endsAtOnce() ? null : period;
+    }
+
+    /** Lets the key of a region be used anew in which no operation is under way any more. */
+    void forget(int key) {
         regions.remove(key);
+    }
+
+    /** Returns what is closed, and waits until no peer can be in it any more. */
+    LimboList limbo() {
+        return limbo;
     }
 
     // ---- shared receive queues

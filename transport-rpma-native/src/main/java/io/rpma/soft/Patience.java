@@ -14,28 +14,23 @@ package io.rpma.soft;
 
 import java.util.concurrent.locks.LockSupport;
 
-/** Waits for another process or thread that is about to be done: spins, then yields, then sleeps, and gives up in the end. */
+/** Waits for another thread of this process that is about to be done: spins, then yields, then sleeps. Not for a peer. */
 final class Patience {
     private static final int SPINS = 1000;
     private static final int YIELDS = 2000;
     private static final long NAP_NANOS = 50_000;
-    private static final long LIMIT_NANOS = Long.getLong("io.rpma.soft.patienceMillis", 5_000) * 1_000_000;
 
-    private final long start = System.nanoTime();
     private int rounds;
 
-    /** Waits a moment. Returns whether it is worth going on. */
-    boolean pause() {
+    /** Waits a moment. */
+    void pause() {
         rounds++;
         if (rounds < SPINS) {
             Thread.onSpinWait();
-            return true;
-        }
-        if (rounds < YIELDS) {
+        } else if (rounds < YIELDS) {
             Thread.yield();
-            return true;
+        } else {
+            LockSupport.parkNanos(NAP_NANOS);
         }
-        LockSupport.parkNanos(NAP_NANOS);
-        return System.nanoTime() - start < LIMIT_NANOS;
     }
 }

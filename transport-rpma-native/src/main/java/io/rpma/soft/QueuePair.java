@@ -81,6 +81,7 @@ final class QueuePair {
     private static final VarHandle STATE;
     private static final VarHandle EXECUTING;
     private static final VarHandle AGAIN;
+    private static final VarHandle BUSY;
     private static final VarHandle WAITING_TAIL;
     private static final VarHandle WAITING_HEAD;
 
@@ -90,6 +91,7 @@ final class QueuePair {
             STATE = lookup.findVarHandle(QueuePair.class, "state", int.class);
             EXECUTING = lookup.findVarHandle(QueuePair.class, "executing", boolean.class);
             AGAIN = lookup.findVarHandle(QueuePair.class, "again", boolean.class);
+            BUSY = lookup.findVarHandle(QueuePair.class, "busy", int.class);
             WAITING_TAIL = lookup.findVarHandle(QueuePair.class, "waitingTail", long.class);
             WAITING_HEAD = lookup.findVarHandle(QueuePair.class, "waitingHead", long.class);
         } catch (ReflectiveOperationException e) {
@@ -132,6 +134,7 @@ final class QueuePair {
     private long found;
     private long remotePosition;
     private long remoteConsumed;
+    // Odd while it executes: for the threads of this process, which do not believe the word that a peer could write to.
     private int busy;
     private long stalls;
     private int announcement;
@@ -147,6 +150,7 @@ final class QueuePair {
     private long waitingTail;
     private long waitingHead;
     private volatile boolean peerGone;
+    private volatile boolean reclaimed;
 
     /**
      * Creates a queue pair that is not connected.
@@ -425,7 +429,7 @@ final class QueuePair {
     }
 
     private boolean isPeerBusy() {
-        return remote != null && !peerGone && (Memory.getIntVolatile(remoteBase + Half.BUSY) & 1) != 0 && !control.isPeerGone();
+        return remote != null && (Memory.getIntVolatile(remoteBase + Half.BUSY) & 1) != 0 && !remoteProcess.hasEnded();
     }
 
     // ---- work requests
@@ -672,7 +676,7 @@ final class QueuePair {
         announcement = reason;
         if (reason == NO_RECEIVE && remoteShared != null) {
             // The number there is another queue pair's once the peer has closed.
-            enter();
+            enter(RegionTable.NO_REGION);
             if (Memory.getIntAcquire(remoteBase + Half.STATE) == Half.READY) {
                 remoteShared.announceWaiting(remoteSharedIndex);
             }
@@ -706,18 +710,26 @@ final class QueuePair {
         return stands;
     }
 
-    /** Marks this queue pair busy: the peer takes no memory away from here on, or this side sees that it has. */
-    private void enter() {
-        busy++;
-        Memory.putInt(base + Half.BUSY, busy);
+    /**
+     * Marks this queue pair busy: the peer takes no memory away from here on, or this side sees that it has.
+     *
+     * @param region the key of the region that the operation reaches, {@link Half#POSTED_RECEIVES}, or
+     *     {@link RegionTable#NO_REGION}
+     */
+    private void enter(int region) {
+        int mark = busy + 1;
+        BUSY.setRelease(this, mark);
+        Memory.putInt(base + Half.BUSY_REGION, region);
+        Memory.putIntRelease(base + Half.BUSY, mark);
         Memory.fullFence();
     }
 
     /** Ends what {@link #enter} has begun, if anything has. */
     private void leave() {
-        if ((busy & 1) != 0) {
-            busy++;
-            Memory.putIntRelease(base + Half.BUSY, busy);
+        int mark = busy;
+        if ((mark & 1) != 0) {
+            BUSY.setRelease(this, mark + 1);
+            Memory.putIntRelease(base + Half.BUSY, mark + 1);
         }
     }
 
@@ -738,7 +750,7 @@ final class QueuePair {
             }
             localAddress = local.address() + localOffset;
         }
-        enter();
+        enter(operation <= SEND_IMMEDIATE ? Half.POSTED_RECEIVES : target != null ? target.key() : RegionTable.NO_REGION);
         int status = NOT_READY;
         try {
             status = executeBusy(operation, localAddress, target, remoteOffset, length, immediate, value);
@@ -922,7 +934,13 @@ final class QueuePair {
 
     private int copyTo(RemoteRegion region, long offset, long source, long length) {
         if (region.local() != 0) {
-            StreamingCopy.copy(source, region.local() + offset, length);
+            long first = 0;
+            if (Faults.ENABLED) {
+                first = length / 2;
+                StreamingCopy.copy(source, region.local() + offset, first);
+                Faults.at("copying");
+            }
+            StreamingCopy.copy(source + first, region.local() + offset + first, length - first);
             return SUCCESS;
         }
         return control.isPeerGone() ? RETRY_EXC_ERR
@@ -983,57 +1001,71 @@ final class QueuePair {
     // ---- taking memory away
 
     /**
-     * Waits until the operation that the peer may be executing in this process's memory has ended; those that follow see what
-     * was written before this call.
+     * Returns the operation that the peer is executing in memory of this process; those that it begins later see what was
+     * written before this call. If the peer's end is in this process, the thread that executes is waited for instead: it can no
+     * more have stopped than this one.
      *
-     * @throws RpmaException {@link RpmaError#PROVIDER} if the peer's process neither goes on nor dies
+     * @return the operation, or {@code null} if there is none
      */
-    void awaitPeer() throws RpmaException {
+    GracePeriod.Operation peerOperation() {
+        return peerOperation(RegionTable.NO_REGION, 0, true);
+    }
+
+    /**
+     * Returns the operation that the peer is executing in a region of this process, which is invalid from before this call.
+     *
+     * @param key of the region
+     * @param usages that it is registered for
+     * @return the operation, or {@code null} if there is none
+     */
+    GracePeriod.Operation peerOperation(int key, int usages) {
+        return peerOperation(key, usages, false);
+    }
+
+    private GracePeriod.Operation peerOperation(int key, int usages, boolean any) {
         RemoteEnd end = remote;
         if (end == null || !end.tryRetain()) {
-            return;
+            return null;
         }
-        try {
-            long word = end.base() + Half.BUSY;
-            int mark = Memory.getIntVolatile(word);
-            if ((mark & 1) != 0 && !peerGone) {
-                Patience patience = new Patience();
-                while (Memory.getIntVolatile(word) == mark && !peerGone && !control.isPeerGone()) {
-                    if (!patience.pause()) {
-                        throw SoftLog.failure(RpmaError.PROVIDER, "process " + end.process().pid() + " has stopped"
-                            + " in the middle of an operation in memory of this process; the memory must not be used for"
-                            + " anything else before that process goes on or ends");
-                    }
-                }
+        long word = end.base() + Half.BUSY;
+        int mark = Memory.getIntVolatile(word);
+        boolean concerned = (mark & 1) != 0;
+        if (concerned && !any) {
+            // Of this operation or of one that began later, and then has seen that the region is invalid.
+            int region = Memory.getIntVolatile(end.base() + Half.BUSY_REGION);
+            concerned = region == key || region == Half.POSTED_RECEIVES && (usages & MemoryUsage.RECV.bit()) != 0;
+        }
+        if (concerned && end.process().isSelf()) {
+            Patience patience = new Patience();
+            while (Memory.getIntVolatile(word) == mark) {
+                patience.pause();
             }
-        } finally {
-            end.release();
+            concerned = false;
         }
+        if (!concerned) {
+            end.release();
+            return null;
+        }
+        return new GracePeriod.Operation(end, mark);
     }
 
     /** Waits until the operation that a thread of this process may be executing by this queue pair has ended. */
     void awaitOwn() {
-        if (!half.tryRetain()) {
-            return;
-        }
-        int mark = Memory.getIntVolatile(base + Half.BUSY);
+        int mark = (int) BUSY.getVolatile(this);
         if ((mark & 1) != 0) {
             // However long it takes: that thread would crash the process, and can no more have died than this one.
             Patience patience = new Patience();
-            while (Memory.getIntVolatile(base + Half.BUSY) == mark) {
+            while ((int) BUSY.getVolatile(this) == mark) {
                 patience.pause();
             }
         }
-        half.release();
     }
 
     /**
-     * Closes: from now on nothing executes here, and nothing the peer executes reaches this end.
-     *
-     * @throws RpmaException {@link RpmaError#PROVIDER} if the peer's process has stopped in the middle of an operation; all
-     *     is closed all the same
+     * Closes: from now on nothing executes here, and nothing that the peer begins reaches this end. What the peer is executing
+     * is not waited for: until that has ended, this end stays as it is, and {@link #isReclaimed()} returns {@code false}.
      */
-    void close() throws RpmaException {
+    void close() {
         if ((int) STATE.getAndSet(this, CLOSED) == CLOSED) {
             return;
         }
@@ -1050,17 +1082,34 @@ final class QueuePair {
             }
             Thread.onSpinWait();
         }
-        try {
-            awaitPeer();
-        } finally {
-            process.remove(this);
+        GracePeriod period = GracePeriod.with(null, peerOperation());
+        if (period == null || period.endsAtOnce()) {
+            reclaim();
+        } else {
             if (attachment != null) {
-                attachment.detach();
+                attachment.linger();
             }
-            if (remote != null) {
-                remote.release();
-            }
-            half.release();
+            process.limbo().add(period, remoteProcess.pid(), this::reclaim);
         }
+    }
+
+    private void reclaim() {
+        process.remove(this);
+        if (attachment != null) {
+            attachment.detach();
+        }
+        if (remote != null) {
+            remote.release();
+        }
+        half.release();
+        reclaimed = true;
+    }
+
+    /** Returns whether it is closed, and the peer can do nothing any more by this connection. */
+    boolean isReclaimed() {
+        if (!reclaimed) {
+            process.limbo().sweep();
+        }
+        return reclaimed;
     }
 }

@@ -123,7 +123,7 @@ final class Queues {
     }
 
     /** Closes everything. */
-    void close() throws RpmaException {
+    void close() {
         try {
             queuePair.close();
         } finally {

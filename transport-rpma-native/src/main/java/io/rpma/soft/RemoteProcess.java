@@ -74,6 +74,7 @@ final class RemoteProcess {
     private int sent;
     private boolean broken;
     private boolean closed;
+    private boolean stopReported;
 
     // Grows by replacement; the elements are immutable and found again by their key, so that no fence is needed to read one.
     private volatile RemoteRegion[] regions = NO_REGIONS;
@@ -208,6 +209,26 @@ final class RemoteProcess {
     /** Returns whether the link can no longer be used for another connection. */
     synchronized boolean isGone() {
         return closed || broken || link != null && link.hasHungUp();
+    }
+
+    /**
+     * Returns whether the other process can do nothing any more in memory that it has had from this one: it has died, or has
+     * closed its side, which it does when it has no connection left. The end of a control socket does not say that much.
+     */
+    synchronized boolean hasEnded() {
+        return link != null && (closed || link.hasHungUp());
+    }
+
+    /** Tells the log, once, that the other process has stopped in the middle of an operation. */
+    void reportStopped() {
+        synchronized (this) {
+            if (stopReported) {
+                return;
+            }
+            stopReported = true;
+        }
+        SoftLog.violation("process " + pid + " has stopped in the middle of an operation in memory of this process; what it may"
+            + " still write to is not used for anything else before that process goes on or ends");
     }
 
     /** Returns whether the other process has not been heard of yet. */

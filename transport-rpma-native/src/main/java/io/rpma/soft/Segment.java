@@ -20,6 +20,7 @@ final class Segment {
     private final long address;
     private final long size;
     private final AtomicInteger regions = new AtomicInteger();
+    private final AtomicInteger lingering = new AtomicInteger();
 
     Segment(Range range, long address, long size) {
         this.range = range;
@@ -43,6 +44,11 @@ final class Segment {
     /** Returns the number of regions registered in it. */
     AtomicInteger regions() {
         return regions;
+    }
+
+    /** Returns the number of regions that are closed, and that a peer may still be in. */
+    AtomicInteger lingering() {
+        return lingering;
     }
 
     boolean contains(long other, long length) {

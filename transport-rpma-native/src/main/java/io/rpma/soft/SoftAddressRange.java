@@ -24,6 +24,8 @@ import java.util.TreeMap;
 
 /** A reserved range of addresses; what is committed in it lies in a file that peers can map. */
 final class SoftAddressRange implements AddressRange {
+    private static final int EBUSY = 16;
+
     private final LocalProcess process;
     private final Ranges.Part part;
     private final long address;
@@ -83,6 +85,14 @@ final class SoftAddressRange implements AddressRange {
             throw SoftLog.failure(RpmaError.INVALID, "decommit: " + segment.regions().get()
                 + " memory regions are still registered in the part at offset " + offset + "; close them first");
         }
+        if (segment.lingering().get() > 0) {
+            process.limbo().sweep();
+            if (segment.lingering().get() > 0) {
+                throw SoftLog.failure(RpmaError.PROVIDER, EBUSY, "decommit: a process that has stopped in the middle of an"
+                    + " operation may still write to the part at offset " + offset + "; decommit it when"
+                    + " LocalMemoryRegion.isQuiescent says so, or close the range", null);
+            }
+        }
         pieces.remove(offset);
         process.remove(segment);
         part.range().decommit(part.offset() + offset, length);
@@ -128,7 +138,8 @@ final class SoftAddressRange implements AddressRange {
         pieces.values().forEach(process::remove);
         pieces.clear();
         try {
-            // At once, though peers may have it mapped until they look.
+            // At once, though peers may have it mapped until they look, and one that has stopped may still write to it: nothing else
+            // is ever put into this part of the file.
             part.range().decommit(part.offset(), size);
         } catch (RpmaException e) {
             // Logged. The addresses are given back with the file.

@@ -235,7 +235,7 @@ final class SoftConnection implements Connection {
     }
 
     @Override
-    public void close() throws RpmaException {
+    public void close() {
         if (closed) {
             return;
         }
@@ -253,6 +253,11 @@ final class SoftConnection implements Connection {
             }
             peer.removeChild();
         }
+    }
+
+    @Override
+    public boolean isQuiescent() {
+        return closed && queuePair.isReclaimed();
     }
 
     // ---- what it is

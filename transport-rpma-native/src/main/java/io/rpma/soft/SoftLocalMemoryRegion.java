@@ -42,6 +42,7 @@ final class SoftLocalMemoryRegion implements LocalMemoryRegion {
     private final int key;
     private final Segment segment;
     private volatile boolean open = true;
+    private volatile boolean quiescent;
 
     /**
      * Creates the region.
@@ -176,20 +177,42 @@ final class SoftLocalMemoryRegion implements LocalMemoryRegion {
     }
 
     @Override
-    public void close() throws RpmaException {
+    public void close() {
         synchronized (this) {
             if (!open) {
                 return;
             }
             open = false;
         }
-        try {
-            peer.process().deregister(key);
-        } finally {
-            if (segment != null) {
-                segment.regions().decrementAndGet();
-            }
-            peer.removeChild();
+        LocalProcess process = peer.process();
+        GracePeriod period = process.deregister(key, usages);
+        if (period == null) {
+            reclaim();
+        } else if (segment == null) {
+            process.limbo().add(period, 0, this::reclaim);
+        } else {
+            segment.lingering().incrementAndGet();
+            process.limbo().add(period, 0, () -> {
+                reclaim();
+                segment.lingering().decrementAndGet();
+            });
         }
+        if (segment != null) {
+            segment.regions().decrementAndGet();
+        }
+        peer.removeChild();
+    }
+
+    private void reclaim() {
+        peer.process().forget(key);
+        quiescent = true;
+    }
+
+    @Override
+    public boolean isQuiescent() {
+        if (!quiescent && !open) {
+            peer.process().limbo().sweep();
+        }
+        return quiescent;
     }
 }

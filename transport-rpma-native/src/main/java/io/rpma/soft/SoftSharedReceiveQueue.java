@@ -110,7 +110,10 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     // By number, with holes; an element is written before the array is written again.
     private volatile Attachment[] attachments = new Attachment[0];
     private int attached;
+    // Those of them that are closed, and whose peer may still be in a buffer.
+    private int lingering;
     private volatile boolean closed;
+    private volatile boolean destroyed;
 
     SoftSharedReceiveQueue(SoftPeer peer, int id, int slots, int completions) throws RpmaException {
         this.peer = peer;
@@ -462,8 +465,20 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     }
 
     /** Takes {@link #hold} back. */
-    synchronized void countDown() {
+    void countDown() {
+        countDown(false);
+    }
+
+    private synchronized void countDown(boolean lingered) {
         attached--;
+        lingering -= lingered ? 1 : 0;
+        if (closed && attached == 0) {
+            destroy();
+        }
+    }
+
+    private synchronized void countLingering() {
+        lingering++;
     }
 
     /** Returns the attachment of a number, or {@code null}. */
@@ -654,17 +669,35 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         if (closed) {
             return;
         }
-        if (attached > 0) {
-            throw SoftLog.failure(RpmaError.PROVIDER, 16, attached
+        if (attached > lingering) {
+            throw SoftLog.failure(RpmaError.PROVIDER, 16, attached - lingering
                 + " connections still take their receives from this queue: close them first", null);
         }
         closed = true;
         if (completionQueue != null) {
-            completionQueue.close();
+            completionQueue.markClosed();
         }
         peer.remove(this);
+        if (attached == 0) {
+            destroy();
+        }
+    }
+
+    private void destroy() {
+        if (completionQueue != null) {
+            completionQueue.close();
+        }
         posted.release();
         memory.release();
+        destroyed = true;
+    }
+
+    @Override
+    public boolean isQuiescent() {
+        if (closed && !destroyed) {
+            peer.process().limbo().sweep();
+        }
+        return destroyed;
     }
 
     /** A completion that outlives its queue pair. */
@@ -688,6 +721,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         private boolean finished;
         // Whether the peer was in the middle of an operation when this ended.
         private boolean heldAtEnd;
+        private boolean lingers;
         private int idlePolls;
 
         Attachment(SoftSharedReceiveQueue queue, QueuePair queuePair, HalfMemory half, int index, long ring,
@@ -865,6 +899,12 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             }
         }
 
+        /** The queue pair is closed, but its peer may still fill a receive: the queue may be closed, and is destroyed later. */
+        void linger() {
+            lingers = true;
+            queue.countLingering();
+        }
+
         /** Ends the queue pair's part. Nothing is published in its ring any more. */
         void detach() {
             heldAtEnd = (peerBusyMark() & 1) != 0;
@@ -876,7 +916,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
                 half.release();
             }
             // The last step: from here on the queue may be closed, and its memory unmapped.
-            queue.countDown();
+            queue.countDown(lingers);
         }
 
         /**

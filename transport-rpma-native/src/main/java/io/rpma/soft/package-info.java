@@ -29,6 +29,14 @@
  * of it ({@link io.rpma.soft.HalfMemory}); all of it is unmapped a second after the last connection, or at once when the other
  * process is gone.
  *
+ * <p>Memory that is taken away from a peer (by closing a connection, a region or a shared receive queue) may still be written to by
+ * the operation that the peer's process is in the middle of, and if that process has been stopped, this may last for any time. No
+ * thread waits for it. The memory is reclaimed by quiescent states: each queue pair publishes whether it executes an operation
+ * and where ({@link io.rpma.soft.Half#BUSY}, {@link io.rpma.soft.Half#BUSY_REGION}); whoever takes memory away makes that known
+ * first, then notes which peers are in it. If there are any, what is closed goes into the {@link io.rpma.soft.LimboList} until
+ * each of them has left ({@link io.rpma.soft.GracePeriod}) or its process has ended, and {@code isQuiescent} of the closed object
+ * tells its user. A process that has stopped on 64 connections which are closed here gets no further connection.
+ *
  * <p>One thing an adapter does and this cannot: a send that finds no posted receive waits at its sender, and goes on when the
  * sender makes a call or sleeps on a descriptor of the connection, which the target rings as soon as it posts a receive. A
  * sender that does neither keeps its message back. Whoever counts credits never gets there.

@@ -17,6 +17,8 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.OutputStreamWriter;
 import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -53,9 +55,9 @@ final class Child implements AutoCloseable {
         return start(List.of("-Dio.rpma.soft.faults=true"), all);
     }
 
-    /** Starts a process that runs {@link Interleavings}; its patience is shorter than what they wait for. */
+    /** Starts a process that runs {@link Interleavings}. */
     static Child interleavings() throws IOException {
-        return start(List.of("-Dio.rpma.soft.faults=true", "-Dio.rpma.soft.patienceMillis=100"), List.of("interleave", "0"));
+        return start(List.of("-Dio.rpma.soft.faults=true"), List.of("interleave", "0"));
     }
 
     private static Child start(List<String> options, List<String> arguments) throws IOException {
@@ -78,6 +80,19 @@ final class Child implements AutoCloseable {
 
     long pid() {
         return process.pid();
+    }
+
+    /** Waits until it has been stopped. */
+    void awaitStop() throws IOException {
+        while (!Files.readString(Path.of("/proc/" + pid() + "/stat")).contains(") T ")) {
+            Station.pause();
+        }
+    }
+
+    /** Lets it go on after it has stopped itself at a place. */
+    void goOn() {
+        SoftChild.signal(pid(), SoftChild.SIGCONT);
+        order("go on");
     }
 
     /** Waits until it has ended. */

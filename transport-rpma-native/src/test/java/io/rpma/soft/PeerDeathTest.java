@@ -153,6 +153,8 @@ class PeerDeathTest {
                             shared.receive(station.region, batch.context(i) * 64, 64, batch.context(i));
                         }
                     }
+                    // Not until then is it certain that the other process does nothing more.
+                    child.awaitEnd();
                     doomed.close();
                     ended = true;
                 }
@@ -161,7 +163,6 @@ class PeerDeathTest {
                 assertEquals(place.equals("published") ? 0 : 1, reports);
                 assertEquals(reports, lost.size());
             }
-            child.awaitEnd();
             healthy.close();
         }
         config.close();
@@ -265,6 +266,9 @@ class PeerDeathTest {
                     Station.pause();
                 }
                 region.close();
+                while (!region.isQuiescent()) {
+                    Station.pause();
+                }
                 byte[] after = memory.toArray(JAVA_BYTE);
                 child.expect("REM_ACCESS_ERR");
                 assertUntouched(memory, after);
@@ -301,6 +305,9 @@ class PeerDeathTest {
                     }
                 } else {
                     connection.close();
+                    while (!connection.isQuiescent()) {
+                        Station.pause();
+                    }
                 }
                 byte[] after = station.memory.asSlice(0, 8L * LARGE).toArray(JAVA_BYTE);
                 child.expect("RETRY_EXC_ERR");

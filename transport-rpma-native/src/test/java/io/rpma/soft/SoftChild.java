@@ -25,7 +25,9 @@ import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import io.rpma.posix.Posix;
 import java.io.BufferedReader;
+import java.io.IOException;
 import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
@@ -49,6 +51,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 final class SoftChild {
     private static final int SIGKILL = 9;
     private static final int SIGSTOP = 19;
+    static final int SIGCONT = 18;
     private static final MethodHandle KILL = Posix.downcall("kill", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
 
     private final Station station;
@@ -78,6 +81,8 @@ final class SoftChild {
             case "flood" -> child.flood();
             case "reconnect" -> child.reconnect();
             case "many" -> child.many();
+            case "hold" -> child.hold();
+            case "connect" -> child.connect();
             case "interleave" -> child.interleave();
             default -> throw new IllegalArgumentException(arguments[0]);
         }
@@ -99,9 +104,14 @@ final class SoftChild {
         System.out.flush();
     }
 
-    private void signal(int number) {
+    private static void signal(int number) {
+        signal(ProcessHandle.current().pid(), number);
+    }
+
+    /** Sends a signal to a process. */
+    static void signal(long pid, int number) {
         try {
-            int ignored = (int) KILL.invokeExact((int) ProcessHandle.current().pid(), number);
+            int ignored = (int) KILL.invokeExact((int) pid, number);
         } catch (Throwable e) {
             throw Posix.unexpected(e);
         }
@@ -240,6 +250,49 @@ final class SoftChild {
         for (int i = 0;; i++) {
             connection.send(station.region, 0, 64, CompletionFlag.ALWAYS, i);
             Station.expect(connection.completionQueue(), i, 0);
+        }
+    }
+
+    /**
+     * Sends a megabyte of the value 7, or writes it to a region, and stops itself at a place of that: {@code hold PORT PLACE
+     * [DESCRIPTOR]}. Continued, and told so, it goes on; answers with the status of the work request.
+     */
+    private void hold() throws Exception {
+        String place = arguments[2];
+        RemoteMemoryRegion target = arguments.length > 3 ? remote(arguments[3]) : null;
+        AtomicInteger left = new AtomicInteger(1);
+        Connection connection = station.connect(port, config(), 0);
+        station.memory.asSlice(0, 1 << 20).fill((byte) 7);
+        say("ready");
+        Faults.hook(reached -> {
+            if (reached.equals(place) && left.decrementAndGet() == 0) {
+                signal(SIGSTOP);
+                try {
+                    // The signal may be another thread's to take; this one comes no further before it is told.
+                    input.readLine();
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            }
+        });
+        if (target == null) {
+            connection.send(station.region, 0, 1 << 20, CompletionFlag.ALWAYS, 1);
+        } else {
+            connection.write(target, 0, station.region, 0, 1 << 20, CompletionFlag.ALWAYS, 1);
+        }
+        WorkCompletions one = new WorkCompletions(1);
+        Station.await(connection.completionQueue(), one, Station.Waiting.BLOCKING);
+        say(one.status(0).name());
+        input.readLine();
+    }
+
+    /** Connects once for each line that it is told, and answers what came of it: {@code connect PORT}. */
+    private void connect() throws Exception {
+        say("ready");
+        while (input.readLine() != null) {
+            ConnectionRequest request = station.peer.newConnectionRequest(
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), port), config());
+            say(Station.awaitEvent(request.connect(null)).name());
         }
     }
 

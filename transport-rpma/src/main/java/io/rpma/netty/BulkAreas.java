@@ -281,7 +281,7 @@ final class BulkAreas {
             }
         }
 
-        /** Frees the memory, if nobody uses it. */
+        /** Frees the memory, if nobody uses it: when the peer can no longer write to it. */
         private void discard() {
             if (!STATE.compareAndSet(this, FREE, GONE)) {
                 return;
@@ -293,6 +293,10 @@ final class BulkAreas {
                 LOGGER.error("An area of {} bytes could not be deregistered on {}; its memory is lost.", size, owner.fabric, e);
                 return;
             }
+            LimboMemory.release(region::isQuiescent, size, this::free);
+        }
+
+        private void free() {
             buf.area(null);
             RpmaByteBufAllocator.DEFAULT.give(buf);
             BYTES.addAndGet(-size);

@@ -29,6 +29,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
+import java.util.function.BooleanSupplier;
 
 /**
  * One end of a connection that carries messages and one-sided operations as librpma does: no framing, no credits, no handshake.
@@ -484,12 +485,14 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
     }
 
     @Override
-    void release() {
-        release(receives);
+    void release(BooleanSupplier quiescent) {
         arrivedCount = 0;
-        if (shared != null) {
-            shared.release();
-        }
+        LimboMemory.release(quiescent, (long) Math.max(1, receives.length) * sizes.receiveBytes(), () -> {
+            release(receives);
+            if (shared != null) {
+                shared.release();
+            }
+        });
     }
 
     private static void release(ByteBuf[] buffers) {

@@ -26,6 +26,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ProtocolException;
 import java.nio.channels.ClosedChannelException;
+import java.util.function.BooleanSupplier;
 
 /**
  * One end of a connection: its events, and how it ended. What travels over it is the subclass's. Knows nothing of channels and
@@ -414,7 +415,7 @@ abstract class QueuePair {
 
     /**
      * Destroys the queue pair and releases its buffers. Its descriptors must not be watched any more. Messages that arrived and
-     * were not read are lost.
+     * were not read are lost. Waits for nothing: what the peer may still be writing to is released later ({@link LimboMemory}).
      */
     final void close() {
         Connection current = connection;
@@ -429,7 +430,7 @@ abstract class QueuePair {
         } catch (RpmaException e) {
             breakWith(e);
         }
-        release();
+        release(current::isQuiescent);
         RpmaMetrics.ended(counters);
         ClosedEvent event = new ClosedEvent();
         if (event.shouldCommit()) {
@@ -450,6 +451,10 @@ abstract class QueuePair {
         // What this connection alone has ends with it.
     }
 
-    /** Releases the buffers: the queue pair is destroyed, and uses none any more. */
-    abstract void release();
+    /**
+     * Releases the buffers: the queue pair is destroyed, and uses none any more.
+     *
+     * @param quiescent whether the peer can no longer write to the buffers of receives; until then they are kept
+     */
+    abstract void release(BooleanSupplier quiescent);
 }

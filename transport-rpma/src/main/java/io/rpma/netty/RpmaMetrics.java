@@ -52,6 +52,14 @@ public final class RpmaMetrics {
         return ACCEPTS;
     }
 
+    /**
+     * Returns the bytes of memory of connections and regions that are closed, and that a process at the other end may still be
+     * writing to because it has stopped in the middle of that; counted as used until it goes on or ends.
+     */
+    public static long limboBytes() {
+        return LimboMemory.bytes();
+    }
+
     /** Returns the event loops that run. */
     public static List<RpmaLoopCounters> loops() {
         return List.copyOf(LOOPS);

@@ -16,6 +16,9 @@ package io.rpma.netty;
 import io.netty.channel.Channel;
 import io.netty.util.AbstractReferenceCounted;
 import io.netty.util.IllegalReferenceCountException;
+import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.ImmediateEventExecutor;
+import io.netty.util.concurrent.Promise;
 import io.rpma.AddressRange;
 import io.rpma.LocalMemoryRegion;
 import io.rpma.MemoryUsage;
@@ -38,7 +41,8 @@ import java.util.Set;
  *
  * <p>Reference-counted. An operation holds a reference from its creation until it has completed, so that the memory cannot be
  * freed under it. The last {@link #release()} deregisters: what peers still try with the descriptor fails with
- * {@link io.rpma.CompletionStatus#REM_ACCESS_ERR}, and ends their connections. Thread-safe.
+ * {@link io.rpma.CompletionStatus#REM_ACCESS_ERR}, and ends their connections. What a peer is in the middle of is not waited for:
+ * {@link #freeFuture()} tells when the memory is the application's again. Thread-safe.
  */
 public final class RpmaRegion extends AbstractReferenceCounted {
     /** The size of a descriptor in bytes ({@code rpma_mr_get_descriptor_size(3)}). */
@@ -49,6 +53,7 @@ public final class RpmaRegion extends AbstractReferenceCounted {
     private final MemorySegment memory;
     private final Set<MemoryUsage> usages;
     private final AutoCloseable owner;
+    private final Promise<Void> freed = ImmediateEventExecutor.INSTANCE.newPromise();
     // By fabric; replaced, never changed, so that posting reads it without a lock.
     private volatile LocalMemoryRegion[] registered = NONE;
 
@@ -59,7 +64,7 @@ public final class RpmaRegion extends AbstractReferenceCounted {
     }
 
     /**
-     * Makes a region of memory that the caller keeps alive until the region has been freed.
+     * Makes a region of memory that the caller keeps alive until the region has been freed ({@link #freeFuture()}).
      *
      * @param memory off-heap memory; on the software provider, peers in other processes reach that of {@link #allocate} faster
      * @param usages what the region is for, at least one
@@ -139,6 +144,17 @@ public final class RpmaRegion extends AbstractReferenceCounted {
         return memory;
     }
 
+    /**
+     * Returns the future that succeeds when the region has been freed and no peer can be in its memory any more: then what was
+     * given to {@link #of} may be used for something else, and what the region had of its own has been given back. That is mostly
+     * so when the last {@link #release()} returns. On the software provider a process that was executing an operation in the
+     * memory is let finish, which takes as long as that process is stopped. Fails if the memory could not be deregistered; then
+     * it must not be used any more.
+     */
+    public Future<Void> freeFuture() {
+        return freed;
+    }
+
     /** Returns the size in bytes. */
     public long size() {
         return memory.byteSize();
@@ -201,11 +217,37 @@ public final class RpmaRegion extends AbstractReferenceCounted {
         for (LocalMemoryRegion region : closing) {
             failure = close(region, failure);
         }
-        failure = close(owner, failure);
         if (failure != null) {
-            throw new UncheckedIOException("a region of " + size() + " bytes could not be freed",
-                failure instanceof IOException e ? e : new IOException(failure));
+            // A device may still write to the memory: it is not freed.
+            UncheckedIOException cause = failed(failure);
+            freed.setFailure(cause);
+            throw cause;
         }
+        LimboMemory.release(() -> areQuiescent(closing), size(), this::free);
+    }
+
+    private static boolean areQuiescent(LocalMemoryRegion[] regions) {
+        for (LocalMemoryRegion region : regions) {
+            if (region != null && !region.isQuiescent()) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private void free() {
+        Exception failure = close(owner, null);
+        if (failure != null) {
+            UncheckedIOException cause = failed(failure);
+            freed.setFailure(cause);
+            throw cause;
+        }
+        freed.setSuccess(null);
+    }
+
+    private UncheckedIOException failed(Exception cause) {
+        return new UncheckedIOException("a region of " + size() + " bytes could not be freed",
+            cause instanceof IOException e ? e : new IOException(cause));
     }
 
     private static Exception close(AutoCloseable closing, Exception before) {

@@ -121,7 +121,11 @@ public final class RpmaSharedReceiveQueue extends AbstractReferenceCounted {
         queue = null;
         if (closing != null) {
             closing.close();
+            LimboMemory.release(closing::isQuiescent, (long) receives() * receiveBytes, this::releaseBuffers);
         }
+    }
+
+    private void releaseBuffers() {
         for (int slot = 0; slot < buffers.length(); slot++) {
             RpmaByteBuf buf = buffers.getAndSet(slot, null);
             if (buf != null) {

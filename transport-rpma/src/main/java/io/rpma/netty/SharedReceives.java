@@ -200,6 +200,10 @@ final class SharedReceives extends ReceiveBuffers {
                 fabric, e);
             return;
         }
+        LimboMemory.release(queue::isQuiescent, (long) (buffers.length() - freeCount) * messageBytes, this::releaseBuffers);
+    }
+
+    private void releaseBuffers() {
         for (int slot = 0; slot < buffers.length(); slot++) {
             RpmaByteBuf buf = buffers.getAndSet(slot, null);
             if (buf != null) {

@@ -32,6 +32,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ProtocolException;
 import java.nio.channels.ClosedChannelException;
+import java.util.function.BooleanSupplier;
 
 /**
  * One end of a stream over a queue pair: the protocol of {@code docs/protocol.md}. Counts credits and send slots, so that
@@ -862,13 +863,15 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     }
 
     @Override
-    void release() {
+    void release(BooleanSupplier quiescent) {
         while (arrivedCount > 0) {
             letGo(arrivedHead);
             arrivedHead = (arrivedHead + 1) % arrived.length;
             arrivedCount--;
         }
-        receives.leave(sizes.receiveQueue());
+        int count = sizes.receiveQueue();
+        long bytes = (long) (receives.isShared() ? 1 : count) * sizes.messageBytes();
+        LimboMemory.release(quiescent, bytes, () -> receives.leave(count));
         release(underWay);
         if (areas != null) {
             areas.close();

@@ -50,6 +50,10 @@ final class ChildJvm implements AutoCloseable {
         return List.of("--enable-native-access=ALL-UNNAMED", "-Xmx256m", "-XX:TieredStopAtLevel=1");
     }
 
+    long pid() {
+        return process.pid();
+    }
+
     /** Waits for the line that begins with a word; returns the rest of it. */
     String await(String word) throws IOException {
         StringBuilder seen = new StringBuilder();

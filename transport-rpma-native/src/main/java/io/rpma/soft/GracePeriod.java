@@ -1,0 +1,92 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The time until the operations have ended that peers were executing when memory was taken away from them. An operation that
+ * begins later has seen that the memory is gone, so nothing but these can reach it.
+ *
+ * <p>A peer publishes that it executes an operation ({@link Half#BUSY}). That word is the peer's to write, so it decides over
+ * nothing but the memory that the peer could write to anyway; and it decides no longer when the peer's process has ended. Nobody
+ * waits for the end of a grace period: {@link LimboList} looks at it from time to time. Thread-safe.
+ */
+final class GracePeriod {
+    /** How often the operations are looked at at once: an ordinary message has been copied by then. */
+    private static final int SPINS = 200;
+
+    private final List<Operation> operations = new ArrayList<>(1);
+
+    /**
+     * An operation that a peer was executing.
+     *
+     * @param end the peer's end of the connection, of which the operation holds a use
+     * @param mark the value of the peer's busy word
+     */
+    record Operation(RemoteEnd end, int mark) {
+        private boolean hasEnded() {
+            return Memory.getIntVolatile(end.base() + Half.BUSY) != mark || end.process().hasEnded();
+        }
+    }
+
+    /** Adds an operation to a grace period, which is created if it is {@code null}. An operation of {@code null} adds nothing. */
+    static GracePeriod with(GracePeriod period, Operation operation) {
+        if (operation == null) {
+            return period;
+        }
+        GracePeriod result = period == null ? new GracePeriod() : period;
+        synchronized (result) {
+            result.operations.add(operation);
+        }
+        return result;
+    }
+
+    /** Returns whether all operations have ended, after a look at them of some microseconds. */
+    boolean endsAtOnce() {
+        for (int i = 0; i < SPINS; i++) {
+            if (!isBusy()) {
+                return isOver();
+            }
+            Thread.onSpinWait();
+        }
+        return isOver();
+    }
+
+    private synchronized boolean isBusy() {
+        for (Operation operation : operations) {
+            if (Memory.getIntVolatile(operation.end.base() + Half.BUSY) == operation.mark) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Returns whether all operations have ended. */
+    synchronized boolean isOver() {
+        for (int i = operations.size() - 1; i >= 0; i--) {
+            Operation operation = operations.get(i);
+            if (operation.hasEnded()) {
+                operations.remove(i);
+                operation.end.release();
+            }
+        }
+        return operations.isEmpty();
+    }
+
+    /** Returns a process that executes one of the operations, {@code null} if all have ended. */
+    synchronized RemoteProcess process() {
+        return operations.isEmpty() ? null : operations.getFirst().end.process();
+    }
+}

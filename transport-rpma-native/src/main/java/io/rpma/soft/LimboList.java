@@ -1,0 +1,117 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What has been closed and cannot be used for anything else yet, because a peer may still be in it: each entry is released when
+ * its {@link GracePeriod} is over. Nobody waits for that. The entries are looked at again and again, at first after some
+ * milliseconds and then less and less often, on a thread of the common pool, and by those who ask whether a closed object is
+ * quiescent. Thread-safe.
+ */
+final class LimboList {
+    private static final long FIRST_LOOK_MILLIS = 10;
+    private static final long LAST_LOOK_MILLIS = 1_000;
+
+    private final List<Entry> entries = new ArrayList<>();
+    private volatile int size;
+    private boolean scheduled;
+    private long delayMillis;
+
+    private record Entry(GracePeriod period, int pid, Runnable release) {
+    }
+
+    /**
+     * Adds an entry.
+     *
+     * @param pid the process whose connection the entry is, 0 if it is not a connection
+     * @param release what is done once, when the grace period is over, by any thread
+     */
+    void add(GracePeriod period, int pid, Runnable release) {
+        synchronized (this) {
+            entries.add(new Entry(period, pid, release));
+            size = entries.size();
+            delayMillis = FIRST_LOOK_MILLIS;
+            schedule();
+        }
+    }
+
+    private void schedule() {
+        if (!scheduled) {
+            scheduled = true;
+            CompletableFuture.delayedExecutor(delayMillis, TimeUnit.MILLISECONDS).execute(this::look);
+            delayMillis = Math.min(2 * delayMillis, LAST_LOOK_MILLIS);
+        }
+    }
+
+    private void look() {
+        sweep();
+        List<Entry> left;
+        synchronized (this) {
+            scheduled = false;
+            left = List.copyOf(entries);
+            if (!left.isEmpty()) {
+                schedule();
+            }
+        }
+        for (Entry entry : left) {
+            RemoteProcess process = entry.period.process();
+            if (process != null) {
+                process.reportStopped();
+            }
+        }
+    }
+
+    /** Returns the number of entries. */
+    int size() {
+        return size;
+    }
+
+    /** Returns how many connections of a process wait to be released. */
+    int connections(int pid) {
+        if (size == 0) {
+            return 0;
+        }
+        sweep();
+        int count = 0;
+        synchronized (this) {
+            for (Entry entry : entries) {
+                count += entry.pid == pid ? 1 : 0;
+            }
+        }
+        return count;
+    }
+
+    /** Releases the entries whose grace period is over. */
+    void sweep() {
+        if (size == 0) {
+            return;
+        }
+        List<Entry> over = new ArrayList<>();
+        synchronized (this) {
+            entries.removeIf(entry -> {
+                boolean ready = entry.period.isOver();
+                if (ready) {
+                    over.add(entry);
+                }
+                return ready;
+            });
+            size = entries.size();
+        }
+        over.forEach(entry -> entry.release.run());
+    }
+}

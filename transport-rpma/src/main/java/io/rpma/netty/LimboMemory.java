@@ -1,0 +1,117 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.util.concurrent.GlobalEventExecutor;
+import io.netty.util.internal.logging.InternalLogger;
+import io.netty.util.internal.logging.InternalLoggerFactory;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+/**
+ * Memory of connections and regions that are closed, and that a peer may still be writing to: it is used for something else as
+ * soon as the provider says that this is over. Only the software provider ever says anything but "at once", and only while the
+ * process at the other end is in the middle of an operation; if that process has been stopped, it may take any time. No event
+ * loop waits: Netty's global executor asks again from time to time. Until then the memory counts as used. Thread-safe.
+ */
+final class LimboMemory {
+    private static final long FIRST_LOOK_MILLIS = 10;
+    private static final long LAST_LOOK_MILLIS = 500;
+    private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(LimboMemory.class);
+
+    private static final List<Entry> ENTRIES = new ArrayList<>();
+    private static long bytes;
+    private static boolean scheduled;
+    private static boolean reported;
+    private static long delayMillis;
+
+    private record Entry(BooleanSupplier quiescent, long bytes, Runnable release) {
+    }
+
+    private LimboMemory() {
+    }
+
+    /**
+     * Releases memory: at once, or when no peer can write to it any more.
+     *
+     * @param quiescent whether that is so; asked by any thread until it is
+     * @param bytes how much memory it is
+     * @param release what is done once; by this thread, or later by the global executor
+     */
+    static void release(BooleanSupplier quiescent, long bytes, Runnable release) {
+        if (quiescent.getAsBoolean()) {
+            release.run();
+            return;
+        }
+        synchronized (ENTRIES) {
+            ENTRIES.add(new Entry(quiescent, bytes, release));
+            LimboMemory.bytes += bytes;
+            delayMillis = FIRST_LOOK_MILLIS;
+            schedule();
+        }
+    }
+
+    /** Bytes of memory that wait. */
+    static long bytes() {
+        synchronized (ENTRIES) {
+            return bytes;
+        }
+    }
+
+    private static void schedule() {
+        if (!scheduled) {
+            scheduled = true;
+            GlobalEventExecutor.INSTANCE.schedule(LimboMemory::look, delayMillis, TimeUnit.MILLISECONDS);
+            delayMillis = Math.min(2 * delayMillis, LAST_LOOK_MILLIS);
+        }
+    }
+
+    private static void look() {
+        List<Entry> over = new ArrayList<>();
+        long left = 0;
+        synchronized (ENTRIES) {
+            ENTRIES.removeIf(entry -> {
+                boolean ready = entry.quiescent.getAsBoolean();
+                if (ready) {
+                    over.add(entry);
+                    bytes -= entry.bytes;
+                }
+                return ready;
+            });
+            scheduled = false;
+            if (ENTRIES.isEmpty()) {
+                reported = false;
+            } else {
+                schedule();
+                if (!reported && delayMillis == LAST_LOOK_MILLIS) {
+                    reported = true;
+                    left = bytes;
+                }
+            }
+        }
+        if (left > 0) {
+            LOGGER.warn("{} bytes of memory of closed connections and regions are not used for anything else yet: a process at the"
+                + " other end has stopped in the middle of writing there. They are free when it goes on or ends.", left);
+        }
+        for (Entry entry : over) {
+            try {
+                entry.release.run();
+            } catch (RuntimeException e) {
+                LOGGER.error("Memory of {} bytes could not be released.", entry.bytes, e);
+            }
+        }
+    }
+}
