@@ -45,7 +45,7 @@ final class LocalProcess {
     private static final long MAX_SWEEP_MILLIS = 4_000;
 
     private final RemoteProcess.Identity identity;
-    private final int user = Libc.geteuid();
+    private final User user = User.current();
     private final byte[] host;
     private final RegionTable regions;
     private final AtomicInteger nextDomain = new AtomicInteger();
@@ -93,7 +93,8 @@ final class LocalProcess {
         return identity;
     }
 
-    int user() {
+    /** Returns the user that this process had when it began to use the provider. */
+    User user() {
         return user;
     }
 
