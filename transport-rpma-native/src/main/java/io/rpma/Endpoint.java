@@ -32,7 +32,8 @@ public interface Endpoint extends AutoCloseable {
      *     afterwards
      * @return the request, or {@code null} if there is none
      * @throws RpmaException if <i>this</i> request failed, because its client is gone or the queues cannot be had; the
-     *     endpoint goes on
+     *     endpoint goes on. With the errno {@code EMFILE} (24) or {@code ENFILE} (23) there is no file descriptor left: on the
+     *     software provider the client then waits for a later call, and trying again at once is in vain
      */
     ConnectionRequest nextConnectionRequest(ConnectionConfig config) throws RpmaException;
 

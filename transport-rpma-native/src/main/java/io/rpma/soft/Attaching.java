@@ -24,10 +24,11 @@ final class Attaching {
      *
      * @param process the process at the other end, which the caller has a use of
      * @return the view, or {@code null} if what was sent makes no sense; the reason is logged
-     * @throws RpmaException if there are too few resources
+     * @throws RpmaException if there are too few resources; the same may then be tried again
      */
     static RemoteEnd attach(LocalProcess local, RemoteProcess process, EndDescription end, ControlMessage message)
             throws RpmaException {
+        process.fetch(end);
         long half = process.half(end.slab(), end.offset(), Half.size(end.receiveCapacity(), end.ringCapacity()));
         if (half == 0) {
             return incomplete(process, end);

@@ -153,15 +153,29 @@ final class ControlMessage {
     }
 
     /**
-     * Receives a message without waiting.
+     * Receives a message without waiting. If this process has too few descriptors left for those that come with it, the message
+     * stays in the socket, and can be received when there are more.
      *
      * @return the message; {@code null} if none came, and then {@link Incoming#result} says why
      */
     static ControlMessage receive(int socket, Incoming incoming) {
+        ControlMessage message = peek(socket, incoming);
+        if (message != null || incoming.result == -Posix.EINVAL) {
+            Sockets.takeMessage(socket);
+        }
+        return message;
+    }
+
+    /**
+     * Reads a message without waiting, and leaves it in the socket until {@link Sockets#takeMessage}. What it brings is this
+     * process's all the same: read again, it brings other descriptors for the same things.
+     *
+     * @return the message; {@code null} if none came, and then {@link Incoming#result} says why
+     */
+    static ControlMessage peek(int socket, Incoming incoming) {
         int[] descriptors = incoming.descriptors;
-        descriptors[0] = -1;
         Scratch scratch = Scratch.get();
-        int length = Sockets.receiveMessage(socket, scratch, descriptors);
+        int length = Sockets.peekMessage(socket, scratch, descriptors);
         incoming.result = length;
         if (length <= 0) {
             return null;
@@ -235,7 +249,10 @@ final class ControlMessage {
 
     /** Room for what one message brings. */
     static final class Incoming {
-        /** The length, 0 at the end, or {@code -errno}; {@code -EINVAL} for what is no message of this protocol. */
+        /**
+         * The length, 0 at the end, or {@code -errno}: {@code -EINVAL} for what is no message of this protocol, {@code -EMFILE}
+         * if this process has too few descriptors left to receive it.
+         */
         int result;
         private final int[] descriptors = new int[Scratch.MAX_DESCRIPTORS + 1];
 

@@ -165,8 +165,10 @@ final class ControlSocket {
      * Takes the next message that is an event for the application.
      *
      * @return the message, or {@code null}: then {@link #hasEnded} tells whether there will be another one
+     * @throws RpmaException if this process has too few descriptors left to receive it, with the errno {@code EMFILE}; the
+     *     message can be taken when there are more
      */
-    ControlMessage next() {
+    ControlMessage next() throws RpmaException {
         ControlMessage message = receive();
         while (message != null && message.version() == ControlMessage.VERSION
             && (message.type() == ControlMessage.LOOK || message.type() == ControlMessage.LOOKED)) {
@@ -181,7 +183,7 @@ final class ControlSocket {
         return message;
     }
 
-    private synchronized ControlMessage receive() {
+    private synchronized ControlMessage receive() throws RpmaException {
         ControlMessage.Incoming incoming = Scratch.get().incoming();
         while (!closed && !ended) {
             ControlMessage message = broken ? null : ControlMessage.receive(fd, incoming);
@@ -195,6 +197,9 @@ final class ControlSocket {
             if (result == -Sockets.ECONNRESET || result == -Posix.EINTR) {
                 // The other side closed with something unread; what it had sent before is still to come.
                 continue;
+            }
+            if (result == -Sockets.EMFILE) {
+                throw OpenFiles.exhausted(Sockets.EMFILE, "the answer of process " + peerPid + " cannot be received");
             }
             if (result != 0) {
                 broken = true;

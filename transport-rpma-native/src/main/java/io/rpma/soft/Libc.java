@@ -65,6 +65,7 @@ final class Libc {
     private static final int EFD_NONBLOCK = 0x800;
     private static final int O_CLOEXEC = 0x80000;
     private static final int F_GETFL = 3;
+    private static final int F_DUPFD_CLOEXEC = 1030;
     private static final int F_ADD_SEALS = 1033;
     private static final int F_GET_SEALS = 1034;
     private static final int SEEK_END = 2;
@@ -283,6 +284,11 @@ final class Libc {
             }
         }
         return true;
+    }
+
+    /** Creates a second descriptor for what a descriptor stands for. */
+    static int duplicate(int fd) {
+        return fcntl(fd, F_DUPFD_CLOEXEC, 0);
     }
 
     /** Returns whether calls for a descriptor never wait. */

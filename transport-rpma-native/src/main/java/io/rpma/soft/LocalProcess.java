@@ -47,7 +47,7 @@ final class LocalProcess {
     private static final int MAX_STOPPED = 64;
 
     private final RemoteProcess.Identity identity;
-    private final int user = Libc.geteuid();
+    private final User user = User.current();
     private final byte[] host;
     private final RegionTable regions;
     private final AtomicInteger nextDomain = new AtomicInteger();
@@ -97,7 +97,8 @@ final class LocalProcess {
         return identity;
     }
 
-    int user() {
+    /** Returns the user that this process had when it began to use the provider. */
+    User user() {
         return user;
     }
 

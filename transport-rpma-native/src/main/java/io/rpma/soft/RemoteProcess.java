@@ -441,8 +441,13 @@ final class RemoteProcess {
 
     // ---- what comes
 
-    /** Reads what the link has brought. */
-    synchronized void read() {
+    /**
+     * Reads what the link has brought. What this process has too few descriptors left for stays in the link, and is read when
+     * something of it is needed.
+     *
+     * @return 0, or {@code EMFILE} if something stayed
+     */
+    synchronized int read() {
         ControlMessage.Incoming incoming = Scratch.get().incoming();
         for (int i = 0; i < MOST_READ && !closed && !broken && link != null; i++) {
             ControlMessage message = link.receive(incoming);
@@ -450,17 +455,41 @@ final class RemoteProcess {
                 if (incoming.result == -Posix.EINTR || incoming.result == -Sockets.ECONNRESET) {
                     continue;
                 }
+                if (incoming.result == -Sockets.EMFILE) {
+                    return Sockets.EMFILE;
+                }
                 if (incoming.result != -Posix.EAGAIN) {
                     broken = true;
                     if (incoming.result != 0) {
                         violated("what is no message of this protocol (" + Posix.strerror(-incoming.result) + ")");
                     }
                 }
-                return;
+                return 0;
             }
             take(message);
             message.closeAttachments();
         }
+        return 0;
+    }
+
+    /**
+     * Reads the link if it has not brought yet what an end of a connection of the other process needs.
+     *
+     * @throws RpmaException if this process has too few descriptors left to receive it, with the errno {@code EMFILE}
+     */
+    synchronized void fetch(EndDescription end) throws RpmaException {
+        if (hasAll(end)) {
+            return;
+        }
+        int shortage = read();
+        if (shortage != 0 && !hasAll(end)) {
+            throw OpenFiles.exhausted(shortage, "memory that process " + pid + " shares cannot be received");
+        }
+    }
+
+    private boolean hasAll(EndDescription end) {
+        return link == null || slabs.containsKey(end.slab())
+            && (end.queue() == 0 || receiveQueues.containsKey(end.queue()) || queueFiles.containsKey(end.queue()));
     }
 
     private void violated(String what) {
@@ -635,7 +664,11 @@ final class RemoteProcess {
         } else if (entry.range() != RegionTable.FOREIGN) {
             if (!ranges.containsKey(entry.range())) {
                 // Sent before anybody could know the key.
-                read();
+                int shortage = read();
+                if (shortage != 0 && !ranges.containsKey(entry.range())) {
+                    SoftLog.violation("a memory region of process " + pid + " cannot be reached: " + OpenFiles.reason(shortage));
+                    return null;
+                }
             }
             SharedMemory range = ranges.get(entry.range());
             if (range == null || entry.rangeOffset() < 0 || entry.length() > range.size()

@@ -26,19 +26,34 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Finds the listener of an address. Within a network namespace, a listener at an address and port has a Unix socket whose name
- * is made of both, and a second one of the same name that only shows that it is there. Where there is none of that name, a TCP
- * connection to the address tells who is there, if anybody.
+ * is made of both and of its user, and a second one of the same name that only shows that it is there. Where there is none of
+ * that name, a TCP connection to the address tells who is there, if anybody.
+ *
+ * <p>Any process may take any such name. So a name says nothing of who has it: the kernel does ({@link User}), and a listener of
+ * another user is passed over, as if it were not there, as long as there is another name to be tried.
  *
  * <p>The client's own address has no meaning for the data path; it is what {@code localAddress()} shows, and what the server
  * sees as {@code remoteAddress()}. Its port is taken from the range of ephemeral ports and is reserved by binding the client's
- * Unix socket to a name made of it: unique among the software provider's clients of the host while the connection lives.
+ * Unix socket to a name made of it: unique among the software provider's clients of one user on the host while the connection
+ * lives, and a listener sees clients of one user only. Where no free name is found soon, because there are very many connections
+ * or because another user holds the names, the port is not reserved, and two clients may show the same one.
  */
 final class Rendezvous {
-    private static final String LISTENER = "io.rpma.soft/" + ControlMessage.VERSION + "/listen/";
-    private static final String CLIENT = "io.rpma.soft/" + ControlMessage.VERSION + "/client/";
+    private static final String PREFIX = "io.rpma.soft/" + ControlMessage.VERSION + '/';
+    private static final String LISTEN = "/listen/";
+    private static final String CLIENT = "/client/";
+    private static final int LONGEST_NAME = 107;
+    /** Who holds the name of a socket that takes no connections: only of one that does the kernel tells whose it is. */
+    static final String UNKNOWN_HOLDER = "a process that does not listen there ('ss -xap' shows it to root)";
+    /** How many names a client tries, and how many while the last one to try has found none free. */
+    private static final int NAMES_TRIED = 64;
+    private static final int NAMES_TRIED_IN_VAIN = 1;
+    private static final long IN_VAIN_NANOS = 1_000_000_000L;
+    private static final long WARNING_NANOS = 60_000_000_000L;
     private static final int FIRST_PORT = 32_768;
     private static final int PORTS = 65_536 - FIRST_PORT;
     private static final InetAddress ANY_4 = Sockets.toAddress(new byte[4]);
@@ -47,14 +62,34 @@ final class Rendezvous {
     private static final byte[] LOOPBACK_4 = {127, 0, 0, 1};
 
     private final LocalProcess process;
+    private final User user;
+    private final String listenerPrefix;
+    private final String clientPrefix;
     // Connected to one listener after another, for the life of the process.
     private int probe = -1;
     // The way that was found last; forgotten when it leads nowhere.
     private volatile Route last;
-    private final AtomicInteger nextPort = new AtomicInteger(ThreadLocalRandom.current().nextInt(PORTS));
+    private final int firstPort;
+    private final int ports;
+    private final AtomicInteger nextPort;
+    // Until when few names are tried, and until when nothing is said of that.
+    private volatile long triedInVainUntil = System.nanoTime();
+    private final AtomicLong silentUntil = new AtomicLong(System.nanoTime());
 
     Rendezvous(LocalProcess process) {
+        this(process, FIRST_PORT, PORTS);
+    }
+
+    /** Creates one that takes the ports of clients from another range. */
+    Rendezvous(LocalProcess process, int firstPort, int ports) {
         this.process = process;
+        this.firstPort = firstPort;
+        this.ports = ports;
+        nextPort = new AtomicInteger(ThreadLocalRandom.current().nextInt(ports));
+        user = process.user();
+        // As this process numbers its users. In another user namespace the same user may have another number: TCP tells then.
+        listenerPrefix = PREFIX + Integer.toUnsignedString(user.id()) + LISTEN;
+        clientPrefix = PREFIX + Integer.toUnsignedString(user.id()) + CLIENT;
     }
 
     /**
@@ -78,9 +113,14 @@ final class Rendezvous {
     record Dialled(int fd, int peerPid, InetSocketAddress local) {
     }
 
-    /** Returns the name of the Unix socket of a listener. */
-    static String listenerName(InetSocketAddress address) {
-        return LISTENER + name(address.getAddress(), address.getPort());
+    /** Returns the name of the Unix socket of a listener of this user. */
+    String listenerName(InetSocketAddress address) {
+        return listenerPrefix + name(address.getAddress(), address.getPort());
+    }
+
+    /** Returns the name of the Unix socket of a client of this user. */
+    String clientName(InetAddress address, int port) {
+        return clientPrefix + name(address, port);
     }
 
     private static String name(InetAddress address, int port) {
@@ -150,8 +190,8 @@ final class Rendezvous {
         boolean local = isLocal(remote.getAddress());
         Route found = find(remote, local);
         if (found != null) {
-            // The next time without a look whether it is there; but then by any name that a listener may have taken meanwhile.
-            last = new Route(remote, names(remote, local), found.source());
+            // The next time without a look whether it is there.
+            last = found;
         }
         return found;
     }
@@ -160,7 +200,8 @@ final class Rendezvous {
         List<String> names = names(remote, local);
         for (String name : names) {
             if (exists(name)) {
-                return new Route(remote, List.of(name), source(remote, local));
+                // All of them: this one may be that of another user.
+                return new Route(remote, names, source(remote, local));
             }
         }
         return null;
@@ -179,70 +220,88 @@ final class Rendezvous {
     }
 
     /**
-     * Connects to a listener, without waiting.
+     * Connects to a listener of this user, without waiting.
      *
      * @return the socket, or that there is none
-     * @throws RpmaException if the listener belongs to another user
+     * @throws RpmaException if the only listeners belong to other users
      */
     Dialled dial(Route route) throws RpmaException {
         InetSocketAddress[] own = new InetSocketAddress[1];
-        int fd = newClientSocket(route.source(), own);
+        int failure = -Posix.ECONNREFUSED;
+        String stranger = null;
+        int fd = -1;
         boolean done = false;
         try {
-            int result = connect(fd, route.names());
-            if (result == -Posix.ECONNREFUSED && route == last) {
-                last = null;
+            for (String name : route.names()) {
+                if (fd < 0) {
+                    fd = newClientSocket(route.source(), own);
+                }
+                int result = connect(fd, name);
+                if (result == 0) {
+                    Sockets.Credentials peer = Sockets.peerCredentials(fd);
+                    String whyNot = user.whyNot(peer);
+                    if (whyNot == null) {
+                        done = true;
+                        return new Dialled(fd, peer.pid(), own[0]);
+                    }
+                    stranger = whyNot;
+                    Posix.close(fd);
+                    fd = -1;
+                } else if (failure == -Posix.ECONNREFUSED || result == -Posix.EAGAIN) {
+                    failure = result;
+                }
             }
-            if (result == -Posix.ECONNREFUSED || result == -Posix.EAGAIN) {
-                return new Dialled(result, 0, new InetSocketAddress(route.source(), 0));
-            }
-            if (result < 0) {
-                throw SoftLog.failure(RpmaError.PROVIDER, -result, "connecting to " + route.remote() + " failed: "
-                    + Posix.strerror(-result), null);
-            }
-            Sockets.Credentials peer = Sockets.peerCredentials(fd);
-            if (peer == null || !mayTalkTo(peer.uid())) {
-                throw SoftLog.failure(RpmaError.PROVIDER, Posix.EACCES, "the listener at " + route.remote() + " belongs to user "
-                    + (peer == null ? "unknown" : Integer.toUnsignedString(peer.uid())) + ", this process to user "
-                    + Integer.toUnsignedString(process.user()) + ": the software provider shares memory with processes of the"
-                    + " same user only", null);
-            }
-            done = true;
-            return new Dialled(fd, peer.pid(), own[0]);
         } finally {
-            if (!done) {
+            if (!done && fd >= 0) {
                 Posix.close(fd);
             }
         }
+        if (route == last) {
+            last = null;
+        }
+        if (failure == -Posix.ECONNREFUSED && stranger != null) {
+            throw SoftLog.failure(RpmaError.PROVIDER, Posix.EACCES, "the listener at " + route.remote() + ' ' + stranger, null);
+        }
+        if (failure == -Posix.ECONNREFUSED || failure == -Posix.EAGAIN) {
+            return new Dialled(failure, 0, new InetSocketAddress(route.source(), 0));
+        }
+        throw SoftLog.failure(RpmaError.PROVIDER, -failure, "connecting to " + route.remote() + " failed: "
+            + Posix.strerror(-failure), null);
     }
 
-    /** Returns whether memory may be shared with a process of a user: of the same one, or if one of the two is root. */
-    boolean mayTalkTo(int user) {
-        return user == process.user() || user == 0 || process.user() == 0;
-    }
-
-    private static int connect(int fd, List<String> names) {
-        int result = -Posix.ECONNREFUSED;
-        for (String name : names) {
-            do {
-                result = Sockets.connectAbstract(fd, name);
-            } while (result == -Posix.EINTR);
-            if (result != -Posix.ECONNREFUSED) {
-                return result;
-            }
+    private static int connect(int fd, String name) {
+        int result = Sockets.connectAbstract(fd, name);
+        while (result == -Posix.EINTR) {
+            result = Sockets.connectAbstract(fd, name);
         }
         return result;
     }
 
+    /** Returns in words who holds the name of a Unix socket that takes connections. */
+    static String holder(String name) {
+        int fd = Sockets.socket(Sockets.AF_UNIX, Sockets.SOCK_SEQPACKET | Sockets.SOCK_NONBLOCK);
+        if (fd >= 0) {
+            try {
+                Sockets.Credentials holder = connect(fd, name) == 0 ? Sockets.peerCredentials(fd) : null;
+                if (holder != null) {
+                    return User.describe(holder);
+                }
+            } finally {
+                Posix.close(fd);
+            }
+        }
+        return UNKNOWN_HOLDER;
+    }
+
     /** Returns the names under which a listener may take connections to an address. */
-    private static List<String> names(InetSocketAddress remote, boolean local) {
+    private List<String> names(InetSocketAddress remote, boolean local) {
         List<String> names = new ArrayList<>(3);
         names.add(listenerName(remote));
         if (local) {
             if (remote.getAddress() instanceof Inet4Address) {
-                names.add(LISTENER + name(ANY_4, remote.getPort()));
+                names.add(listenerPrefix + name(ANY_4, remote.getPort()));
             }
-            names.add(LISTENER + name(ANY_6, remote.getPort()));
+            names.add(listenerPrefix + name(ANY_6, remote.getPort()));
         }
         return names;
     }
@@ -254,17 +313,18 @@ final class Rendezvous {
     private static int newSocket(int type) throws RpmaException {
         int fd = Sockets.socket(Sockets.AF_UNIX, type | Sockets.SOCK_NONBLOCK);
         if (fd < 0) {
-            throw SoftLog.failure(RpmaError.PROVIDER, -fd, "socket failed: " + Posix.strerror(-fd)
-                + "; the limit of open files is " + Posix.softLimit(Posix.RLIMIT_NOFILE) + " (ulimit -n)", null);
+            throw OpenFiles.areExhausted(-fd) ? OpenFiles.exhausted(-fd, "a socket cannot be created")
+                : SoftLog.failure(RpmaError.PROVIDER, -fd, "socket failed: " + Posix.strerror(-fd), null);
         }
         return fd;
     }
 
     private int newClientSocket(InetAddress address, InetSocketAddress[] own) throws RpmaException {
         int fd = newSocket(Sockets.SOCK_SEQPACKET);
-        for (int i = 0; i < PORTS; i++) {
-            int port = FIRST_PORT + Math.floorMod(nextPort.getAndIncrement(), PORTS);
-            int result = Sockets.bindAbstract(fd, CLIENT + name(address, port));
+        int tries = triedInVainUntil - System.nanoTime() > 0 ? NAMES_TRIED_IN_VAIN : NAMES_TRIED;
+        int port = firstPort + Math.floorMod(nextPort.getAndIncrement(), ports);
+        for (int i = 0; i < tries; i++) {
+            int result = Sockets.bindAbstract(fd, clientName(address, port));
             if (result == 0) {
                 own[0] = new InetSocketAddress(address, port);
                 return fd;
@@ -273,10 +333,26 @@ final class Rendezvous {
                 Posix.close(fd);
                 throw SoftLog.failure(RpmaError.PROVIDER, -result, "bind failed: " + Posix.strerror(-result), null);
             }
+            // Elsewhere: taken ports lie side by side.
+            int place = ThreadLocalRandom.current().nextInt(ports);
+            nextPort.set(place + 1);
+            port = firstPort + place;
         }
-        Posix.close(fd);
-        throw SoftLog.failure(RpmaError.PROVIDER, Posix.EADDRNOTAVAIL, "all " + PORTS + " ports from " + FIRST_PORT
-            + " are taken by connections from " + address.getHostAddress(), null);
+        // A port that is not reserved is better than no connection.
+        triedInVainUntil = System.nanoTime() + IN_VAIN_NANOS;
+        warn(address, port);
+        own[0] = new InetSocketAddress(address, port);
+        return fd;
+    }
+
+    private void warn(InetAddress address, int port) {
+        long silent = silentUntil.get();
+        long now = System.nanoTime();
+        if (now - silent >= 0 && silentUntil.compareAndSet(silent, now + WARNING_NANOS)) {
+            SoftLog.violation("no free client port was found for a connection from " + address.getHostAddress()
+                + ": the abstract socket names are taken, " + clientName(address, port) + " by "
+                + holder(clientName(address, port)) + "; connections may show the same local port");
+        }
     }
 
     /**
@@ -351,10 +427,15 @@ final class Rendezvous {
                 + ControlMessage.VERSION + " of the software provider's protocol but version " + hello.version()
                 + ": use the same release on both sides");
         }
-        if (!hello.isOfHost(process.host()) || !hello.name().startsWith(LISTENER)) {
+        if (!hello.isOfHost(process.host()) || !isListenerName(hello.name())) {
             throw elsewhere(remote);
         }
         return hello.name();
+    }
+
+    /** Returns whether a name that came by TCP may be that of a listener, of whatever user. */
+    private static boolean isListenerName(String name) {
+        return name.length() <= LONGEST_NAME && name.startsWith(PREFIX) && name.indexOf(LISTEN, PREFIX.length()) > 0;
     }
 
     private static RpmaException elsewhere(InetSocketAddress remote) {

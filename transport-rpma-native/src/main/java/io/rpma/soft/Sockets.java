@@ -28,6 +28,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /** The socket calls of the C library. A call that fails returns {@code -errno}. */
 final class Sockets {
+    /** There is no memory for a socket's buffers. */
+    static final int ENOBUFS = 105;
     /** Too many open files in the system. */
     static final int ENFILE = 23;
     /** Too many open files in this process. */
@@ -85,6 +87,8 @@ final class Sockets {
     private static final int EPOLL_CTL_ADD = 1;
     private static final int EPOLL_CTL_DEL = 2;
     private static final int MAX_EXPECTED = Scratch.MAX_DESCRIPTORS;
+    // In place of the first descriptor: some of them did not come.
+    private static final int INCOMPLETE = -2;
     private static final int SHUT_WR = 1;
     private static final int SHUT_RDWR = 2;
 
@@ -372,20 +376,35 @@ final class Sockets {
     }
 
     /**
-     * Receives one message with its descriptors, without waiting. A message or a list of descriptors that is too long is an
-     * error; the descriptors that came are closed then.
+     * Reads one message with its descriptors, without waiting, and leaves it where it is until {@link #takeMessage}: what there
+     * is no descriptor left for can then be read later. A message or a list of descriptors that is too long is an error; the
+     * descriptors that came are closed then.
      *
      * @param scratch receives the message
-     * @param descriptors receives the descriptors, -1 behind the last
-     * @return the length, 0 at the end, or {@code -errno}
+     * @param descriptors receives the descriptors, which are new at each reading; -1 behind the last
+     * @return the length, 0 at the end, or {@code -errno}: {@code -EMFILE} if this process has too few descriptors left, and
+     *     {@code -EINVAL} if the message is too long or its descriptors cannot be had for another reason
      */
-    static int receiveMessage(int fd, Scratch scratch, int[] descriptors) {
+    static int peekMessage(int fd, Scratch scratch, int[] descriptors) {
+        int result = peekOnce(fd, scratch, descriptors);
+        if (result == -Posix.EINVAL && descriptors[0] == INCOMPLETE) {
+            // Descriptors became free between the two calls, or the kernel withholds some for another reason. Once more tells.
+            result = peekOnce(fd, scratch, descriptors);
+        }
+        if (result < 0) {
+            descriptors[0] = -1;
+        }
+        return result;
+    }
+
+    private static int peekOnce(int fd, Scratch scratch, int[] descriptors) {
         long header = scratch.header(Scratch.MESSAGE_CAPACITY);
         Memory.putLong(header + Scratch.HEADER_CONTROL_LENGTH, scratch.controlCapacity());
+        descriptors[0] = -1;
         MemorySegment capture = Posix.capture();
         long received;
         try {
-            received = (long) RECVMSG.invokeExact(capture, fd, header, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+            received = (long) RECVMSG.invokeExact(capture, fd, header, MSG_PEEK | MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
             if (received < 0) {
                 return -Posix.errno(capture);
             }
@@ -405,15 +424,32 @@ final class Sockets {
             descriptors[count] = -1;
         }
         int flags = Memory.getInt(header + Scratch.HEADER_FLAGS);
-        if ((flags & (MSG_TRUNC | MSG_CTRUNC)) != 0) {
-            for (int i = 0; i < count; i++) {
-                Posix.close(descriptors[i]);
-            }
-            descriptors[0] = -1;
-            // The kernel leaves out what it has no number for.
-            return (flags & MSG_CTRUNC) != 0 && count < MAX_EXPECTED ? -EMFILE : -Posix.EINVAL;
+        if ((flags & (MSG_TRUNC | MSG_CTRUNC)) == 0) {
+            return (int) received;
         }
-        return (int) received;
+        // The kernel leaves out the descriptors that it has no number for.
+        boolean incomplete = (flags & MSG_TRUNC) == 0 && count < MAX_EXPECTED;
+        boolean exhausted = incomplete && !hasFreeDescriptor(fd);
+        for (int i = 0; i < count; i++) {
+            Posix.close(descriptors[i]);
+        }
+        descriptors[0] = incomplete ? INCOMPLETE : -1;
+        return exhausted ? -EMFILE : -Posix.EINVAL;
+    }
+
+    private static boolean hasFreeDescriptor(int fd) {
+        int second = Libc.duplicate(fd);
+        if (second < 0) {
+            return false;
+        }
+        Posix.close(second);
+        return true;
+    }
+
+    /** Removes the message that {@link #peekMessage} has read. */
+    static void takeMessage(int fd) {
+        // The rest of the message and its descriptors go with the first byte.
+        receive(fd, Scratch.get().vectors(), 1);
     }
 
     /** Waits for one descriptor; returns the events, 0 when the time is over. */

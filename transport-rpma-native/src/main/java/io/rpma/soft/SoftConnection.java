@@ -42,6 +42,8 @@ final class SoftConnection implements Connection {
     private final InetSocketAddress localAddress;
     private final InetSocketAddress remoteAddress;
     private ByteBuffer privateData;
+    // What the other side has sent and this process had too few descriptors for, to be taken again; null if there is nothing.
+    private ControlMessage putOff;
     private Phase phase = Phase.CONNECTING;
     private boolean rejected;
     private boolean lostReported;
@@ -113,13 +115,9 @@ final class SoftConnection implements Connection {
             return finish(failure);
         }
         ConnectionEvent event = null;
-        ControlMessage message = control.next();
+        ControlMessage message = putOff != null ? putOff : control.next();
         while (message != null && event == null) {
-            try {
-                event = take(message);
-            } finally {
-                message.closeAttachments();
-            }
+            event = takeOrPutOff(message);
             if (event == null) {
                 message = control.next();
             }
@@ -130,6 +128,24 @@ final class SoftConnection implements Connection {
         // The news may be that the other side takes no more.
         queuePair.resume();
         return event;
+    }
+
+    private ConnectionEvent takeOrPutOff(ControlMessage message) throws RpmaException {
+        boolean again = false;
+        try {
+            return take(message);
+        } catch (RpmaException e) {
+            again = OpenFiles.areExhausted(e.errno());
+            throw e;
+        } finally {
+            if (again) {
+                message.body().rewind();
+                putOff = message;
+            } else {
+                message.closeAttachments();
+                putOff = null;
+            }
+        }
     }
 
     /** Returns the event that the end of the socket stands for, once. */
@@ -242,6 +258,9 @@ final class SoftConnection implements Connection {
         closed = true;
         if (control != null) {
             peer.removeControl(control);
+        }
+        if (putOff != null) {
+            putOff.closeAttachments();
         }
         try {
             queues.close();

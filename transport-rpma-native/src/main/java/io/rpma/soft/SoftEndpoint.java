@@ -23,24 +23,40 @@ import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.Map;
 
 /**
  * A listener: a TCP socket, which owns the port as any other program's does, and a Unix socket, by which clients of this host
- * come, with a second one beside it that only shows that it is there. Its descriptor is an epoll set of the two, and of the
- * clients that have not said all they have to; everything is done by whoever asks for the next request.
+ * come, with a second one beside it that only shows that it is there. Its descriptor is an epoll set of the two, of the
+ * clients that have not said all they have to, and of a timer; everything is done by whoever asks for the next request.
+ *
+ * <p>Whoever waits for the descriptor may be told only once of what is ready. Therefore the timer makes the descriptor ready
+ * anew whenever a call ends with work left. It also ends the clients that say nothing: their number is limited, for each process
+ * as well as in all, and so is the time that each has.
+ *
+ * <p>A request is taken out of a client's socket when all that it needs is there. If this process has no descriptor left, the
+ * request stays in the socket, and clients that have not been accepted stay in the kernel's queue: later calls find them there.
  */
 final class SoftEndpoint implements Endpoint {
-    /** TCP clients that are being told what this is; further ones are told and closed at once. */
+    /** How long a client may take from connecting to sending its request; it does one right after the other. */
+    static final long CLIENT_MILLIS = 5_000;
+    /** The largest number of clients that are waited for; each takes a descriptor. */
+    private static final int MAX_CLIENTS = 1024;
+    private static final int MIN_CLIENTS = 64;
+    /** The part of all descriptors that such clients may take, and the part of those that one process may have. */
+    private static final int PART = 4;
+    /** TCP clients that are being told what this is; a further one takes the place of the oldest. */
     private static final int MAX_STRANGERS = 64;
     /** How long a TCP client may take to read that. */
-    private static final long STRANGER_NANOS = 2_000_000_000L;
+    private static final long STRANGER_MILLIS = 2_000;
     /** What a TCP client may send meanwhile, in bytes. */
     private static final int STRANGER_BYTES = 4096;
     /** What is done in one call, so that a flood of clients does not keep the caller for ever. */
-    private static final int MAX_STEPS = 256;
+    static final int MAX_STEPS = 256;
     private static final int BACKLOG = 4096;
+    /** After which time clients that could not be accepted for want of descriptors make the descriptor ready again. */
+    private static final long SHORTAGE_MILLIS = 1_000;
+    private static final long NANOS_PER_MILLI = 1_000_000;
 
     private final SoftPeer peer;
     private final InetSocketAddress address;
@@ -49,35 +65,39 @@ final class SoftEndpoint implements Endpoint {
     private final int unix;
     private final int beacon;
     private final int epoll;
-    private int timer = -1;
-    private final Map<Integer, Stranger> strangers = new HashMap<>();
-    private final Map<Integer, Sockets.Credentials> clients = new HashMap<>();
+    private final int timer;
+    // When the timer goes off; meaningless unless it is set.
+    private long timerDeadline;
+    private boolean timerSet;
+    private final HalfOpenClients strangers =
+        new HalfOpenClients(MAX_STRANGERS, MAX_STRANGERS, STRANGER_MILLIS * NANOS_PER_MILLI);
+    private final HalfOpenClients silent = newSilent();
+    // Clients, by their sockets, that have said something which is still to be read, because this process had no descriptor for
+    // it or has not come to it; with the processes that they are of.
+    private final Map<Integer, Integer> waiting = new HashMap<>();
     private boolean closed;
-
-    /** A TCP client. */
-    private static final class Stranger {
-        private final long deadline = System.nanoTime() + STRANGER_NANOS;
-        private int received;
-    }
 
     SoftEndpoint(SoftPeer peer, InetSocketAddress local) throws RpmaException {
         this.peer = peer;
-        int[] fds = {-1, -1, -1, -1};
+        int[] fds = {-1, -1, -1, -1, -1};
         boolean done = false;
         try {
             fds[0] = listenTcp(local);
             address = new InetSocketAddress(local.getAddress(), Sockets.localPort(fds[0]));
-            name = Rendezvous.listenerName(address);
+            name = peer.rendezvous().listenerName(address);
             fds[1] = bindUnix(name, Sockets.SOCK_SEQPACKET);
             checkBind(Sockets.listen(fds[1], BACKLOG), address);
             fds[2] = check(Sockets.epollCreate(), "epoll_create1");
+            fds[3] = check(Libc.timerfd(), "timerfd_create");
             tcp = fds[0];
             unix = fds[1];
             epoll = fds[2];
+            timer = fds[3];
             check(Sockets.epollAdd(epoll, tcp), "epoll_ctl");
             check(Sockets.epollAdd(epoll, unix), "epoll_ctl");
-            fds[3] = bindUnix(name, Sockets.SOCK_DGRAM);
-            beacon = fds[3];
+            check(Sockets.epollAdd(epoll, timer), "epoll_ctl");
+            fds[4] = bindUnix(name, Sockets.SOCK_DGRAM);
+            beacon = fds[4];
             done = true;
         } finally {
             if (!done) {
@@ -88,6 +108,13 @@ final class SoftEndpoint implements Endpoint {
                 }
             }
         }
+    }
+
+    private static HalfOpenClients newSilent() {
+        long files = Posix.softLimit(Posix.RLIMIT_NOFILE);
+        int limit = files == Posix.UNLIMITED ? MAX_CLIENTS
+            : (int) Math.max(MIN_CLIENTS, Math.min(MAX_CLIENTS, files / PART));
+        return new HalfOpenClients(limit, limit / PART, CLIENT_MILLIS * NANOS_PER_MILLI);
     }
 
     private static int listenTcp(InetSocketAddress local) throws RpmaException {
@@ -116,6 +143,12 @@ final class SoftEndpoint implements Endpoint {
         int result = Sockets.bindAbstract(fd, socketName);
         if (result < 0) {
             Posix.close(fd);
+            if (result == -Posix.EADDRINUSE) {
+                throw SoftLog.failure(RpmaError.PROVIDER, Posix.EADDRINUSE, "cannot listen at " + address + ": the abstract"
+                    + " socket name " + socketName + " is taken by "
+                    + (type == Sockets.SOCK_SEQPACKET ? Rendezvous.holder(socketName) : Rendezvous.UNKNOWN_HOLDER)
+                    + "; end that process, or listen at another port", null);
+            }
             checkBind(result, address);
         }
         return fd;
@@ -169,166 +202,288 @@ final class SoftEndpoint implements Endpoint {
                 continue;
             }
             check(fd, "epoll_wait");
-            int client = fd;
+            if (fd == timer) {
+                expire();
+                continue;
+            }
             if (fd == tcp) {
                 acceptStranger();
                 continue;
-            } else if (fd == timer) {
-                expireStrangers();
-                continue;
-            } else if (strangers.containsKey(fd)) {
-                readStranger(fd);
-                continue;
-            } else if (fd == unix) {
-                client = acceptClient();
             }
-            if (client >= 0) {
-                ConnectionRequest request = readClient(client, fd != unix, config);
-                if (request != null) {
-                    return request;
-                }
+            HalfOpenClients.Client stranger = strangers.get(fd);
+            if (stranger != null) {
+                readStranger(stranger);
+                continue;
+            }
+            ConnectionRequest request = fd == unix ? acceptClient(config) : readKnown(fd, config);
+            if (request != null) {
+                return request;
             }
         }
+        // There may be more. Whoever waits for the descriptor has been told, and is told again.
+        setTimer(System.nanoTime());
         return null;
+    }
+
+    // ---- the timer
+
+    /** Sees to it that the descriptor is ready at a time of {@code System.nanoTime()} at the latest. */
+    private void setTimer(long deadline) {
+        if (!timerSet || deadline - timerDeadline < 0) {
+            timerSet = true;
+            timerDeadline = deadline;
+            Libc.setTimer(timer, Math.max(1, deadline - System.nanoTime()));
+        }
+    }
+
+    private void expire() {
+        Libc.read(timer, Scratch.get().messageAddress(), 8);
+        timerSet = false;
+        long now = System.nanoTime();
+        HalfOpenClients.Client client = strangers.expired(now);
+        while (client != null) {
+            drop(strangers, client);
+            client = strangers.expired(now);
+        }
+        client = silent.expired(now);
+        while (client != null) {
+            dropSilent(client, "no request came within " + CLIENT_MILLIS + " ms");
+            client = silent.expired(now);
+        }
+        setTimerFor(strangers.first());
+        setTimerFor(silent.first());
+        if (!waiting.isEmpty()) {
+            setTimer(now + SHORTAGE_MILLIS * NANOS_PER_MILLI);
+        }
+    }
+
+    private void setTimerFor(HalfOpenClients.Client client) {
+        if (client != null) {
+            setTimer(client.deadline());
+        }
     }
 
     // ---- clients
 
-    /** Takes a client of this host; returns its socket, or -1. */
-    private int acceptClient() throws RpmaException {
+    /** Accepts a client of this host; returns its request if it is there already, as it mostly is. */
+    private ConnectionRequest acceptClient(ConnectionConfig config) throws RpmaException {
         int fd = accept(unix);
         if (fd < 0) {
-            return -1;
+            return null;
         }
         Sockets.Credentials credentials = Sockets.peerCredentials(fd);
-        if (credentials == null || !peer.rendezvous().mayTalkTo(credentials.uid())) {
-            String reason = "the listener at " + address + " shares memory with processes of its own user only";
-            SoftLog.log(RpmaLog.Level.WARNING, "a client of another user was rejected: " + credentials);
-            SoftConnectionRequest.reject(fd, reason);
-            Posix.close(fd);
-            return -1;
+        String whyNot = peer.process().user().whyNot(credentials);
+        if (whyNot != null) {
+            SoftLog.log(RpmaLog.Level.WARNING, "a client of " + address + " was rejected: it " + whyNot);
+            reject(fd, "the listener at " + address + " shares memory with processes of its own user only");
+            return null;
         }
-        clients.put(fd, credentials);
-        return fd;
+        return readClient(fd, credentials.pid(), null, config);
     }
 
     private int accept(int listener) throws RpmaException {
         int fd = Sockets.accept(listener);
-        if (fd == -Sockets.EMFILE || fd == -Sockets.ENFILE) {
-            throw tooManyFiles(-fd);
+        if (OpenFiles.areExhausted(-fd)) {
+            throw shortage(-fd);
+        }
+        if (fd == -Posix.ENOMEM || fd == -Sockets.ENOBUFS) {
+            setTimer(System.nanoTime() + SHORTAGE_MILLIS * NANOS_PER_MILLI);
+            throw SoftLog.failure(RpmaError.NO_MEMORY, -fd, "a client of " + address + " cannot be accepted: "
+                + Posix.strerror(-fd), null);
         }
         return fd;
     }
 
-    private static RpmaException tooManyFiles(int errno) {
-        return SoftLog.failure(RpmaError.PROVIDER, errno, "a client cannot be accepted: " + Posix.strerror(errno)
-            + "; the limit of open files is " + Posix.softLimit(Posix.RLIMIT_NOFILE) + " (ulimit -n)", null);
+    /** This process has no descriptor left for a client, who waits where it is. */
+    private RpmaException shortage(int errno) {
+        setTimer(System.nanoTime() + SHORTAGE_MILLIS * NANOS_PER_MILLI);
+        return OpenFiles.exhausted(errno, "a client of " + address + " cannot be accepted and has to wait");
     }
 
-    private void dropClient(int fd) {
-        clients.remove(fd);
+    private static void reject(int fd, String reason) {
+        SoftConnectionRequest.reject(fd, reason);
         Posix.close(fd);
     }
 
+    private static void drop(HalfOpenClients clients, HalfOpenClients.Client client) {
+        clients.remove(client);
+        Posix.close(client.fd());
+    }
+
+    /** Drops a client that is waited for, unless it has said something by now, which is read in its turn. */
+    private void dropSilent(HalfOpenClients.Client client, String reason) {
+        silent.remove(client);
+        if (Sockets.poll(client.fd(), (short) Sockets.EPOLLIN, 0) > 0) {
+            waiting.put(client.fd(), client.origin());
+            return;
+        }
+        SoftLog.log(RpmaLog.Level.NOTICE, "a client of " + address + " (process " + client.origin() + ") was dropped: " + reason);
+        reject(client.fd(), reason);
+    }
+
+    /** Reads what a client says that has been waited for; returns its request if it is there. */
+    private ConnectionRequest readKnown(int fd, ConnectionConfig config) throws RpmaException {
+        HalfOpenClients.Client client = silent.get(fd);
+        if (client != null) {
+            return readClient(fd, client.origin(), client, config);
+        }
+        // From here on it is like one that has just been accepted.
+        int pid = waiting.remove(fd);
+        check(Sockets.epollRemove(epoll, fd), "epoll_ctl");
+        return readClient(fd, pid, null, config);
+    }
+
     /**
-     * Reads what a client says; returns its request once it is there.
+     * Reads what a client says; returns its request if it is there.
      *
-     * @param watched whether it is in the epoll set already; most clients need not be
+     * @param known the client if it has been waited for, {@code null} otherwise: most have sent their request by now
      */
-    private ConnectionRequest readClient(int fd, boolean watched, ConnectionConfig config) throws RpmaException {
+    private ConnectionRequest readClient(int fd, int pid, HalfOpenClients.Client known, ConnectionConfig config)
+            throws RpmaException {
         ControlMessage.Incoming incoming = Scratch.get().incoming();
-        ControlMessage message = ControlMessage.receive(fd, incoming);
-        if (message == null) {
-            if (incoming.result == -Posix.EAGAIN && !watched) {
-                int result = Sockets.epollAdd(epoll, fd);
-                if (result < 0) {
-                    dropClient(fd);
-                    check(result, "epoll_ctl");
-                }
-            } else if (incoming.result != -Posix.EAGAIN && incoming.result != -Posix.EINTR) {
-                if (incoming.result == -Posix.EINVAL) {
-                    SoftLog.violation("a client of " + address + " sent what is no message of this protocol");
-                }
-                dropClient(fd);
-                if (incoming.result == -Sockets.EMFILE) {
-                    throw tooManyFiles(Sockets.EMFILE);
-                }
+        ControlMessage message = ControlMessage.peek(fd, incoming);
+        if (message == null && (incoming.result == -Posix.EAGAIN || incoming.result == -Posix.EINTR)) {
+            if (known == null) {
+                awaitRequest(fd, pid);
             }
             return null;
         }
+        if (known != null) {
+            silent.remove(known);
+            Sockets.epollRemove(epoll, fd);
+        }
+        if (message == null) {
+            if (incoming.result == -Sockets.EMFILE) {
+                putOff(fd, pid);
+                throw shortage(Sockets.EMFILE);
+            }
+            if (incoming.result == -Posix.EINVAL) {
+                Sockets.takeMessage(fd);
+                SoftLog.violation("process " + pid + ", a client of " + address + ", sent what is no message of this protocol");
+            }
+            Posix.close(fd);
+            return null;
+        }
+        boolean taken = false;
         try {
-            if (message.version() != ControlMessage.VERSION) {
-                SoftLog.log(RpmaLog.Level.WARNING, "a client of version " + message.version() + " of the protocol was rejected");
-                SoftConnectionRequest.reject(fd, "the listener speaks version " + ControlMessage.VERSION);
-                dropClient(fd);
-                return null;
+            ConnectionRequest request = newRequest(fd, pid, message, config);
+            taken = true;
+            return request;
+        } catch (RpmaException e) {
+            if (!OpenFiles.areExhausted(e.errno())) {
+                throw e;
             }
-            EndDescription end = message.type() == ControlMessage.CONNECT ? EndDescription.read(message.body()) : null;
-            if (end == null || message.body().remaining() < 40 + ConnectionRequest.MAX_CONNECT_PRIVATE_DATA) {
-                SoftLog.violation("a client of " + address + " sent a request that makes no sense");
-                dropClient(fd);
-                return null;
-            }
-            if (watched) {
-                Sockets.epollRemove(epoll, fd);
-            }
-            return newRequest(fd, end, message, config);
+            taken = true;
+            putOff(fd, pid);
+            throw shortage(e.errno());
         } finally {
             message.closeAttachments();
+            if (!taken) {
+                Sockets.takeMessage(fd);
+                reject(fd, "the listener could not create the queues");
+            }
         }
     }
 
-    private ConnectionRequest newRequest(int fd, EndDescription end, ControlMessage message, ConnectionConfig config)
+    /** Waits for a client's request. */
+    private void awaitRequest(int fd, int pid) throws RpmaException {
+        HalfOpenClients.Client surplus = silent.surplus(pid);
+        if (surplus != null) {
+            dropSilent(surplus, "too many clients connect without sending a request");
+        }
+        watch(fd);
+        setTimerFor(silent.add(fd, pid, System.nanoTime()));
+    }
+
+    private void watch(int fd) throws RpmaException {
+        int result = Sockets.epollAdd(epoll, fd);
+        if (result < 0) {
+            reject(fd, "the listener cannot wait for the request: " + Posix.strerror(-result));
+            check(result, "epoll_ctl");
+        }
+    }
+
+    /** Leaves a client's request in its socket until this process has descriptors for it, unless the client is gone. */
+    private void putOff(int fd, int pid) throws RpmaException {
+        if (Sockets.hasHungUp(fd)) {
+            Posix.close(fd);
+        } else {
+            watch(fd);
+            waiting.put(fd, pid);
+        }
+    }
+
+    /**
+     * Makes a client's message its request. Unless an exception is thrown, the message is taken out of the socket, and the socket
+     * belongs to the request or is closed.
+     *
+     * @return the request, or {@code null} if the message makes no sense
+     * @throws RpmaException if there are too few resources; the same may then be tried again
+     */
+    private ConnectionRequest newRequest(int fd, int pid, ControlMessage message, ConnectionConfig config)
             throws RpmaException {
-        int pid = clients.get(fd).pid();
+        if (message.version() != ControlMessage.VERSION) {
+            SoftLog.log(RpmaLog.Level.WARNING, "a client of version " + message.version() + " of the protocol was rejected");
+            return refuse(fd, "the listener speaks version " + ControlMessage.VERSION);
+        }
+        EndDescription end = message.type() == ControlMessage.CONNECT ? EndDescription.read(message.body()) : null;
+        if (end == null || message.body().remaining() < 40 + ConnectionRequest.MAX_CONNECT_PRIVATE_DATA) {
+            return violated(fd, pid, "a request that makes no sense");
+        }
         InetSocketAddress dialled = readAddress(message);
         InetSocketAddress remote = readAddress(message);
         byte[] data = new byte[ConnectionRequest.MAX_CONNECT_PRIVATE_DATA];
         message.body().get(data);
         if (dialled == null || remote == null) {
-            SoftLog.violation("a client of " + address + " sent addresses that make no sense");
-            dropClient(fd);
-            return null;
+            return violated(fd, pid, "addresses that make no sense");
         }
-        clients.remove(fd);
-        RemoteProcess process = null;
+        if (Sockets.hasHungUp(fd)) {
+            throw SoftLog.failure(RpmaError.PROVIDER, Sockets.EPIPE, "the client at " + remote
+                + " is gone before its request was taken", null);
+        }
+        QueueSizes sizes = QueueSizes.of(config, peer);
+        ControlMessage.Attachment link = message.take(ControlMessage.LINK);
+        if (link != null && peer.process().user().whyNot(Sockets.peerCredentials(link.fd())) != null) {
+            Posix.close(link.fd());
+            return violated(fd, pid, "a link that is not of its own making");
+        }
+        RemoteProcess process =
+            peer.process().accepting(new RemoteProcess.Identity(pid, end.high(), end.low()), end.link(), link);
+        if (process == null) {
+            return violated(fd, pid, "a request by a link that it has not sent");
+        }
         Queues queues = null;
         RemoteEnd view = null;
-        IncomingRequest request = null;
         try {
-            if (Sockets.hasHungUp(fd)) {
-                throw SoftLog.failure(RpmaError.PROVIDER, Sockets.EPIPE, "the client at " + remote
-                    + " is gone before its request was taken", null);
-            }
-            QueueSizes sizes = QueueSizes.of(config, peer);
-            process = peer.process().accepting(new RemoteProcess.Identity(pid, end.high(), end.low()), end.link(),
-                message.take(ControlMessage.LINK));
-            if (process == null) {
-                SoftLog.violation("process " + pid + " asks for a connection by a link that it has not sent");
-                return null;
-            }
-            view = Attaching.attach(peer.process(), process, end, message);
-            if (view == null) {
-                return null;
-            }
+            process.fetch(end);
+            // Before the other end is attached, which is done once: this may have to be tried again.
             queues = Queues.create(peer, sizes, process);
-            peer.addChild();
-            request = new IncomingRequest(peer, queues, new ControlSocket(process, fd, pid), view,
-                address.getAddress().isAnyLocalAddress() ? dialled : address, remote, data);
-            return request;
+            view = Attaching.attach(peer.process(), process, end, message);
         } finally {
-            if (request == null) {
-                SoftConnectionRequest.reject(fd, "the listener could not create the queues");
-                if (view != null) {
-                    view.release();
-                }
-                Posix.close(fd);
+            if (view == null && queues != null) {
+                queues.close();
             }
-            if (process != null) {
-                // The half and the view of the other end have uses of their own.
-                process.release();
-            }
+            // The half and the view of the other end have uses of their own.
+            process.release();
         }
+        if (view == null) {
+            return refuse(fd, "the request makes no sense");
+        }
+        Sockets.takeMessage(fd);
+        peer.addChild();
+        return new IncomingRequest(peer, queues, new ControlSocket(process, fd, pid), view,
+            address.getAddress().isAnyLocalAddress() ? dialled : address, remote, data);
+    }
+
+    private static ConnectionRequest refuse(int fd, String reason) {
+        Sockets.takeMessage(fd);
+        reject(fd, reason);
+        return null;
+    }
+
+    private ConnectionRequest violated(int fd, int pid, String what) {
+        SoftLog.violation("process " + pid + ", a client of " + address + ", sent " + what);
+        return refuse(fd, "the request makes no sense");
     }
 
     private static InetSocketAddress readAddress(ControlMessage message) {
@@ -353,56 +508,25 @@ final class SoftEndpoint implements Endpoint {
         Sockets.send(fd, buffer, hello.length);
         // Reads until the client has closed, within limits: closing with something unread would take the hello back.
         Sockets.shutdownWrite(fd);
-        if (strangers.size() >= MAX_STRANGERS || Sockets.epollAdd(epoll, fd) < 0) {
+        HalfOpenClients.Client surplus = strangers.surplus(0);
+        if (surplus != null) {
+            // It has had the most time to read.
+            drop(strangers, surplus);
+        }
+        if (Sockets.epollAdd(epoll, fd) < 0) {
             Posix.close(fd);
             return;
         }
-        strangers.put(fd, new Stranger());
-        if (strangers.size() == 1) {
-            startTimer(STRANGER_NANOS);
-        }
+        setTimerFor(strangers.add(fd, 0, System.nanoTime()));
     }
 
-    private void startTimer(long nanos) throws RpmaException {
-        if (timer < 0) {
-            timer = check(Libc.timerfd(), "timerfd_create");
-            check(Sockets.epollAdd(epoll, timer), "epoll_ctl");
-        }
-        Libc.setTimer(timer, Math.max(1, nanos));
-    }
-
-    private void readStranger(int fd) {
-        Stranger stranger = strangers.get(fd);
-        long count = Sockets.receive(fd, Scratch.get().messageAddress(), Scratch.MESSAGE_CAPACITY);
+    private void readStranger(HalfOpenClients.Client stranger) {
+        long count = Sockets.receive(stranger.fd(), Scratch.get().messageAddress(), Scratch.MESSAGE_CAPACITY);
         if (count == -Posix.EAGAIN || count == -Posix.EINTR) {
             return;
         }
-        if (count > 0) {
-            stranger.received += (int) count;
-        }
-        if (count <= 0 || stranger.received > STRANGER_BYTES) {
-            strangers.remove(fd);
-            Posix.close(fd);
-        }
-    }
-
-    private void expireStrangers() throws RpmaException {
-        Libc.read(timer, Scratch.get().messageAddress(), 8);
-        long now = System.nanoTime();
-        long next = Long.MAX_VALUE;
-        Iterator<Map.Entry<Integer, Stranger>> entries = strangers.entrySet().iterator();
-        while (entries.hasNext()) {
-            Map.Entry<Integer, Stranger> entry = entries.next();
-            long left = entry.getValue().deadline - now;
-            if (left <= 0) {
-                entries.remove();
-                Posix.close(entry.getKey());
-            } else {
-                next = Math.min(next, left);
-            }
-        }
-        if (!strangers.isEmpty()) {
-            startTimer(next);
+        if (count <= 0 || stranger.receive((int) count) > STRANGER_BYTES) {
+            drop(strangers, stranger);
         }
     }
 
@@ -416,12 +540,18 @@ final class SoftEndpoint implements Endpoint {
         Posix.close(unix);
         Posix.close(tcp);
         Posix.close(epoll);
-        if (timer >= 0) {
-            Posix.close(timer);
-        }
-        clients.keySet().forEach(Posix::close);
-        strangers.keySet().forEach(Posix::close);
+        Posix.close(timer);
+        silent.all().forEach(client -> Posix.close(client.fd()));
+        strangers.all().forEach(client -> Posix.close(client.fd()));
+        waiting.keySet().forEach(Posix::close);
         peer.process().sweep();
         peer.removeChild();
+    }
+
+    // ---- for tests
+
+    /** Returns the number of clients that have connected and are waited for. */
+    synchronized int waitingCount() {
+        return silent.all().size() + waiting.size();
     }
 }

@@ -19,7 +19,7 @@
  * <p>The rooms: {@link io.rpma.soft.QueuePair} executes work requests; {@link io.rpma.soft.RegionTable} says which memory of
  * this process a peer may reach; {@link io.rpma.soft.RemoteProcess} is all that is shared with one other process;
  * {@link io.rpma.soft.ControlSocket} carries a connection's events; {@link io.rpma.soft.Rendezvous} finds the listener of an
- * address.
+ * address; {@link io.rpma.soft.User} says with whose processes memory is shared.
  *
  * <p>What two processes share, they share once, not for each connection: the process that connects first makes a
  * {@link io.rpma.soft.Link}, and by it each sends the other the files of its region table, of its address ranges (whole, with
@@ -36,6 +36,15 @@
  * first, then notes which peers are in it. If there are any, what is closed goes into the {@link io.rpma.soft.LimboList} until
  * each of them has left ({@link io.rpma.soft.GracePeriod}) or its process has ended, and {@code isQuiescent} of the closed object
  * tells its user. A process that has stopped on 64 connections which are closed here gets no further connection.
+ *
+ * <p>Memory is shared between processes of one effective user only, which the kernel attests for both ends of a connection's
+ * socket when it is connected; the link and everything else travels over that socket, or over the link. Anybody may take a name
+ * in the abstract namespace and connect to one, so neither says anything: a listener of another user is passed over, and a client
+ * of another user is rejected before anything of it is read. What a listener has not agreed to is bounded ({@link
+ * io.rpma.soft.SoftEndpoint}): the clients that it waits for, the time that each has, and what one call does.
+ *
+ * <p>A process that runs out of descriptors blames nobody: a message whose descriptors it cannot receive stays in its socket, a
+ * client that it cannot accept stays in the kernel's queue, and the call fails with {@code EMFILE}.
  *
  * <p>One thing an adapter does and this cannot: a send that finds no posted receive waits at its sender, and goes on when the
  * sender makes a call or sleeps on a descriptor of the connection, which the target rings as soon as it posts a receive. A

@@ -29,8 +29,14 @@ final class ChildProcess {
 
     /** Starts a main class with further options of the virtual machine. */
     static Process start(List<String> options, Class<?> main, String... arguments) throws IOException {
+        return startBy(List.of(), options, main, arguments);
+    }
+
+    /** Starts a main class by a program that runs what follows, such as {@code unshare}. */
+    static Process startBy(List<String> program, List<String> options, Class<?> main, String... arguments) throws IOException {
         String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
-        List<String> command = new ArrayList<>(List.of(
+        List<String> command = new ArrayList<>(program);
+        command.addAll(List.of(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(), "--enable-native-access=ALL-UNNAMED",
             "-Xmx256m", "-Xshare:auto", "-XX:+UseSerialGC"));
         command.addAll(options);

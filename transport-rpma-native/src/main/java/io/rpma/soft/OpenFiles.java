@@ -1,0 +1,50 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.posix.Posix;
+
+/** Tells that this process, or the system, has no file descriptor left. */
+final class OpenFiles {
+    private OpenFiles() {
+    }
+
+    /** Returns whether an {@code errno} says so. */
+    static boolean areExhausted(int errno) {
+        return errno == Sockets.EMFILE || errno == Sockets.ENFILE;
+    }
+
+    /**
+     * Returns the exception to be thrown.
+     *
+     * @param errno {@code EMFILE} or {@code ENFILE}
+     * @param what cannot be done, as the beginning of a sentence
+     */
+    static RpmaException exhausted(int errno, String what) {
+        return SoftLog.failure(RpmaError.PROVIDER, errno, what + ": " + reason(errno), null);
+    }
+
+    /** Returns the reason in words, with the limit and the remedy. */
+    static String reason(int errno) {
+        return Posix.strerror(errno) + remedy(errno);
+    }
+
+    private static String remedy(int errno) {
+        return errno == Sockets.ENFILE
+            ? "; the limit of open files of the whole system is in /proc/sys/fs/file-max (sysctl fs.file-max)"
+            : "; the limit of open files is " + Posix.softLimit(Posix.RLIMIT_NOFILE) + ": raise it (ulimit -n), or close"
+                + " connections";
+    }
+}

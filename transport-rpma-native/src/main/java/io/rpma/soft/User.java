@@ -1,0 +1,107 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * The user of this process, which decides whom memory is shared with: processes of the same effective user only. The kernel
+ * tells whose process is at the other end of a Unix socket ({@code SO_PEERCRED}: the user at the time of {@code connect} or
+ * {@code listen}), and translates the user's number to the user namespace of this process.
+ *
+ * <p>A user that has no number in this namespace shows as the overflow user, 65534 as a rule, whoever it is. Unless every user
+ * has a number here, as in the initial namespace, the overflow user is therefore nobody in particular, and is refused even if
+ * this process itself shows as it.
+ *
+ * @param id the effective user of this process
+ * @param pid this process
+ * @param overflow the number that stands for users without one
+ * @param allMapped whether every user has a number in this process's user namespace
+ */
+record User(int id, int pid, int overflow, boolean allMapped) {
+    private static final int DEFAULT_OVERFLOW = 65_534;
+    // All but the number -1, which stands for no user.
+    private static final long ALL_USERS = 0xffff_ffffL;
+
+    /** Returns the effective user that this process has now. */
+    static User current() {
+        return new User(Libc.geteuid(), (int) ProcessHandle.current().pid(), readOverflow(), readAllMapped());
+    }
+
+    private static int readOverflow() {
+        // By one read of all: the kernel ends such a file after the first read, and Files.readString begins with one byte.
+        try (BufferedReader reader = Files.newBufferedReader(Path.of("/proc/sys/kernel/overflowuid"))) {
+            return Integer.parseUnsignedInt(reader.readLine());
+        } catch (IOException | NumberFormatException e) {
+            return DEFAULT_OVERFLOW;
+        }
+    }
+
+    private static boolean readAllMapped() {
+        try {
+            return coversAll(Files.readString(Path.of("/proc/self/uid_map")));
+        } catch (IOException e) {
+            // A kernel without user namespaces has no such file, and neither has a process without /proc, which must not err.
+            return false;
+        }
+    }
+
+    /** Returns whether a map of user numbers, as {@code /proc/self/uid_map} shows it, leaves out none. */
+    static boolean coversAll(String map) {
+        long users = 0;
+        for (String line : map.lines().toList()) {
+            String[] columns = line.trim().split("\\s+");
+            try {
+                users += columns.length == 3 ? Long.parseLong(columns[2]) : 0;
+            } catch (NumberFormatException e) {
+                return false;
+            }
+        }
+        return users >= ALL_USERS;
+    }
+
+    /**
+     * Returns why memory cannot be shared with the process at the other end of a Unix socket, as the end of a sentence that
+     * begins with "it"; {@code null} if it can.
+     *
+     * @param peer the process as the kernel tells, {@code null} if the kernel does not tell
+     */
+    String whyNot(Sockets.Credentials peer) {
+        if (peer == null) {
+            return "belongs to a user that the kernel does not name, this process to " + name(id);
+        }
+        if (peer.uid() != id) {
+            return "belongs to " + describe(peer) + ", this process to " + name(id)
+                + ": the software provider shares memory with processes of the same user only";
+        }
+        if (id == overflow && !allMapped && peer.pid() != pid) {
+            return "belongs to " + describe(peer) + ", which stands for every user that has no number in the user namespace of"
+                + " this process, so that the software provider cannot tell whether it is the user of this process: run both as"
+                + " a user that the namespace maps (/proc/self/uid_map)";
+        }
+        return null;
+    }
+
+    /** Returns a process and its user in words. */
+    static String describe(Sockets.Credentials peer) {
+        // A process in another PID namespace has no number in that of this process.
+        return name(peer.uid()) + (peer.pid() == 0 ? " (a process of another PID namespace)" : " (process " + peer.pid() + ')');
+    }
+
+    private static String name(int user) {
+        return "user " + Integer.toUnsignedString(user);
+    }
+}

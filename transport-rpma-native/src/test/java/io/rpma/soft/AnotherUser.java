@@ -1,0 +1,69 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.posix.Posix;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.util.function.IntSupplier;
+import org.junit.jupiter.api.Assumptions;
+
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+/**
+ * Another user of this host, as whom a test makes system calls. To the kernel each thread has a user of its own, and whoever
+ * asks who is at the other end of a socket is told the user of the thread that connected or listened. Only root can become
+ * another user.
+ */
+final class AnotherUser {
+    /** The number of the user, who need not have a name. */
+    static final int ID = 54_321;
+
+    private static final long SETRESUID = System.getProperty("os.arch").equals("aarch64") ? 147 : 117;
+    // Not the function of the C library, which changes all threads.
+    private static final MethodHandle SYSCALL = Posix.downcall("syscall",
+        FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG),
+        Linker.Option.captureCallState("errno"), Linker.Option.firstVariadicArg(1));
+
+    private AnotherUser() {
+    }
+
+    /** Skips the test unless this process is root. */
+    static void assumeRoot() {
+        Assumptions.assumeTrue(Libc.geteuid() == 0, "only root can act as another user");
+    }
+
+    /** Runs system calls on this thread as the other user; their result is that of a call in {@link Sockets}. */
+    static int call(IntSupplier action) {
+        become(ID);
+        try {
+            return action.getAsInt();
+        } finally {
+            become(0);
+        }
+    }
+
+    private static void become(int user) {
+        MemorySegment capture = Posix.capture();
+        try {
+            long result = (long) SYSCALL.invokeExact(capture, SETRESUID, -1L, (long) user, -1L);
+            if (result != 0) {
+                throw new AssertionError("setresuid: " + Posix.strerror(Posix.errno(capture)));
+            }
+        } catch (Throwable e) {
+            throw Posix.unexpected(e);
+        }
+    }
+}

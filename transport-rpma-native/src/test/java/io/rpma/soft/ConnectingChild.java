@@ -1,0 +1,166 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.Connection;
+import io.rpma.ConnectionEvent;
+import io.rpma.ConnectionRequest;
+import io.rpma.Endpoint;
+import io.rpma.RpmaException;
+import io.rpma.posix.Posix;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.stream.Stream;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+/**
+ * A process that connects, accepts and runs out of descriptors on order. It listens, and says at which port; then it answers each
+ * order with one line: {@code exhaust} takes all descriptors, {@code free} gives one of them back, {@code release} all of them;
+ * {@code next} asks for the next connection request, {@code take} waits for it, {@code accept} accepts it; {@code connect PORT}
+ * asks for a connection, {@code event} for its next event, {@code await} waits for that.
+ */
+final class ConnectingChild {
+    private static final long LIMIT = 512;
+    private static final MethodHandle SETRLIMIT = Posix.downcallErrno("setrlimit",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
+
+    private final Deque<Integer> taken = new ArrayDeque<>();
+    private final Station station = new Station();
+    private final Endpoint endpoint = station.listen();
+    private ConnectionRequest request;
+    private Connection connection;
+
+    private ConnectingChild() throws RpmaException {
+    }
+
+    /** Carries out orders until there are no more. */
+    public static void main(String[] arguments) throws Exception {
+        limit();
+        loadClasses();
+        ConnectingChild child = new ConnectingChild();
+        child.connectToItself();
+        say(String.valueOf(child.endpoint.localAddress().getPort()));
+        BufferedReader orders = new BufferedReader(new InputStreamReader(System.in));
+        String order = orders.readLine();
+        while (order != null) {
+            String answer;
+            try {
+                answer = child.carryOut(order);
+            } catch (RpmaException e) {
+                answer = "errno " + e.errno() + ' ' + e.getMessage();
+            }
+            say(answer);
+            order = orders.readLine();
+        }
+        System.exit(0);
+    }
+
+    private static void say(String line) {
+        System.out.println(line);
+        System.out.flush();
+    }
+
+    private static void limit() {
+        MemorySegment capture = Posix.capture();
+        try (Arena arena = Arena.ofConfined()) {
+            MemorySegment limits = arena.allocate(16, 8);
+            limits.set(JAVA_LONG, 0, LIMIT);
+            limits.set(JAVA_LONG, 8, LIMIT);
+            int result = (int) SETRLIMIT.invokeExact(capture, Posix.RLIMIT_NOFILE, limits.address());
+            if (result != 0) {
+                throw new AssertionError("setrlimit: " + Posix.strerror(Posix.errno(capture)));
+            }
+        } catch (Throwable e) {
+            throw Posix.unexpected(e);
+        }
+    }
+
+    /** Loading a class takes a descriptor. */
+    private static void loadClasses() throws IOException, ReflectiveOperationException {
+        for (Class<?> one : List.of(OpenFiles.class, ConnectingChild.class)) {
+            Path root = Path.of(one.getProtectionDomain().getCodeSource().getLocation().getPath());
+            if (Files.isDirectory(root)) {
+                List<String> names;
+                try (Stream<Path> files = Files.list(root.resolve("io/rpma/soft"))) {
+                    names = files.map(file -> file.getFileName().toString()).filter(name -> name.endsWith(".class")).toList();
+                }
+                for (String name : names) {
+                    if (one == OpenFiles.class || name.startsWith("ConnectingChild") || name.startsWith("Station")) {
+                        Class.forName("io.rpma.soft." + name.substring(0, name.length() - ".class".length()));
+                    }
+                }
+            }
+        }
+        OpenFiles.exhausted(Sockets.EMFILE, "this is no failure");
+    }
+
+    private void connectToItself() throws RpmaException {
+        try (Connection client = station.peer.newConnectionRequest(endpoint.localAddress(), null).connect(null);
+                Connection accepted = Station.awaitRequest(endpoint, null).connect(null)) {
+            Station.expect(ConnectionEvent.ESTABLISHED, client);
+            Station.expect(ConnectionEvent.ESTABLISHED, accepted);
+        }
+    }
+
+    private String carryOut(String order) throws RpmaException {
+        switch (order.split(" ")[0]) {
+            case "exhaust":
+                int fd = Libc.duplicate(0);
+                while (fd >= 0) {
+                    taken.push(fd);
+                    fd = Libc.duplicate(0);
+                }
+                return "exhausted";
+            case "free":
+                Posix.close(taken.pop());
+                return "freed";
+            case "release":
+                taken.forEach(Posix::close);
+                taken.clear();
+                return "released";
+            case "next":
+                request = endpoint.nextConnectionRequest(null);
+                return request == null ? "none" : "request";
+            case "take":
+                request = Station.awaitRequest(endpoint, null);
+                return "request";
+            case "accept":
+                connection = request.connect(null);
+                return "accepted";
+            case "connect":
+                connection = station.peer.newConnectionRequest(new InetSocketAddress(InetAddress.getLoopbackAddress(),
+                    Integer.parseInt(order.split(" ")[1])), null).connect(null);
+                return "requested";
+            case "event":
+                return String.valueOf(connection.nextEvent());
+            case "await":
+                return String.valueOf(Station.awaitEvent(connection));
+            default:
+                throw new IllegalArgumentException(order);
+        }
+    }
+}

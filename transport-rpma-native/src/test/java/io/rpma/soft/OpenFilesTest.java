@@ -1,0 +1,122 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.Connection;
+import io.rpma.ConnectionEvent;
+import io.rpma.Endpoint;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/**
+ * A process that has no descriptor left: whoever connects to it, or is connected to by it, waits until there are some again, and
+ * is not blamed.
+ */
+@Timeout(120)
+class OpenFilesTest {
+    /** More than one connection takes. */
+    private static final int MAX_NEEDED = 40;
+    private static final String SHORTAGE = "errno " + Sockets.EMFILE;
+
+    private Station station;
+    private Process process;
+    private BufferedReader answers;
+    private PrintWriter orders;
+    private int port;
+
+    @BeforeEach
+    void start() throws Exception {
+        station = new Station();
+        process = ChildProcess.start(ConnectingChild.class);
+        answers = process.inputReader();
+        orders = new PrintWriter(process.outputWriter(), true);
+        port = Integer.parseInt(answers.readLine());
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        process.destroyForcibly().waitFor();
+        station.close();
+    }
+
+    private String order(String order) throws IOException {
+        orders.println(order);
+        return answers.readLine();
+    }
+
+    /** Gives an order to a process without descriptors again and again, and one descriptor in between. */
+    private String orderUntilThereAreEnough(String order) throws IOException {
+        assertEquals("exhausted", order("exhaust"));
+        String answer = order(order);
+        int freed = 0;
+        while (answer.startsWith(SHORTAGE) && freed < MAX_NEEDED) {
+            assertTrue(answer.contains("the limit of open files is 512: raise it (ulimit -n)"), answer);
+            assertEquals("freed", order("free"));
+            freed++;
+            answer = order(order);
+        }
+        assertTrue(freed > 0, "with no descriptor left: " + answer);
+        return answer;
+    }
+
+    @Test
+    void aClientWaitsUntilTheListenerHasDescriptors() throws Exception {
+        InetSocketAddress listener = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+        try (Connection client = station.peer.newConnectionRequest(listener, null).connect(null)) {
+            assertEquals("request", orderUntilThereAreEnough("next"));
+            assertEquals("released", order("release"));
+            assertEquals("accepted", order("accept"));
+            Station.expect(ConnectionEvent.ESTABLISHED, client);
+            assertEquals("ESTABLISHED", order("await"));
+        }
+    }
+
+    @Test
+    void aListenerIsNotBlamedForTheShortageOfItsClient() throws Exception {
+        try (Endpoint endpoint = station.listen()) {
+            assertEquals("requested", order("connect " + endpoint.localAddress().getPort()));
+            try (Connection accepted = Station.awaitRequest(endpoint, null).connect(null)) {
+                assertEquals("ESTABLISHED", orderUntilThereAreEnough("event"));
+                Station.expect(ConnectionEvent.ESTABLISHED, accepted);
+            }
+        }
+    }
+
+    @Test
+    void aClientThatLeavesMeanwhileIsForgotten() throws Exception {
+        InetSocketAddress listener = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+        Connection client = station.peer.newConnectionRequest(listener, null).connect(null);
+        assertEquals("exhausted", order("exhaust"));
+        assertEquals("freed", order("free"));
+        // The client is accepted, but its request cannot be read.
+        assertTrue(order("next").startsWith(SHORTAGE));
+        client.close();
+        assertTrue(order("next").startsWith(SHORTAGE));
+        assertEquals("none", order("next"));
+        try (Connection next = station.peer.newConnectionRequest(listener, null).connect(null)) {
+            assertEquals("request", orderUntilThereAreEnough("next"));
+            assertEquals("accepted", order("accept"));
+            Station.expect(ConnectionEvent.ESTABLISHED, next);
+        }
+    }
+}

@@ -1,0 +1,160 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.Connection;
+import io.rpma.ConnectionEvent;
+import io.rpma.ConnectionRequest;
+import io.rpma.Endpoint;
+import io.rpma.RpmaException;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Clients that connect and say nothing, and the listener that serves the others. */
+@Timeout(60)
+class SilentClientsTest {
+    private static final int DEADLINE_MILLIS = 20_000;
+    private static final int FLOOD = 800;
+
+    private Station station;
+    private Endpoint endpoint;
+    private EdgeTriggered loop;
+    private final List<RawClient> clients = new ArrayList<>();
+
+    @BeforeEach
+    void listen() throws Exception {
+        station = new Station();
+        endpoint = station.listen();
+        loop = new EdgeTriggered(endpoint.fd());
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        loop.close();
+        clients.forEach(RawClient::close);
+        endpoint.close();
+        station.close();
+    }
+
+    /** Takes what has come until a call says that there is nothing more, as a server channel does. */
+    private ConnectionRequest next() throws RpmaException {
+        assertTrue(loop.await(DEADLINE_MILLIS), "the listener's descriptor does not become ready although there is something");
+        return endpoint.nextConnectionRequest(null);
+    }
+
+    private ConnectionRequest awaitRequest() throws RpmaException {
+        ConnectionRequest request = next();
+        while (request == null) {
+            request = next();
+        }
+        return request;
+    }
+
+    private void connectAsOneShould() throws RpmaException {
+        try (Connection client = station.peer.newConnectionRequest(endpoint.localAddress(), null).connect(null);
+                Connection accepted = awaitRequest().connect(null)) {
+            Station.expect(ConnectionEvent.ESTABLISHED, client);
+            Station.expect(ConnectionEvent.ESTABLISHED, accepted);
+        }
+    }
+
+    @Test
+    void clientsThatLeaveWithoutAWordDoNotKeepTheNextOneWaiting() throws Exception {
+        for (int i = 0; i < FLOOD; i++) {
+            RawClient.connect(station.peer, endpoint).close();
+        }
+        connectAsOneShould();
+        assertEquals(0, ((SoftEndpoint) endpoint).waitingCount());
+    }
+
+    @Test
+    void clientsThatStayWithoutAWordDoNotKeepTheNextOneWaiting() throws Exception {
+        for (int i = 0; i < FLOOD; i++) {
+            clients.add(RawClient.connect(station.peer, endpoint));
+        }
+        connectAsOneShould();
+        int waiting = ((SoftEndpoint) endpoint).waitingCount();
+        assertTrue(waiting > 0 && waiting <= 256, waiting + " clients of one process are waited for");
+        assertNotNull(clients.getFirst().rejection(), "the oldest client was not told that it has to go");
+        assertNull(clients.getLast().rejection(), "the newest client has had no time yet");
+    }
+
+    @Test
+    void whoHasSpokenIsHeardHoweverManyOthersCome() throws Exception {
+        for (int i = 0; i < FLOOD / 2; i++) {
+            clients.add(RawClient.connect(station.peer, endpoint));
+        }
+        assertNull(next());
+        assertNull(next(), "more than one call handles");
+        int waiting = ((SoftEndpoint) endpoint).waitingCount();
+        RawClient oldest = clients.get(clients.size() - waiting);
+        clients.add(RawClient.connect(station.peer, endpoint));
+        oldest.sendNonsense();
+        assertNull(next());
+        assertTrue(oldest.isClosed(), "what the oldest client said was not read");
+        assertEquals(waiting, ((SoftEndpoint) endpoint).waitingCount());
+    }
+
+    @Test
+    void theTimeOfAClientThatSaysNothingIsOver() throws Exception {
+        RawClient client = RawClient.connect(station.peer, endpoint);
+        clients.add(client);
+        assertNull(next());
+        assertEquals(1, ((SoftEndpoint) endpoint).waitingCount());
+        assertNull(next());
+        assertEquals("no request came within " + SoftEndpoint.CLIENT_MILLIS + " ms", client.rejection());
+        assertEquals(0, ((SoftEndpoint) endpoint).waitingCount());
+        connectAsOneShould();
+    }
+
+    @Test
+    void aTcpClientIsToldWhatThisIsHoweverManyOthersStay() throws Exception {
+        List<Socket> strangers = new ArrayList<>();
+        try {
+            for (int i = 0; i < FLOOD / 4; i++) {
+                strangers.add(new Socket(endpoint.localAddress().getAddress(), endpoint.localAddress().getPort()));
+            }
+            assertNull(next());
+            for (Socket stranger : strangers) {
+                byte[] hello = stranger.getInputStream().readNBytes(Hello.SIZE);
+                assertEquals(ControlMessage.VERSION, Hello.read(hello, hello.length).version());
+            }
+            connectAsOneShould();
+        } finally {
+            for (Socket stranger : strangers) {
+                stranger.close();
+            }
+        }
+    }
+
+    @Test
+    void aClientOfAnotherUserIsTurnedAway() throws Exception {
+        AnotherUser.assumeRoot();
+        RawClient client = RawClient.connectAsAnotherUser(station.peer, endpoint);
+        clients.add(client);
+        assertNull(next());
+        assertTrue(client.rejection().contains("processes of its own user only"));
+        assertEquals(0, ((SoftEndpoint) endpoint).waitingCount());
+        connectAsOneShould();
+    }
+}
