@@ -653,7 +653,7 @@ final class QueuePair {
 
     /** Tells the peer that no receive has been found for so long that some may be lost. */
     private void reportStarvation() {
-        enter();
+        enter(RegionTable.NO_REGION);
         boolean told = Memory.getIntAcquire(remoteBase + Half.STATE) == Half.READY
             && Memory.casInt(remoteBase + Half.FAULT, 0, Half.STARVED);
         if (told && remoteSharesQueue) {

@@ -42,8 +42,6 @@ final class Sockets {
     static final int EINPROGRESS = 115;
     /** No route to the host. */
     static final int EHOSTUNREACH = 113;
-    /** The kernel has no memory for what is to be sent. */
-    static final int ENOBUFS = 105;
     /** Too many descriptors on their way. */
     static final int ETOOMANYREFS = 109;
 

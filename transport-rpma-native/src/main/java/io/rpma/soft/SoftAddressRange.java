@@ -138,8 +138,8 @@ final class SoftAddressRange implements AddressRange {
         pieces.values().forEach(process::remove);
         pieces.clear();
         try {
-            // At once, though peers may have it mapped until they look, and one that has stopped may still write to it: nothing else
-            // is ever put into this part of the file.
+            // At once, though peers may have it mapped until they look, and one that has stopped may still write to it: nothing
+            // else is ever put into this part of the file.
             part.range().decommit(part.offset(), size);
         } catch (RpmaException e) {
             // Logged. The addresses are given back with the file.

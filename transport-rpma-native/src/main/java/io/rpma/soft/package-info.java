@@ -29,9 +29,9 @@
  * of it ({@link io.rpma.soft.HalfMemory}); all of it is unmapped a second after the last connection, or at once when the other
  * process is gone.
  *
- * <p>Memory that is taken away from a peer (by closing a connection, a region or a shared receive queue) may still be written to by
- * the operation that the peer's process is in the middle of, and if that process has been stopped, this may last for any time. No
- * thread waits for it. The memory is reclaimed by quiescent states: each queue pair publishes whether it executes an operation
+ * <p>Memory that is taken away from a peer (by closing a connection, a region or a shared receive queue) may still be written to
+ * by the operation that the peer's process is in the middle of, and if that process has been stopped, this may last for any time.
+ * No thread waits for it. The memory is reclaimed by quiescent states: each queue pair publishes whether it executes an operation
  * and where ({@link io.rpma.soft.Half#BUSY}, {@link io.rpma.soft.Half#BUSY_REGION}); whoever takes memory away makes that known
  * first, then notes which peers are in it. If there are any, what is closed goes into the {@link io.rpma.soft.LimboList} until
  * each of them has left ({@link io.rpma.soft.GracePeriod}) or its process has ended, and {@code isQuiescent} of the closed object
