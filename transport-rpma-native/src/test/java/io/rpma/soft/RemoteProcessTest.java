@@ -78,7 +78,7 @@ class RemoteProcessTest {
     }
 
     /** Both sides look at their events, as loops do. */
-    private void exchange() {
+    private void exchange() throws RpmaException {
         for (int i = 0; i < TURNS; i++) {
             assertNull(otherControl.next());
             assertNull(control.next());
