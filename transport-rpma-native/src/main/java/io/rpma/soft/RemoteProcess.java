@@ -313,13 +313,22 @@ final class RemoteProcess {
 
     /** Sends a shared receive queue, unless the other process has been sent it. */
     synchronized void announce(SoftSharedReceiveQueue queue) throws RpmaException {
-        if (link != null && sentQueues.add(queue.id())) {
-            ControlMessage message = ControlMessage.of(ControlMessage.SHARED)
-                .attach(ControlMessage.QUEUE, queue.id(), queue.memory().size(), queue.memory().fd());
-            if (queue.completions() != null) {
-                message.attach(ControlMessage.QUEUE_EVENT, queue.id(), 0, queue.completions().fd());
+        if (link == null || sentQueues.contains(queue.id())) {
+            return;
+        }
+        ControlMessage message = ControlMessage.of(ControlMessage.SHARED)
+            .attach(ControlMessage.QUEUE, queue.id(), queue.memory().size(), queue.memory().fd());
+        int event = queue.completions() == null ? -1 : queue.completions().channel().event().openForPeer();
+        try {
+            if (event >= 0) {
+                message.attach(ControlMessage.QUEUE_EVENT, queue.id(), 0, event);
             }
+            sentQueues.add(queue.id());
             send(message);
+        } finally {
+            if (event >= 0) {
+                Posix.close(event);
+            }
         }
     }
 
