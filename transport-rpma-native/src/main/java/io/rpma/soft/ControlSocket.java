@@ -24,6 +24,9 @@ final class ControlSocket {
     // Replaces the socket of a connection that has ended, so that its descriptor, which stays readable for ever, goes quiet.
     private static final EventFd QUIET = quiet();
 
+    /** So many requests to read the link are taken at once: many times what the socket holds. */
+    private static final int MOST_LOOKS = 1 << 14;
+
     private final RemoteProcess remote;
     private final int fd;
     private final int peerPid;
@@ -170,9 +173,14 @@ final class ControlSocket {
      */
     ControlMessage next() throws RpmaException {
         ControlMessage message = receive();
-        while (message != null && message.version() == ControlMessage.VERSION
-            && (message.type() == ControlMessage.LOOK || message.type() == ControlMessage.LOOKED)) {
+        for (int looks = 0; message != null && message.version() == ControlMessage.VERSION
+            && (message.type() == ControlMessage.LOOK || message.type() == ControlMessage.LOOKED); looks++) {
             message.closeAttachments();
+            if (looks == MOST_LOOKS) {
+                SoftLog.violation("process " + peerPid + " asks to read its link again and again");
+                breakOff();
+                return null;
+            }
             if (message.type() == ControlMessage.LOOK) {
                 look();
             } else {

@@ -18,9 +18,18 @@ import io.rpma.posix.Posix;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** An event descriptor, counted: it is closed when its last user releases it, so that nobody writes to a number used anew. */
+/**
+ * A descriptor that becomes readable when an event is signalled, by this process or by a peer: a pipe, in which each event is one
+ * byte. Counted: it is closed when its last user releases it, so that nobody writes to a number used anew.
+ *
+ * <p>Why not an {@code eventfd(2)}: that is one open file for both processes, whose flags either of them can change. A peer that
+ * clears {@code O_NONBLOCK} and fills the counter blocks whoever signals next, and one that empties the counter blocks whoever
+ * reads. A pipe can be opened again: what each side reads from or writes to is an open file of its own, which nobody else has.
+ */
 final class EventFd {
-    private static final byte[] KIND = "anon_inode:[eventfd".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] KIND = "pipe:[".getBytes(StandardCharsets.US_ASCII);
+    /** How often events are read at once: more than a pipe holds, unless somebody goes on writing. */
+    private static final int MOST_READS = 16;
 
     private final int fd;
     private final AtomicInteger users = new AtomicInteger(1);
@@ -30,48 +39,68 @@ final class EventFd {
     }
 
     static EventFd create() throws RpmaException {
-        return create(0);
-    }
-
-    static EventFd create(int initial) throws RpmaException {
-        int fd = Libc.eventfd(initial);
+        int fd = Libc.pipe();
         if (fd < 0) {
-            throw SoftLog.failure(RpmaError.PROVIDER, -fd, "eventfd failed: " + Posix.strerror(-fd)
-                + "; the limit of open files is " + Posix.softLimit(Posix.RLIMIT_NOFILE) + " (ulimit -n)", null);
+            throw failed(fd);
         }
         return new EventFd(fd);
     }
 
+    private static RpmaException failed(int result) {
+        return SoftLog.failure(RpmaError.PROVIDER, -result, "making a pipe failed: " + Posix.strerror(-result)
+            + "; the limit of open files is " + Posix.softLimit(Posix.RLIMIT_NOFILE) + " (ulimit -n), and /proc must be mounted",
+            null);
+    }
+
     /**
-     * Takes over a descriptor that another process sent.
+     * Takes over what another process sent, to signal events there.
      *
-     * @return the event descriptor, or {@code null} if it is of another kind; then it is closed and the reason logged
+     * @return the event descriptor, or {@code null} if it is of another kind; the reason is logged, and what was sent closed
      */
-    static EventFd open(int fd) {
-        if (!Libc.isNamed(fd, KIND) || !Libc.isNonBlocking(fd)) {
-            SoftLog.violation("a doorbell came that is no event descriptor, or would block");
-            Posix.close(fd);
+    static EventFd open(int sent) {
+        int fd = Libc.isNamed(sent, KIND) ? Libc.reopen(sent, Libc.O_WRONLY) : -Libc.EBADF;
+        Posix.close(sent);
+        if (fd < 0) {
+            SoftLog.violation("a doorbell came that is no pipe, or cannot be opened: " + Posix.strerror(-fd));
             return null;
         }
         return new EventFd(fd);
     }
 
+    /** Returns the descriptor. Never to be sent to another process. */
     int fd() {
         return fd;
     }
 
-    /** Makes the descriptor readable. Only for users. */
+    /** Opens the descriptor for another process: to be sent, and closed then. */
+    int openForPeer() throws RpmaException {
+        int result = Libc.reopen(fd, Libc.O_WRONLY);
+        if (result < 0) {
+            throw failed(result);
+        }
+        return result;
+    }
+
+    /** Makes the descriptor readable. Never waits: where there is no room for another event, it is readable. Only for users. */
     void signal() {
         Libc.signal(fd);
     }
 
-    /** Reads and clears the count, 0 if there was none. Only for users. */
+    /** Takes the events; returns how many there were. Never waits. Only for users. */
     long read() {
-        long value = Scratch.get().vectors();
-        return Libc.read(fd, value, 8) == 8 ? Memory.getLong(value) : 0;
+        long buffer = Scratch.get().messageAddress();
+        long count = 0;
+        for (int i = 0; i < MOST_READS; i++) {
+            long taken = Libc.read(fd, buffer, Scratch.MESSAGE_CAPACITY);
+            count += Math.max(0, taken);
+            if (taken < Scratch.MESSAGE_CAPACITY) {
+                break;
+            }
+        }
+        return count;
     }
 
-    /** Returns whether there is a count. Only for users. */
+    /** Returns whether there is an event. Only for users. */
     boolean isReadable() {
         return Sockets.poll(fd, (short) Sockets.EPOLLIN, 0) > 0;
     }

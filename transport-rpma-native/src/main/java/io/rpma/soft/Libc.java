@@ -61,10 +61,12 @@ final class Libc {
 
     private static final int MFD_CLOEXEC = 1;
     private static final int MFD_ALLOW_SEALING = 2;
-    private static final int EFD_CLOEXEC = 0x80000;
-    private static final int EFD_NONBLOCK = 0x800;
+    /** Open for writing only. */
+    static final int O_WRONLY = 1;
+
+    private static final int O_RDWR = 2;
+    private static final int O_NONBLOCK = 0x800;
     private static final int O_CLOEXEC = 0x80000;
-    private static final int F_GETFL = 3;
     private static final int F_DUPFD_CLOEXEC = 1030;
     private static final int F_ADD_SEALS = 1033;
     private static final int F_GET_SEALS = 1034;
@@ -92,8 +94,11 @@ final class Libc {
     private static final MethodHandle FCNTL = Posix.downcall("fcntl",
         FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT),
         Linker.Option.captureCallState("errno"), Linker.Option.firstVariadicArg(2));
-    private static final MethodHandle EVENTFD = Posix.downcallErrno("eventfd",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
+    private static final MethodHandle PIPE2 = Posix.downcallErrno("pipe2",
+        FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle OPEN = Posix.downcall("open",
+        FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT),
+        Linker.Option.captureCallState("errno"), Linker.Option.firstVariadicArg(2));
     private static final MethodHandle READ = Posix.downcallErrno("read",
         FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle WRITE = Posix.downcallErrno("write",
@@ -212,22 +217,41 @@ final class Libc {
         }
     }
 
-    /** Creates a non-blocking event descriptor. */
-    static int eventfd(int initial) {
+    /** Creates a pipe, opened once, for reading and for writing, non-blocking. */
+    static int pipe() {
+        MemorySegment capture = Posix.capture();
+        long ends = Scratch.get().vectors();
+        try {
+            if ((int) PIPE2.invokeExact(capture, ends, O_NONBLOCK | O_CLOEXEC) != 0) {
+                return -Posix.errno(capture);
+            }
+        } catch (Throwable e) {
+            throw Posix.unexpected(e);
+        }
+        int first = Memory.getInt(ends);
+        int second = Memory.getInt(ends + 4);
+        int result = reopen(first, O_RDWR);
+        Posix.close(first);
+        Posix.close(second);
+        return result;
+    }
+
+    /** Opens what a descriptor stands for once more, non-blocking: as an open file of its own, with flags of its own. */
+    static int reopen(int fd, int flags) {
         MemorySegment capture = Posix.capture();
         try {
-            int fd = (int) EVENTFD.invokeExact(capture, initial, EFD_CLOEXEC | EFD_NONBLOCK);
-            return fd < 0 ? -Posix.errno(capture) : fd;
+            int result = (int) OPEN.invokeExact(capture, path(fd), flags | O_NONBLOCK | O_CLOEXEC);
+            return result < 0 ? -Posix.errno(capture) : result;
         } catch (Throwable e) {
             throw Posix.unexpected(e);
         }
     }
 
-    /** Adds one to an event descriptor. */
-    static int signal(int eventFd) {
+    /** Writes one byte, whatever its value. */
+    static int signal(int fd) {
         MemorySegment capture = Posix.capture();
         try {
-            long written = (long) WRITE.invokeExact(capture, eventFd, ONE, 8L);
+            long written = (long) WRITE.invokeExact(capture, fd, ONE, 1L);
             return written < 0 ? -Posix.errno(capture) : 0;
         } catch (Throwable e) {
             throw Posix.unexpected(e);
@@ -259,17 +283,7 @@ final class Libc {
     /** Returns whether {@code /proc} names what a descriptor stands for by something that begins so (in ASCII). */
     static boolean isNamed(int fd, byte[] beginning) {
         MemorySegment capture = Posix.capture();
-        long path = Scratch.get().messageAddress();
-        long end = path;
-        for (byte character : FD_FOLDER) {
-            Memory.putByte(end++, character);
-        }
-        for (int unit = 1_000_000_000; unit > 0; unit /= 10) {
-            if (fd >= unit || unit == 1) {
-                Memory.putByte(end++, (byte) ('0' + fd / unit % 10));
-            }
-        }
-        Memory.putByte(end, (byte) 0);
+        long path = path(fd);
         long target = path + LONGEST_PATH;
         try {
             if ((long) READLINK.invokeExact(capture, path, target, LONGEST_PATH) < beginning.length) {
@@ -291,10 +305,20 @@ final class Libc {
         return fcntl(fd, F_DUPFD_CLOEXEC, 0);
     }
 
-    /** Returns whether calls for a descriptor never wait. */
-    static boolean isNonBlocking(int fd) {
-        int flags = fcntl(fd, F_GETFL, 0);
-        return flags >= 0 && (flags & EFD_NONBLOCK) != 0;
+    /** Writes the path of a descriptor in {@code /proc} to the scratch memory. */
+    private static long path(int fd) {
+        long path = Scratch.get().messageAddress();
+        long end = path;
+        for (byte character : FD_FOLDER) {
+            Memory.putByte(end++, character);
+        }
+        for (int unit = 1_000_000_000; unit > 0; unit /= 10) {
+            if (fd >= unit || unit == 1) {
+                Memory.putByte(end++, (byte) ('0' + fd / unit % 10));
+            }
+        }
+        Memory.putByte(end, (byte) 0);
+        return path;
     }
 
     static int madvise(long address, long length, int advice) {

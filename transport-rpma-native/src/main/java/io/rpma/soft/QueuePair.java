@@ -77,6 +77,8 @@ final class QueuePair {
     /** How long a work request has waited for a shared receive when this looks again by itself, at first and at most. */
     private static final int FIRST_LOOK_MILLIS = 50;
     private static final int LAST_LOOK_MILLIS = 1_600;
+    /** How often something is tried again at once because others have changed it meanwhile: a peer could go on for ever. */
+    private static final int MOST_TRIES = 1000;
 
     private static final VarHandle STATE;
     private static final VarHandle EXECUTING;
@@ -591,7 +593,7 @@ final class QueuePair {
                 return false;
             }
             status = execute(request);
-            while (status < 0 && status != announcement) {
+            for (int tries = 0; status < 0 && status != announcement && tries < MOST_TRIES; tries++) {
                 // Asks to be woken, then looks once more: the peer may have posted a receive between the two. Or it may have made
                 // room, and there is no receive: that is another question, which it answers in another place.
                 if (Faults.ENABLED) {
@@ -785,7 +787,7 @@ final class QueuePair {
         if (isRingFull()) {
             return RING_FULL;
         }
-        while (true) {
+        for (int tries = 0; tries < MOST_TRIES; tries++) {
             long entry = findReceive();
             if (entry == 0) {
                 return NO_RECEIVE;
@@ -823,6 +825,7 @@ final class QueuePair {
             }
             return SUCCESS;
         }
+        return NO_RECEIVE;
     }
 
     /** Reads, writes or flushes a memory region of the peer. */
@@ -872,7 +875,7 @@ final class QueuePair {
         if (isRingFull()) {
             return RING_FULL;
         }
-        while (true) {
+        for (int tries = 0; tries < MOST_TRIES; tries++) {
             long entry = findReceive();
             if (entry == 0) {
                 return NO_RECEIVE;
@@ -888,6 +891,7 @@ final class QueuePair {
             publish(slot, length, immediate, CompletionRing.IMMEDIATE | CompletionRing.WRITE, SUCCESS);
             return SUCCESS;
         }
+        return NO_RECEIVE;
     }
 
     private int atomicWrite(RemoteRegion region, long offset, long value) {

@@ -13,6 +13,7 @@
 package io.rpma.soft;
 
 import io.rpma.RpmaException;
+import io.rpma.posix.Posix;
 
 /** What a connection request creates and its connection takes over: the queue pair, the completion queues, their channels. */
 final class Queues {
@@ -23,6 +24,10 @@ final class Queues {
     private final ConnectionCompletionQueue completions;
     private final ConnectionCompletionQueue receiveCompletions;
     private final int completion;
+    // What a message has been given and that is to be closed, or given back, when it has been sent.
+    private boolean linked;
+    private int lentEvent = -1;
+    private int lentReceiveEvent = -1;
 
     private Queues(QueuePair queuePair, QueueSizes sizes, CompletionChannel channel, CompletionChannel receiveChannel) {
         this.queuePair = queuePair;
@@ -109,17 +114,42 @@ final class Queues {
         if (queuePair.attachment() != null) {
             remote.announce(queuePair.attachment().queue());
         }
-        boolean linked = remote.attachLink(message);
-        message.attach(ControlMessage.EVENT, 0, 0, channel.fd());
-        if (completion == EndDescription.OWN) {
-            message.attach(ControlMessage.RECEIVE_EVENT, 0, 0, receiveChannel.fd());
+        linked = remote.attachLink(message);
+        boolean done = false;
+        try {
+            attachEvents(message);
+            done = true;
+            return true;
+        } finally {
+            if (!done) {
+                described();
+            }
         }
-        return linked;
+    }
+
+    private void attachEvents(ControlMessage message) throws RpmaException {
+        lentEvent = channel.event().openForPeer();
+        message.attach(ControlMessage.EVENT, 0, 0, lentEvent);
+        if (completion == EndDescription.OWN) {
+            lentReceiveEvent = receiveChannel.event().openForPeer();
+            message.attach(ControlMessage.RECEIVE_EVENT, 0, 0, lentReceiveEvent);
+        }
     }
 
     /** The message has been sent: what was lent to it is free. */
     void described() {
-        queuePair.half().owner().linkSent();
+        if (linked) {
+            linked = false;
+            queuePair.half().owner().linkSent();
+        }
+        if (lentEvent >= 0) {
+            Posix.close(lentEvent);
+            lentEvent = -1;
+        }
+        if (lentReceiveEvent >= 0) {
+            Posix.close(lentReceiveEvent);
+            lentReceiveEvent = -1;
+        }
     }
 
     /** Closes everything. */

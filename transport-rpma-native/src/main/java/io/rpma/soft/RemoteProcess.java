@@ -402,15 +402,23 @@ final class RemoteProcess {
 
     /** Sends a shared receive queue, unless the other process has been sent it. */
     synchronized void announce(SoftSharedReceiveQueue queue) throws RpmaException {
-        if (link != null && !sentQueues.contains(queue.id())) {
-            ControlMessage message = ControlMessage.of(ControlMessage.SHARED)
-                .attach(ControlMessage.QUEUE, queue.id(), queue.memory().size(), queue.memory().fd())
-                .attach(ControlMessage.QUEUE_POSTED, queue.id(), queue.posted().size(), queue.posted().fd());
-            if (queue.completions() != null) {
-                message.attach(ControlMessage.QUEUE_EVENT, queue.id(), 0, queue.completions().fd());
+        if (link == null || sentQueues.contains(queue.id())) {
+            return;
+        }
+        ControlMessage message = ControlMessage.of(ControlMessage.SHARED)
+            .attach(ControlMessage.QUEUE, queue.id(), queue.memory().size(), queue.memory().fd())
+            .attach(ControlMessage.QUEUE_POSTED, queue.id(), queue.posted().size(), queue.posted().fd());
+        int event = queue.completions() == null ? -1 : queue.completions().channel().event().openForPeer();
+        try {
+            if (event >= 0) {
+                message.attach(ControlMessage.QUEUE_EVENT, queue.id(), 0, event);
             }
             send(message);
             sentQueues.add(queue.id());
+        } finally {
+            if (event >= 0) {
+                Posix.close(event);
+            }
         }
     }
 

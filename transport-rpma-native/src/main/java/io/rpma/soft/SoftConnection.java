@@ -95,7 +95,8 @@ final class SoftConnection implements Connection {
         this.localAddress = localAddress;
         this.remoteAddress = remoteAddress;
         this.failure = failure;
-        failed = EventFd.create(1);
+        failed = EventFd.create();
+        failed.signal();
     }
 
     // ---- events

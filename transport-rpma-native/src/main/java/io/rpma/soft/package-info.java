@@ -21,21 +21,22 @@
  * {@link io.rpma.soft.ControlSocket} carries a connection's events; {@link io.rpma.soft.Rendezvous} finds the listener of an
  * address; {@link io.rpma.soft.User} says with whose processes memory is shared.
  *
- * <p>What two processes share, they share once, not for each connection: the process that connects first makes a
- * {@link io.rpma.soft.Link}, and by it each sends the other the files of its region table, of its address ranges (whole, with
- * holes where nothing is committed), of its shared receive queues, and of the halves of its connections. A file is sent before
+ * <p>What two processes share, they share once, not for each connection: the process that connects first makes a {@link
+ * io.rpma.soft.Link}, and by it each sends the other the files of its region table, of its address ranges (whole, with holes
+ * where nothing is committed), of its shared receive queues, and of the halves of its connections. A file is sent before
  * anything that refers to it, and mapped when something does. A connection then costs one socket, whose end tells of the peer's
- * death, one eventfd, and a slot of memory that both sides have mapped already. The slot is used anew when both sides have let go
- * of it ({@link io.rpma.soft.HalfMemory}); all of it is unmapped a second after the last connection, or at once when the other
- * process is gone.
+ * death, one doorbell ({@link io.rpma.soft.EventFd}), and a slot of memory that both sides have mapped already. The slot is used
+ * anew when both sides have let go of it ({@link io.rpma.soft.HalfMemory}); all of it is unmapped a second after the last
+ * connection, or at once when the other process is gone.
  *
  * <p>Memory that is taken away from a peer (by closing a connection, a region or a shared receive queue) may still be written to
- * by the operation that the peer's process is in the middle of, and if that process has been stopped, this may last for any time.
- * No thread waits for it. The memory is reclaimed by quiescent states: each queue pair publishes whether it executes an operation
- * and where ({@link io.rpma.soft.Half#BUSY}, {@link io.rpma.soft.Half#BUSY_REGION}); whoever takes memory away makes that known
- * first, then notes which peers are in it. If there are any, what is closed goes into the {@link io.rpma.soft.LimboList} until
- * each of them has left ({@link io.rpma.soft.GracePeriod}) or its process has ended, and {@code isQuiescent} of the closed object
- * tells its user. A process that has stopped on 64 connections which are closed here gets no further connection.
+ * by the operation that the peer's process is in the middle of, and if that process has been stopped, this may last for any
+ * time. No thread waits for it. The memory is reclaimed by quiescent states: each queue pair publishes whether it executes an
+ * operation and where ({@link io.rpma.soft.Half#BUSY}, {@link io.rpma.soft.Half#BUSY_REGION}); whoever takes memory away makes
+ * that known first, then notes which peers are in it. If there are any, what is closed goes into the {@link
+ * io.rpma.soft.LimboList} until each of them has left ({@link io.rpma.soft.GracePeriod}) or its process has ended, and {@code
+ * isQuiescent} of the closed object tells its user. A process that has stopped on 64 connections which are closed here gets no
+ * further connection.
  *
  * <p>Memory is shared between processes of one effective user only, which the kernel attests for both ends of a connection's
  * socket when it is connected; the link and everything else travels over that socket, or over the link. Anybody may take a name

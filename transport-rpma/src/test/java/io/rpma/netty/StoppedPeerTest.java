@@ -282,11 +282,11 @@ class StoppedPeerTest {
             bootstrap(message ? RpmaMessageServerChannel.class : RpmaServerChannel.class, new Dropping());
         RpmaSharedReceiveQueue queue = null;
         switch (memory) {
-            case OWN_RECEIVE, SHARED_RECEIVE -> bootstrap.childOption(RpmaChannelOption.RPMA_BULK_BYTES, 0)
-                .childOption(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE, memory == Memory.SHARED_RECEIVE);
+            case OWN_RECEIVE, SHARED_RECEIVE -> bootstrap.option(RpmaChannelOption.RPMA_BULK_BYTES, 0)
+                .option(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE, memory == Memory.SHARED_RECEIVE);
             case SHARED_MESSAGE_RECEIVE -> {
                 queue = new RpmaSharedReceiveQueue(8, 1024);
-                bootstrap.childOption(RpmaChannelOption.RPMA_RECEIVE_QUEUE, queue);
+                bootstrap.option(RpmaChannelOption.RPMA_RECEIVE_QUEUE, queue);
             }
             default -> { }
         }
@@ -316,7 +316,7 @@ class StoppedPeerTest {
     @ValueSource(booleans = {false, true})
     void aRegionIsFreeWhenTheOtherProcessHasLeftIt(boolean kill) throws Exception {
         Channel server = bind(bootstrap(RpmaServerChannel.class, new Dropping())
-            .childOption(RpmaChannelOption.RPMA_BULK_BYTES, 0));
+            .option(RpmaChannelOption.RPMA_BULK_BYTES, 0));
         RpmaRegion region = RpmaRegion.allocate(LARGE, MemoryUsage.WRITE_DST);
         RpmaRegion other = RpmaRegion.allocate(LARGE, MemoryUsage.WRITE_DST);
         try (ChildJvm child = stopping(server, false, false)) {

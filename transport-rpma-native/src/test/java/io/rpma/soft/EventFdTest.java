@@ -1,0 +1,131 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.posix.Posix;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.invoke.MethodHandle;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** A doorbell between two processes: what the other one does with its descriptor makes no call of this one wait. */
+@Timeout(20)
+class EventFdTest {
+    private static final int F_GETFL = 3;
+    private static final int F_SETFL = 4;
+    private static final int O_NONBLOCK = 0x800;
+    private static final MethodHandle FCNTL = Posix.downcall("fcntl",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(2));
+    private static final long MOST_EVENTS = 1 << 17;
+
+    private EventFd own;
+    /** What the other process is sent. */
+    private int sent;
+    private EventFd ofPeer;
+
+    @BeforeEach
+    void open() throws Exception {
+        own = EventFd.create();
+        sent = own.openForPeer();
+        // A second number for the same open file: the one that a peer keeps of what it has sent, or that it was sent.
+        ofPeer = EventFd.open(duplicate(sent));
+    }
+
+    @AfterEach
+    void close() {
+        own.release();
+        ofPeer.release();
+        Posix.close(sent);
+    }
+
+    private static int fcntl(int fd, int command, int argument) {
+        try {
+            return (int) FCNTL.invokeExact(fd, command, argument);
+        } catch (Throwable e) {
+            throw Posix.unexpected(e);
+        }
+    }
+
+    private static int duplicate(int fd) {
+        int result = fcntl(fd, 0, 0);
+        assertNotEquals(-1, result);
+        return result;
+    }
+
+    private static void clearNonBlocking(int fd) {
+        int flags = fcntl(fd, F_GETFL, 0);
+        assertEquals(0, fcntl(fd, F_SETFL, flags & ~O_NONBLOCK));
+    }
+
+    /** Signals until there is no room, and some more. */
+    private static void fill(EventFd event) {
+        for (long i = 0; i < MOST_EVENTS; i++) {
+            event.signal();
+        }
+    }
+
+    @Test
+    void eventsAreCounted() {
+        assertFalse(own.isReadable());
+        assertEquals(0, own.read());
+        ofPeer.signal();
+        own.signal();
+        assertTrue(own.isReadable());
+        assertEquals(2, own.read());
+        assertFalse(own.isReadable());
+    }
+
+    @Test
+    void aPeerThatLetsItsDescriptorBlockDoesNotBlockTheOwner() {
+        clearNonBlocking(sent);
+        assertEquals(0, own.read());
+        fill(own);
+        assertTrue(own.isReadable());
+        assertTrue(own.read() > 0);
+        assertEquals(0, own.read());
+    }
+
+    @Test
+    void anOwnerThatLetsItsDescriptorBlockDoesNotBlockThePeer() {
+        clearNonBlocking(own.fd());
+        clearNonBlocking(sent);
+        fill(ofPeer);
+        assertTrue(own.isReadable());
+    }
+
+    /** Nobody but the owner can take events away. */
+    @Test
+    void whatAPeerHasCannotBeRead() {
+        own.signal();
+        assertEquals(-Libc.EBADF, Libc.read(sent, Scratch.get().messageAddress(), 8));
+        assertEquals(1, own.read());
+    }
+
+    @Test
+    void otherKindsAreRefused() throws Exception {
+        int[] ends = new int[2];
+        assertEquals(0, Sockets.socketPair(ends));
+        assertNull(EventFd.open(ends[0]));
+        assertNull(EventFd.open(ends[1]));
+    }
+}
