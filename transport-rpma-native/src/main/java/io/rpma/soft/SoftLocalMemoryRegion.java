@@ -189,7 +189,7 @@ final class SoftLocalMemoryRegion implements LocalMemoryRegion {
             if (segment != null) {
                 segment.regions().decrementAndGet();
             }
-            peer.removeChild();
+            peer.remove(usages, segment);
         }
     }
 }
