@@ -21,8 +21,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentNavigableMap;
@@ -153,11 +155,14 @@ final class LocalProcess {
 
     /** Takes a range back from the peers that have been sent it. Nothing sends it from then on: its file may be closed. */
     void withdraw(Range range) {
-        List<SoftPeer> publishers = peers.values().stream().filter(peer -> peer.unpublish(range)).toList();
+        peers.values().forEach(peer -> peer.unpublish(range));
+        Set<RemoteProcess> told = new HashSet<>();
         for (RemoteProcess remote : views()) {
-            remote.withdraw(range);
+            if (remote.withdraw(range)) {
+                told.add(remote);
+            }
         }
-        publishers.forEach(SoftPeer::askToLook);
+        peers.values().forEach(peer -> peer.askToLook(told));
     }
 
     // ---- queue pairs

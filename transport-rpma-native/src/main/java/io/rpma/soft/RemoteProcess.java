@@ -422,12 +422,18 @@ final class RemoteProcess {
         }
     }
 
-    /** Takes a range back: it is not sent any more, and if the other process has it, it is told. */
-    synchronized void withdraw(Range range) {
+    /**
+     * Takes a range back: it is not sent any more.
+     *
+     * @return whether the other process had been sent it, and so is told now
+     */
+    synchronized boolean withdraw(Range range) {
         unsentRanges.remove(range.id());
-        if (sentRanges.remove(range.id())) {
+        boolean had = sentRanges.remove(range.id());
+        if (had) {
             withdraw(ControlMessage.RANGE, range.id());
         }
+        return had;
     }
 
     /** Takes a shared receive queue back. */

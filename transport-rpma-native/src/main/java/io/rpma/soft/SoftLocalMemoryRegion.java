@@ -200,7 +200,7 @@ final class SoftLocalMemoryRegion implements LocalMemoryRegion {
         if (segment != null) {
             segment.regions().decrementAndGet();
         }
-        peer.removeChild();
+        peer.remove(usages, segment);
     }
 
     private void reclaim() {

@@ -43,7 +43,8 @@ final class SoftPeer implements Peer {
     private final Rendezvous rendezvous;
     private final int domain;
     private final AtomicInteger children = new AtomicInteger();
-    private final Map<Integer, Range> published = new LinkedHashMap<>();
+    // What regions lie in that peers reach, and how many these are; under the lock of the controls.
+    private final Map<Range, Integer> published = new LinkedHashMap<>();
     private final Set<ControlSocket> controls = new LinkedHashSet<>();
     private volatile boolean closed;
 
@@ -178,9 +179,10 @@ final class SoftPeer implements Peer {
         } else {
             segment.regions().incrementAndGet();
         }
+        boolean reached = segment != null && (bits & REACHED) != 0;
         boolean done = false;
         try {
-            if (segment != null && (bits & REACHED) != 0) {
+            if (reached) {
                 // Before anybody can know the region's key.
                 publish(segment.range());
             }
@@ -193,8 +195,19 @@ final class SoftPeer implements Peer {
         } finally {
             if (!done && segment != null) {
                 segment.regions().decrementAndGet();
+                if (reached) {
+                    retract(segment.range());
+                }
             }
         }
+    }
+
+    /** A region has been closed. */
+    void remove(int usages, Segment segment) {
+        if (segment != null && (usages & REACHED) != 0) {
+            retract(segment.range());
+        }
+        removeChild();
     }
 
     // ---- ranges
@@ -202,7 +215,7 @@ final class SoftPeer implements Peer {
     /** Sends a range to the processes at the other ends of all connections, unless they have it. */
     private void publish(Range range) {
         synchronized (controls) {
-            if (published.putIfAbsent(range.id(), range) == null) {
+            if (published.merge(range, 1, Integer::sum) == 1) {
                 List<Range> one = List.of(range);
                 for (ControlSocket control : controls) {
                     control.announce(one, true);
@@ -211,17 +224,28 @@ final class SoftPeer implements Peer {
         }
     }
 
-    /** Sends a range to nobody any more. Returns whether others may have been sent it. */
-    boolean unpublish(Range range) {
+    /** Whoever connects from now on is not sent a range in which no region is left that peers reach. */
+    private void retract(Range range) {
         synchronized (controls) {
-            return published.remove(range.id()) != null;
+            published.computeIfPresent(range, (key, regions) -> regions > 1 ? regions - 1 : null);
         }
     }
 
-    /** Asks the processes at the other ends of all connections to read what they have been sent of memory. */
-    void askToLook() {
+    /** Sends a range to nobody any more. */
+    void unpublish(Range range) {
         synchronized (controls) {
-            controls.forEach(ControlSocket::askToLook);
+            published.remove(range);
+        }
+    }
+
+    /** Asks some processes, where they are at the other ends of connections, to read what they have been sent of memory. */
+    void askToLook(Set<RemoteProcess> told) {
+        synchronized (controls) {
+            for (ControlSocket control : controls) {
+                if (told.contains(control.remote())) {
+                    control.askToLook();
+                }
+            }
         }
     }
 
@@ -234,7 +258,7 @@ final class SoftPeer implements Peer {
      */
     int publish(ControlSocket control, ControlMessage message) throws RpmaException {
         synchronized (controls) {
-            control.announce(published.values(), false);
+            control.announce(published.keySet(), false);
             control.remote().checkHasAll();
             int result = control.send(message);
             controls.add(control);

@@ -21,12 +21,15 @@ import io.rpma.ConnectionEvent;
 import io.rpma.ConnectionRequest;
 import io.rpma.Endpoint;
 import io.rpma.LocalMemoryRegion;
+import io.rpma.MemoryUsage;
+import io.rpma.Peer;
 import io.rpma.RemoteMemoryRegion;
 import io.rpma.posix.Posix;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Stream;
@@ -39,6 +42,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -139,6 +143,51 @@ class ManyRegionsTest {
         }
         ranges.forEach(AddressRange::close);
         assertEquals(files, files(), "files after the regions");
+    }
+
+    /** The sizes tell the ranges from each other in what the other process has mapped. */
+    @Test
+    void aProcessIsSentOnlyTheRangesThatItMayNeed() throws Exception {
+        long reached = Ranges.LARGE + Posix.PAGE_SIZE;
+        long local = Ranges.LARGE + 2 * Posix.PAGE_SIZE;
+        long past = Ranges.LARGE + 3 * Posix.PAGE_SIZE;
+        long stranger = Ranges.LARGE + 4 * Posix.PAGE_SIZE;
+        Peer domain = station.provider.devices().getFirst().newPeer();
+        List<AddressRange> ranges = new ArrayList<>();
+        List<LocalMemoryRegion> regions = new ArrayList<>();
+        for (long size : new long[] {reached, local, past, stranger}) {
+            AddressRange range = station.provider.reserve(size);
+            ranges.add(range);
+            regions.add((size == stranger ? domain : station.peer).register(range.commit(0, Posix.PAGE_SIZE), size == local
+                ? EnumSet.of(MemoryUsage.READ_DST, MemoryUsage.WRITE_SRC, MemoryUsage.SEND) : EnumSet.of(MemoryUsage.READ_SRC)));
+        }
+        regions.remove(2).close();
+        try (Child child = Child.start("idle", port);
+            ConnectionConfig config = station.provider.newConnectionConfig(); Connection connection = accept(config)) {
+            child.expect("ready");
+            assertTrue(hasMapped(child, reached), "sent before the connection was accepted");
+            assertFalse(hasMapped(child, local), "no peer is to reach it");
+            assertFalse(hasMapped(child, past), "no region is left");
+            assertFalse(hasMapped(child, stranger), "of a protection domain without connections");
+            assertTrue(connection.queuePairNumber() > 0);
+        }
+        for (LocalMemoryRegion region : regions) {
+            region.close();
+        }
+        ranges.forEach(AddressRange::close);
+        domain.close();
+    }
+
+    private static boolean hasMapped(Child child, long size) throws Exception {
+        for (String line : Files.readAllLines(Path.of("/proc/" + child.pid() + "/maps"))) {
+            int dash = line.indexOf('-');
+            long first = Long.parseUnsignedLong(line, 0, dash, 16);
+            long end = Long.parseUnsignedLong(line, dash + 1, line.indexOf(' '), 16);
+            if (end - first == size && line.contains("memfd:rpma-range")) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static long files() throws Exception {
