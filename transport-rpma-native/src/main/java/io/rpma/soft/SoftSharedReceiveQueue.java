@@ -202,6 +202,11 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         return completionQueue;
     }
 
+    @Override
+    public boolean returnsUnfinishedReceives() {
+        return true;
+    }
+
     SharedReceiveCompletionQueue completions() {
         return completionQueue;
     }
@@ -767,6 +772,9 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
                 if (slot == NONE) {
                     failed = true;
                     break;
+                }
+                if (Faults.ENABLED) {
+                    Faults.at("checked");
                 }
                 int status = CompletionRing.status(control);
                 int flags = CompletionRing.flags(control);
