@@ -209,6 +209,11 @@ final class SharedReceives extends ReceiveBuffers {
     }
 
     @Override
+    int most() {
+        return buffers.length();
+    }
+
+    @Override
     RpmaByteBuf buffer(int slot) {
         return buffers.getAcquire(slot);
     }
@@ -271,6 +276,9 @@ final class SharedReceives extends ReceiveBuffers {
      */
     @Override
     void endedMidway() {
+        if (queue.returnsUnfinishedReceives()) {
+            return;
+        }
         synchronized (this) {
             if (retired) {
                 return;
