@@ -168,7 +168,7 @@ class PeerDeathTest {
         shared.close();
     }
 
-    /** One after the other dies with a receive in its hands, more than there are: nobody can be told, so they are posted again. */
+    /** More processes than there are receives die with a receive in their hands: nobody can be told, so it is posted again. */
     @Test
     void deathsLoseNoSharedReceive() throws Exception {
         int slots = 2;
