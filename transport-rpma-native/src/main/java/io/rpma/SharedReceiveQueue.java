@@ -34,6 +34,16 @@ public interface SharedReceiveQueue extends AutoCloseable {
     CompletionQueue receiveCompletionQueue();
 
     /**
+     * Returns whether no receive is lost with a connection that ends in the middle of a message. Then a receive that the
+     * connection has taken and not completed is reported by the receive completion queue, or is posted again by itself if there
+     * is none. A device may lose it without a word, so that whoever cannot do without it has to post another one. (librpma has no
+     * function for this.)
+     */
+    default boolean returnsUnfinishedReceives() {
+        return false;
+    }
+
+    /**
      * Destroys the queue ({@code rpma_srq_delete}). {@link #isQuiescent} tells when the memory of its receives may be used for
      * something else. Closing again does nothing.
      *

@@ -641,7 +641,9 @@ final class QueuePair {
      * be overwritten by any process that shares the queue. By the one that executes.
      */
     private void lookAgainLater() {
-        if (!lookScheduled) {
+        if (!lookScheduled || lookDue) {
+            // A look that is due was scheduled when another request waited, which has not needed it.
+            lookDue = false;
             lookScheduled = true;
             CompletableFuture.delayedExecutor(lookMillis, TimeUnit.MILLISECONDS).execute(this::lookAgain);
             lookMillis = Math.min(2 * lookMillis, LAST_LOOK_MILLIS);

@@ -19,8 +19,8 @@ package io.rpma.soft;
  * <p>There are two files. The <i>posted</i> file is the ring of {@link ReceiveEntry}: only the owner writes it, and the kernel
  * keeps every other process from mapping it writable. The owner posts at consecutive positions; the state word of an entry is
  * the position that is posted there, plus one. The <i>shared</i> file holds what initiators write. Each entry of the ring has a
- * take word there: in its upper half the last position of that entry that was taken, plus one; in its lower half the number,
- * plus one, of the queue pair that took it, or 0 for the owner. A posted receive can be taken while its take word names the
+ * take word there: in its upper half the last position of that entry that was taken, plus one; in its lower half who took it,
+ * mixed with the position. A posted receive can be taken while its take word names the
  * position one ring before it. Taking is one compare-and-set, so that whoever dies has either taken a receive, and the take word
  * says who, or has not. Receives are taken in the order of positions. The owner posts at an entry again only when the take word
  * names the position before, and never writes a take word of an entry that is in order.
@@ -55,6 +55,8 @@ final class SharedReceives {
     static final int TAKES = WAITERS + MAX_ATTACHED / 8;
 
     private static final long FOUND = 1L << 32;
+    // Two to the 32nd by the golden ratio: neighbours are far apart.
+    private static final int MIX = 0x9e37_79b9;
 
     private final int id;
     private final SharedMemory posted;
@@ -105,7 +107,17 @@ final class SharedReceives {
 
     /** Returns the take word of a position that has been taken; the taker is the number of a queue pair plus one. */
     static long taken(int position, int taker) {
-        return position + 1L << 32 | taker & 0xffff_ffffL;
+        return position + 1L << 32 | (taker ^ mix(position + 1)) & 0xffff_ffffL;
+    }
+
+    /** Returns who has taken the position that a take word names. */
+    static int taker(long take) {
+        return (int) take ^ mix((int) (take >>> 32));
+    }
+
+    /** Sees to it that a number that somebody writes over half of a take word is not likely to be that of a queue pair. */
+    private static int mix(int upper) {
+        return upper * MIX;
     }
 
     /** Returns whether a take word says that this position has been taken. */

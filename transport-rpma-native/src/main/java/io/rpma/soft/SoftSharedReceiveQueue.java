@@ -56,8 +56,8 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     private static final int NONE = -1;
     /** The taker of a receive whose take word has been overwritten by somebody: not known. */
     private static final int UNKNOWN = -1;
-    /** The owner as a taker. */
-    private static final int OWNER = 0;
+    /** The owner as a taker: the number of no queue pair. */
+    private static final int OWNER = Integer.MAX_VALUE;
     /** After so many queue pairs have ended, the queue is looked through for receives that are lost. */
     private static final int FULL_LOOK = 64;
     /** The shortest and the longest time between two steps of a repair. */
@@ -205,6 +205,11 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         return completionQueue;
     }
 
+    @Override
+    public boolean returnsUnfinishedReceives() {
+        return true;
+    }
+
     SharedReceiveCompletionQueue completions() {
         return completionQueue;
     }
@@ -298,14 +303,16 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         long word = SharedReceives.takeWord(base, capacity, position);
         long take = Memory.getLongVolatile(word);
         while (!SharedReceives.isTaken(take, position)) {
-            if (Memory.casLong(word, take, SharedReceives.taken(position, OWNER))) {
+            boolean untaken = SharedReceives.isFree(take, position, capacity);
+            long repaired = SharedReceives.taken(position, untaken ? OWNER : UNKNOWN);
+            if (Memory.casLong(word, take, repaired)) {
                 if (slot == NONE || states.getAcquire(slot) != posted(position)) {
                     return NONE;
                 }
-                if (SharedReceives.isFree(take, position, capacity)) {
+                if (untaken) {
                     return states.compareAndSet(slot, posted(position), FREE) ? slot : NONE;
                 }
-                noteTaker(slot, SharedReceives.taken(position, UNKNOWN));
+                noteTaker(slot, repaired);
                 scheduleRepair();
                 return NONE;
             }
@@ -339,18 +346,18 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     /**
      * Returns who has taken a slot that is posted at a position.
      *
-     * @return the number of a queue pair plus one, {@link #OWNER} if nobody has taken it, {@link #UNKNOWN} or any other negative
-     *     number if the take word has been overwritten
+     * @return the number of a queue pair plus one, {@link #OWNER} if nobody has taken it; {@link #UNKNOWN}, or the number of no
+     *     queue pair, if the take word has been overwritten
      */
     private int takerOf(int slot, int position) {
         // In this order: what is overwritten by the next use of the entry has been noted before.
         long take = Memory.getLongAcquire(SharedReceives.takeWord(base, capacity, position));
         if (SharedReceives.isTaken(take, position)) {
-            return (int) take;
+            return SharedReceives.taker(take);
         }
         long noted = takers.get(slot);
         if (SharedReceives.isTaken(noted, position)) {
-            return (int) noted;
+            return SharedReceives.taker(noted);
         }
         return SharedReceives.isFree(take, position, capacity) ? OWNER : UNKNOWN;
     }
@@ -365,7 +372,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         if (taker == index + 1) {
             return true;
         }
-        if (taker < 0 || taker != OWNER && attachment(taker - 1) == null) {
+        if (taker <= 0 || taker != OWNER && attachment(taker - 1) == null) {
             // Nobody's number: somebody has overwritten it, and the one that completes the receive is likely to be honest.
             scheduleRepair();
             return true;
@@ -801,6 +808,9 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
                 if (slot == NONE) {
                     failed = true;
                     break;
+                }
+                if (Faults.ENABLED) {
+                    Faults.at("checked");
                 }
                 int status = CompletionRing.status(control);
                 int flags = CompletionRing.flags(control);

@@ -68,6 +68,17 @@
  * <p>A process that runs out of descriptors blames nobody: a message whose descriptors it cannot receive stays in its socket, a
  * client that it cannot accept stays in the kernel's queue, and the call fails with {@code EMFILE}.
  *
+ * <p>A shared receive queue is the one memory that several other processes write to, and so can write over what the others have
+ * written. It is two files. What says where messages go, the posted receives, is written by the owner alone: the kernel lets
+ * peers map that file for reading only. What peers write (which receive has been taken by whom, where to look next, who waits,
+ * whose ring has something) is believed by nobody. An initiator that finds no receive by the hint looks through the whole ring,
+ * and again by itself after a while if nobody rings. The owner compares each completion with the take word of the receive: one
+ * that a queue pair has not taken ends that queue pair. It checks a take word before it uses the entry again, and finds the
+ * receives that nobody can take and nobody is going to complete, and posts them again
+ * ({@link io.rpma.soft.SoftSharedReceiveQueue}). Who has overwritten a word cannot be known, so nobody is blamed for it. What a
+ * hostile process of the same user can still do: write exactly the words that make another one's connection break or wait, use up
+ * the receives as any sender can, and write into the buffers themselves, since it has mapped the memory that they lie in.
+ *
  * <p>One thing an adapter does and this cannot: a send that finds no posted receive waits at its sender, and goes on when the
  * sender makes a call or sleeps on a descriptor of the connection, which the target rings as soon as it posts a receive. A
  * sender that does neither keeps its message back. Whoever counts credits never gets there.

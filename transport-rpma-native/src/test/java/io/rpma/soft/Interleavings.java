@@ -71,6 +71,7 @@ final class Interleavings implements AutoCloseable {
                 case "closingWhileAnotherThreadFails" -> all.closingWhileAnotherThreadFails();
                 case "revivedAndDetachedAtOnce" -> all.revivedAndDetachedAtOnce();
                 case "readyBeforeItIsComplete" -> all.readyBeforeItIsComplete();
+                case "lengthIsReadOnce" -> all.lengthIsReadOnce();
                 case "detachingKeepsTheQueue" -> all.detachingKeepsTheQueue();
                 case "tellingIsBusy" -> all.tellingIsBusy();
                 case "noLateAnnouncement" -> all.noLateAnnouncement();
@@ -300,6 +301,21 @@ final class Interleavings implements AutoCloseable {
             ends.client.send(station.region, 0, 8, CompletionFlag.ALWAYS, 1);
             expectOne(shared.receiveCompletionQueue(), 1, SUCCESS);
             view.close();
+            ends.closeConnections();
+        }
+    }
+
+    /** The peer makes a message longer than its buffer after the owner has checked it. */
+    private void lengthIsReadOnce() throws Exception {
+        try (SharedReceiveQueue shared = sharedQueue(4, 0)) {
+            Ends ends = ends(shared);
+            shared.receive(station.region, 0, 64, 1);
+            ends.client.send(station.region, 0, 8, CompletionFlag.ALWAYS, 1);
+            long length = queuePair(ends.client).remote().ring();
+            AtomicInteger times = at("checked", () -> Memory.putInt(length, 1 << 20));
+            expectOne(ends.server.completionQueue(), 1, SUCCESS);
+            assertEquals(8, batch.byteLength(0));
+            assertEquals(1, times.get());
             ends.closeConnections();
         }
     }

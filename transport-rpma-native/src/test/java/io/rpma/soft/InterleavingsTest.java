@@ -38,7 +38,7 @@ class InterleavingsTest {
     @ValueSource(strings = {"newsForTheHolderOfTheLock", "roomButNoReceive", "roomIsKnownBeforeAReceive",
         "flushWhileThePeerIsBusy", "flushBeforeThePeerIsTold", "failureWakesWhoWaitsForASharedReceive",
         "closingWhileAnotherThreadFails", "revivedAndDetachedAtOnce", "readyBeforeItIsComplete",
-        "detachingKeepsTheQueue", "tellingIsBusy", "noLateAnnouncement", "unmappingWaitsForTheOwnThreads"})
+        "lengthIsReadOnce", "detachingKeepsTheQueue", "tellingIsBusy", "noLateAnnouncement", "unmappingWaitsForTheOwnThreads"})
     void doesNoHarm(String name) throws Exception {
         child.order(name);
         child.expect("ok");

@@ -166,17 +166,17 @@ class OverwrittenSharedReceivesTest {
 
     /** All that is posted is marked as taken by somebody who completes nothing. */
     @ParameterizedTest
-    @CsvSource({"0", "1", "2", "12345", "-1"})
+    @CsvSource({"0", "1", "2", "12345", "-1", "2147483647"})
     void receivesMarkedAsTakenAreRepaired(int taker) throws Exception {
         overwriteTakeWords(word -> {
-            int taken = (int) (Memory.getLong(word) >>> 32) + SLOTS;
-            Memory.putLong(word, (long) taken << 32 | taker & 0xffff_ffffL);
+            int position = (int) (Memory.getLong(word) >>> 32) - 1 + SLOTS;
+            Memory.putLong(word, SharedReceives.taken(position, taker));
         });
     }
 
     /** The receive of an honest sender is marked as somebody else's between its taking and its completion's being polled. */
     @ParameterizedTest
-    @CsvSource({"0x0badbeef", "12345", "-1"})
+    @CsvSource({"0x0badbeef", "12345", "-1", "0", "1", "2"})
     void aTakerThatIsNobodyDoesNotHurtTheHonest(String lower) throws Exception {
         postAll();
         honest.client.send(station.region, 8192, 8, CompletionFlag.ALWAYS, 1);

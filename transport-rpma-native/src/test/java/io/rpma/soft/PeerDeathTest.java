@@ -169,6 +169,43 @@ class PeerDeathTest {
         shared.close();
     }
 
+    /** More processes than there are receives die with a receive in their hands: nobody can be told, so it is posted again. */
+    @Test
+    void deathsLoseNoSharedReceive() throws Exception {
+        int slots = 1;
+        SharedReceiveQueue shared = station.peer.newSharedReceiveQueue(station.provider.newSharedReceiveQueueConfig()
+            .receiveQueueSize(slots).receiveCompletionQueueSize(0));
+        for (int i = 0; i < slots; i++) {
+            shared.receive(station.region, i * 64L, 64, i);
+        }
+        try (ConnectionConfig config = station.provider.newConnectionConfig().sharedReceiveQueue(shared)) {
+            for (int i = 0; i < slots + 1; i++) {
+                try (Child child = Child.start("die", port, i % 2 == 0 ? "taken" : "copied", 1, "kill");
+                    Connection doomed = accept(config, 0)) {
+                    Station.expect(ConnectionEvent.CLOSED, doomed);
+                    child.awaitEnd();
+                }
+            }
+            ConnectionRequest request = station.peer.newConnectionRequest(endpoint.localAddress(), null);
+            try (Connection client = request.connect(null);
+                Connection server = Station.awaitRequest(endpoint, config).connect(null)) {
+                Station.expect(ConnectionEvent.ESTABLISHED, client);
+                Station.expect(ConnectionEvent.ESTABLISHED, server);
+                Set<Long> seen = new HashSet<>();
+                WorkCompletions one = new WorkCompletions(1);
+                for (int i = 0; i < slots; i++) {
+                    client.send(station.region, 0, 8, CompletionFlag.ALWAYS, i);
+                    Station.expect(client.completionQueue(), i, 0);
+                    assertEquals(1, server.completionQueue().poll(one));
+                    assertEquals(0, one.statusCode(0));
+                    seen.add(one.context(0));
+                }
+                assertEquals(slots, seen.size());
+            }
+        }
+        shared.close();
+    }
+
     /**
      * Sleeps for completions of the shared queue when a sender dies between the entry and the doorbell, or has said that it rings
      * and dies before it does: still finds it.

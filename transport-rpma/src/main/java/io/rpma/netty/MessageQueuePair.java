@@ -74,10 +74,11 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
         this.sizes = sizes;
         this.peerData = peerData;
         this.receives = receives;
-        arrivedSlot = new int[sizes.receives()];
-        arrivedBytes = new int[sizes.receives()];
-        arrivedImmediate = new int[sizes.receives()];
-        arrivedKind = new byte[sizes.receives()];
+        int slots = sizes.receivable();
+        arrivedSlot = new int[slots];
+        arrivedBytes = new int[slots];
+        arrivedImmediate = new int[slots];
+        arrivedKind = new byte[slots];
         outcomes = new Outcomes(sizes.sendQueue());
         shared = sizes.shared();
     }
@@ -469,6 +470,8 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
         } catch (RpmaException e) {
             breakWith(e);
         }
+        boolean midway = terminal != null || arrivedCount > 0;
+        long before = counters.completions;
         WorkCompletions rest = rest();
         int left = mostCompletions();
         while (left > 0) {
@@ -477,6 +480,9 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
                 break;
             }
             left -= n;
+        }
+        if (midway || counters.completions != before) {
+            shared.endedMidway();
         }
         for (; arrivedCount > 0; arrivedCount--) {
             repost(arrivedSlot[arrivedHead]);

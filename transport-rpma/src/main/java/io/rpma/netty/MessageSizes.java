@@ -29,16 +29,22 @@ import io.rpma.RpmaException;
  */
 record MessageSizes(int receiveBytes, int receives, int sendQueue, RpmaSharedReceiveQueue shared,
         boolean receiveCompletionQueue, long peerReceiveBytes) {
+    /** How many receives can complete before one of them has been seen: one connection may take all that are shared. */
+    int receivable() {
+        return shared != null ? shared.slots() : receives;
+    }
+
     /** Creates the configuration; to be closed. */
     ConnectionConfig newConfig(Fabric fabric, int timeoutMillis) throws RpmaException {
         ConnectionConfig config = Rpma.provider().newConnectionConfig();
         try {
+            int most = fabric.limits().maxCompletionQueueSize();
             config.timeoutMillis(timeoutMillis)
                 .sendQueueSize(sendQueue)
-                .completionQueueSize(receiveCompletionQueue ? sendQueue : sendQueue + receives);
+                .completionQueueSize(receiveCompletionQueue ? sendQueue : Math.min(sendQueue + receivable(), most));
             if (receiveCompletionQueue) {
                 // A shared descriptor, which is one to watch in place of two.
-                config.receiveCompletionQueueSize(receives).sharedCompletionChannel(true);
+                config.receiveCompletionQueueSize(Math.min(receivable(), most)).sharedCompletionChannel(true);
             }
             // One connection may take all that a shared receive queue has.
             return shared != null ? config.sharedReceiveQueue(shared.on(fabric)) : config.receiveQueueSize(receives);

@@ -59,6 +59,11 @@ final class OwnReceives extends ReceiveBuffers {
     }
 
     @Override
+    int most() {
+        return buffers.length;
+    }
+
+    @Override
     RpmaByteBuf buffer(int slot) {
         return buffers[slot];
     }

@@ -49,6 +49,9 @@ abstract class ReceiveBuffers {
      */
     abstract void leave(int count);
 
+    /** How many receives a peer that keeps no rule can take before one of them has been seen. */
+    abstract int most();
+
     /** The buffer that the message of a completed receive lies in. */
     abstract RpmaByteBuf buffer(int slot);
 

@@ -27,14 +27,18 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * {@link RpmaChannelOption#RPMA_RECEIVE_BUFFERS} and {@link RpmaChannelOption#RPMA_RECEIVE_BUFFER_BYTES}. Messages complete in
  * the completion queue of the connection that they came by, so that the channels may live on any event loops.
  *
- * <p>The buffers go to whoever sends first: one channel whose application does not read (auto-read off) can hold all of them, and
- * then nobody's peer can send. It belongs to the device of the first channel that uses it. Reference-counted: whoever made it
- * releases it once; it is freed when the channels that use it are closed too. Thread-safe.
+ * <p>The buffers go to whoever sends first: one channel whose application does not read (auto-read off) can hold all of them,
+ * and then nobody's peer can send. A device may lose a buffer when a peer dies in the middle of a message. Another one takes its
+ * place then, until there are twice as many as at first. It belongs to the device of the first channel that uses it.
+ * Reference-counted: whoever made it releases it once; it is freed when the channels that use it are closed too. Thread-safe.
  */
 public final class RpmaSharedReceiveQueue extends AbstractReferenceCounted {
     private final int receiveBytes;
-    private final AtomicReferenceArray<RpmaByteBuf> buffers;
+    private final int receives;
+    private int spares;
     private Fabric fabric;
+    // From the first use on. Those at the end are empty until a device may have lost others.
+    private AtomicReferenceArray<RpmaByteBuf> buffers;
     private volatile SharedReceiveQueue queue;
 
     /**
@@ -52,11 +56,16 @@ public final class RpmaSharedReceiveQueue extends AbstractReferenceCounted {
                 + Slabs.SLAB_SIZE);
         }
         this.receiveBytes = receiveBytes;
-        buffers = new AtomicReferenceArray<>(receives);
+        this.receives = receives;
     }
 
     int receives() {
-        return buffers.length();
+        return receives;
+    }
+
+    /** How many buffers there can be, with those that replace what a device has lost. */
+    int slots() {
+        return (int) Math.min(2L * receives, Integer.MAX_VALUE);
     }
 
     int receiveBytes() {
@@ -78,9 +87,11 @@ public final class RpmaSharedReceiveQueue extends AbstractReferenceCounted {
         }
         retain();
         fabric = of;
+        buffers = new AtomicReferenceArray<>(Math.min(slots(), most));
         try (SharedReceiveQueueConfig config = Rpma.provider().newSharedReceiveQueueConfig()) {
             // Without a completion queue of its own.
-            queue = of.peer().newSharedReceiveQueue(config.receiveQueueSize(receives()).receiveCompletionQueueSize(0));
+            queue = of.peer().newSharedReceiveQueue(
+                config.receiveQueueSize(buffers.length()).receiveCompletionQueueSize(0));
             for (int slot = 0; slot < receives(); slot++) {
                 buffers.set(slot, RegisteredCopy.empty(receiveBytes));
                 post(slot);
@@ -107,6 +118,34 @@ public final class RpmaSharedReceiveQueue extends AbstractReferenceCounted {
         queue.receive(buf.slab().region(fabric), buf.block().offset, receiveBytes, slot);
     }
 
+    /**
+     * A connection has ended, perhaps in the middle of a message: a device may have taken a buffer for it that never completes.
+     * Which one is not to be known, so another one is posted in its place.
+     */
+    synchronized void endedMidway() {
+        if (queue == null || queue.returnsUnfinishedReceives()) {
+            return;
+        }
+        int slot = receives + spares;
+        if (slot >= buffers.length()) {
+            return;
+        }
+        RpmaByteBuf buf = RpmaByteBufAllocator.DEFAULT.registered(receiveBytes, receiveBytes);
+        if (buf == null) {
+            // No memory for the spare: there is one buffer less, perhaps.
+            return;
+        }
+        buffers.set(slot, buf);
+        try {
+            post(slot);
+            spares++;
+        } catch (RpmaException e) {
+            // The device takes no more than it was created for: then nothing has been lost so far.
+            buffers.set(slot, null);
+            buf.release();
+        }
+    }
+
     @Override
     protected void deallocate() {
         try {
@@ -121,7 +160,7 @@ public final class RpmaSharedReceiveQueue extends AbstractReferenceCounted {
         queue = null;
         if (closing != null) {
             closing.close();
-            LimboMemory.release(closing::isQuiescent, (long) receives() * receiveBytes, this::releaseBuffers);
+            LimboMemory.release(closing::isQuiescent, (long) (receives + spares) * receiveBytes, this::releaseBuffers);
         }
     }
 

@@ -213,6 +213,11 @@ final class SharedReceives extends ReceiveBuffers {
     }
 
     @Override
+    int most() {
+        return buffers.length();
+    }
+
+    @Override
     RpmaByteBuf buffer(int slot) {
         return buffers.getAcquire(slot);
     }
@@ -275,6 +280,9 @@ final class SharedReceives extends ReceiveBuffers {
      */
     @Override
     void endedMidway() {
+        if (queue.returnsUnfinishedReceives()) {
+            return;
+        }
         synchronized (this) {
             if (retired) {
                 return;

@@ -65,9 +65,12 @@ record StreamSizes(int messageBytes, int credits, int sendQueue, int bulkBytes) 
         ConnectionConfig config = Rpma.provider().newConnectionConfig();
         try {
             receives.configure(config);
+            // A peer that ignores its credits may take all that a shared receive queue has. A completion queue that overflowed
+            // would lose those receives, which are everybody's; this one has room for them until the peer is found out.
+            int completions = Math.min(sendQueue + receives.most(), receives.fabric.limits().maxCompletionQueueSize());
             return config.timeoutMillis(timeoutMillis)
                 .sendQueueSize(sendQueue)
-                .completionQueueSize(sendQueue + receiveQueue());
+                .completionQueueSize(completions);
         } catch (RpmaException | RuntimeException e) {
             config.close();
             throw e;

@@ -352,6 +352,49 @@ class ProtocolTest {
         nextConnectionWorks();
     }
 
+    /**
+     * A peer sends far more than it has credits for, all that the shared receive queue holds, before anybody looks: it ends with
+     * that as the reason, and not because a queue has overflowed; and the receives that it took serve the others.
+     */
+    @Test
+    void whoIgnoresItsCreditsIsFoundOutAndTakesNothingAlong() throws Exception {
+        int others = 8;
+        int share = StreamOptions.DEFAULT_CREDITS + StreamSizes.CONTROL_RESERVE;
+        List<Channel> clients = new ArrayList<>();
+        for (int i = 0; i < others; i++) {
+            clients.add(new Bootstrap().group(group).channel(RpmaChannel.class)
+                .handler(new ChannelInboundHandlerAdapter()).connect(address()).sync().channel());
+            clients.get(i).writeAndFlush(Unpooled.copyInt(7)).sync();
+            assertEquals(4, received.poll(10, TimeUnit.SECONDS));
+        }
+        for (int round = 0; round < 4; round++) {
+            try (RawPeer peer = new RawPeer()) {
+                assertEquals(ConnectionEvent.ESTABLISHED, peer.connect(address(), handshake()));
+                group.next().submit(() -> {
+                    for (int i = 0; i < (others + 1) * share; i++) {
+                        peer.send(1, DATA);
+                        peer.awaitSends();
+                    }
+                    return null;
+                }).sync();
+                Throwable failure = failures.poll(10, TimeUnit.SECONDS);
+                assertInstanceOf(ProtocolException.class, failure.getCause(), failure::toString);
+                assertTrue(failure.getMessage().contains("without a credit"), failure.getMessage());
+                assertNotNull(inactive.poll(10, TimeUnit.SECONDS));
+            }
+            received.clear();
+            for (Channel client : clients) {
+                client.writeAndFlush(Unpooled.copyInt(7)).sync();
+                assertEquals(4, received.poll(10, TimeUnit.SECONDS));
+            }
+        }
+        for (Channel client : clients) {
+            client.close().sync();
+            assertNotNull(inactive.poll(10, TimeUnit.SECONDS));
+        }
+        nextConnectionWorks();
+    }
+
     static Stream<Arguments> strangers() {
         ByteBuffer version = handshake();
         version.put(4, (byte) 2);
