@@ -21,16 +21,20 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import io.netty.util.NetUtil;
+import java.io.BufferedReader;
 import java.io.File;
 import java.io.FileInputStream;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -89,6 +93,8 @@ class FileLimitTest {
                 .connect(bound).sync().channel().close().sync();
             RpmaLoopCounters loop = RpmaMetrics.loops().get(0);
             loadClasses();
+            // Both ends give their descriptors back.
+            await(() -> RpmaMetrics.openChannels() == 0);
             List<FileInputStream> files = new ArrayList<>();
             try {
                 while (true) {
@@ -97,16 +103,16 @@ class FileLimitTest {
             } catch (IOException e) {
                 System.out.println("FULL " + bound.getAddress().getHostAddress() + " " + bound.getPort());
             }
-            awaitPauses(1);
+            await(() -> RpmaMetrics.accepts().pauses() >= 1);
             long turns = loop.turns();
-            awaitPauses(3);
+            await(() -> RpmaMetrics.accepts().pauses() >= 3);
             System.out.println("TURNS " + (loop.turns() - turns));
-            System.in.read();
+            BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+            orders.readLine();
             for (FileInputStream file : files) {
                 file.close();
             }
-            // Nobody can make the server try earlier than at the end of the pause.
-            System.in.read();
+            orders.readLine();
             System.out.println("EXCEPTIONS " + exceptions.get());
             System.exit(0);
         }
@@ -134,12 +140,12 @@ class FileLimitTest {
             }
         }
 
-        /** Nothing tells of a pause but the counter. */
-        private static void awaitPauses(int count) throws InterruptedException {
+        /** Waits for what only a counter tells. */
+        private static void await(BooleanSupplier condition) throws InterruptedException {
             long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(40);
-            while (RpmaMetrics.accepts().pauses() < count) {
+            while (!condition.getAsBoolean()) {
                 if (System.nanoTime() - deadline > 0) {
-                    System.out.println("there was no pause " + count);
+                    System.out.println("what was waited for did not happen");
                     System.exit(1);
                 }
                 Thread.sleep(10);
