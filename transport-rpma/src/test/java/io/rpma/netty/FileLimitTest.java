@@ -26,6 +26,8 @@ import java.io.File;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStreamReader;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -49,8 +51,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 class FileLimitTest {
     private static final int LIMIT = 256;
     private static final int CLIENTS = 5;
-    /** A loop that pauses turns a few times in each pause; one that spins, tens of thousands of times. */
-    private static final long MAX_TURNS = 1_000;
+    /** The processor time of two attempts, which is a few milliseconds; in the same two seconds a loop that spins uses far more. */
+    private static final long MAX_CPU_MILLIS = 100;
 
     private final RpmaEventLoopGroup group = new RpmaEventLoopGroup(1);
 
@@ -91,7 +93,9 @@ class FileLimitTest {
             // A first connection loads the classes that connections need, which takes descriptors too.
             new Bootstrap().group(group).channel(RpmaChannel.class).handler(new ChannelInboundHandlerAdapter())
                 .connect(bound).sync().channel().close().sync();
-            RpmaLoopCounters loop = RpmaMetrics.loops().get(0);
+            long thread = group.next().submit(() -> Thread.currentThread().threadId()).get();
+            ThreadMXBean times = ManagementFactory.getThreadMXBean();
+            times.getThreadCpuTime(thread);
             loadClasses();
             // Both ends give their descriptors back.
             await(() -> RpmaMetrics.openChannels() == 0);
@@ -104,9 +108,9 @@ class FileLimitTest {
                 System.out.println("FULL " + bound.getAddress().getHostAddress() + " " + bound.getPort());
             }
             await(() -> RpmaMetrics.accepts().pauses() >= 1);
-            long turns = loop.turns();
+            long before = times.getThreadCpuTime(thread);
             await(() -> RpmaMetrics.accepts().pauses() >= 3);
-            System.out.println("TURNS " + (loop.turns() - turns));
+            System.out.println("CPU " + TimeUnit.NANOSECONDS.toMillis(times.getThreadCpuTime(thread) - before));
             BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
             orders.readLine();
             for (FileInputStream file : files) {
@@ -167,8 +171,8 @@ class FileLimitTest {
             }
             String said = child.await("EXCEPTION");
             assertTrue(said.contains("ulimit -n") && said.contains("" + LIMIT), said);
-            long turns = Long.parseLong(child.await("TURNS"));
-            assertTrue(turns < MAX_TURNS, () -> "the loop turned " + turns + " times in two pauses");
+            long millis = Long.parseLong(child.await("CPU"));
+            assertTrue(millis < MAX_CPU_MILLIS, () -> "the loop used " + millis + " ms of a processor in two pauses");
             for (ChannelFuture connect : connects) {
                 assertFalse(connect.isDone(), () -> "not waiting: " + connect);
             }
