@@ -17,9 +17,11 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import io.rpma.netty.RpmaAcceptCounters;
 import io.rpma.netty.RpmaByteBufAllocator;
 import io.rpma.netty.RpmaLoopCounters;
 import io.rpma.netty.RpmaMetrics;
+import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
 /**
@@ -60,7 +62,16 @@ public final class RpmaMetricsBinder implements MeterBinder {
         loops(registry, "rpma.loop.spins", RpmaLoopCounters::spins);
         loops(registry, "rpma.loop.spins.paid", RpmaLoopCounters::spinsPaid);
         loops(registry, "rpma.loop.completions", RpmaLoopCounters::completions);
+        accepts(registry, "rpma.accepts", tags.and("result", "established"), RpmaAcceptCounters::established);
+        accepts(registry, "rpma.accepts", tags.and("result", "refused"), RpmaAcceptCounters::refused);
+        accepts(registry, "rpma.accepts", tags.and("result", "failed"), RpmaAcceptCounters::failed);
+        accepts(registry, "rpma.accepts", tags.and("result", "unanswered"), RpmaAcceptCounters::unanswered);
+        accepts(registry, "rpma.accept.pauses", tags, RpmaAcceptCounters::pauses);
         Gauge.builder("rpma.loops", () -> RpmaMetrics.loops().size()).tags(tags).description("event loops").register(registry);
+    }
+
+    private static void accepts(MeterRegistry registry, String name, Tags all, ToDoubleFunction<RpmaAcceptCounters> value) {
+        FunctionCounter.builder(name, RpmaMetrics.accepts(), value).tags(all).register(registry);
     }
 
     // The sum of the loops: their number changes, and with it what a meter of each would have to be.

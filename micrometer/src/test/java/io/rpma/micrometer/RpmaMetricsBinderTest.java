@@ -50,6 +50,7 @@ class RpmaMetricsBinderTest {
         SimpleMeterRegistry registry = new SimpleMeterRegistry();
         new RpmaMetricsBinder(Tags.of("service", "test")).bindTo(registry);
         double before = registry.get("rpma.bytes").tag("direction", "sent").functionCounter().count();
+        double acceptedBefore = registry.get("rpma.accepts").tag("result", "established").functionCounter().count();
 
         EventLoopGroup group = new RpmaEventLoopGroup(1);
         CompletableFuture<Void> came = new CompletableFuture<>();
@@ -70,6 +71,11 @@ class RpmaMetricsBinderTest {
         assertEquals(1_000, registry.get("rpma.bytes").tag("direction", "sent").tag("service", "test").functionCounter().count()
             - before);
         assertEquals(1_000, registry.get("rpma.bytes").tag("direction", "received").functionCounter().count() - before);
+        assertEquals(acceptedBefore + 1, registry.get("rpma.accepts").tag("result", "established").functionCounter().count());
+        for (String result : List.of("refused", "failed", "unanswered")) {
+            assertEquals(0, registry.get("rpma.accepts").tag("result", result).functionCounter().count());
+        }
+        assertEquals(0, registry.get("rpma.accept.pauses").functionCounter().count());
         assertEquals(2, registry.get("rpma.channels").gauge().value());
         assertEquals(1, registry.get("rpma.loops").gauge().value());
         assertTrue(registry.get("rpma.memory").tag("state", "registered").gauge().value() > 0);

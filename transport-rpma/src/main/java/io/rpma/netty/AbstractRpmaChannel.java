@@ -39,6 +39,7 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.UnresolvedAddressException;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /** What every connection of this transport has, whatever travels over it: registration, connecting, closing, addresses. */
@@ -253,6 +254,8 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         private ChannelPromise connectPromise;
         private Future<?> connectTimeout;
         private InetSocketAddress connectAddress;
+        // While another thread is to do the blocking part, or does it.
+        private HostExecutor.Task preparing;
 
         // ---- connecting ----
 
@@ -291,6 +294,8 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
                 promise.addListener((ChannelFutureListener) future -> {
                     if (future.isCancelled()) {
                         connectPromise = null;
+                        cancelTimeout();
+                        cancelPreparing();
                         close(voidPromise());
                     }
                 });
@@ -314,16 +319,19 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
                 prepared(atOnce, null);
                 return;
             }
-            Connector.execute(() -> {
-                Connector.Prepared prepared = null;
-                Throwable failure = null;
-                try {
-                    prepared = Connector.prepare(address, dialer, timeoutMillis);
-                } catch (Throwable e) {
-                    failure = e;
-                }
-                hand(prepared, failure);
-            });
+            try {
+                preparing = Connector.execute(address, dialer, timeoutMillis, this::hand);
+            } catch (RejectedExecutionException e) {
+                prepared(null, new ConnectException(e.getMessage()));
+            }
+        }
+
+        /** Nobody waits for the connection any more. */
+        private void cancelPreparing() {
+            if (preparing != null) {
+                preparing.cancel();
+                preparing = null;
+            }
         }
 
         /** Brings the result of the blocking part to the loop. */
@@ -347,6 +355,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         }
 
         private void prepared(Connector.Prepared prepared, Throwable failure) {
+            preparing = null;
             if (connectPromise == null || !isOpen()) {
                 drop(prepared);
                 return;
@@ -386,6 +395,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
                 promise.tryFailure(cause);
             }
             cancelTimeout();
+            cancelPreparing();
         }
 
         private void cancelTimeout() {

@@ -13,6 +13,7 @@
 
 package io.rpma.netty;
 
+import io.netty.channel.ConnectTimeoutException;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
@@ -22,20 +23,22 @@ import io.rpma.RpmaProvider;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The part of connecting that blocks: resolving a device, an address and a route. It runs on a few platform threads of its own
- * (a blocked native call would pin a virtual thread), which end when nothing is to do.
+ * The part of connecting that blocks: resolving a device, an address and a route. It runs on platform threads of its own (a
+ * blocked native call would pin a virtual thread), which end when nothing is to do; {@link HostExecutor} sees to it that hosts
+ * which do not answer do not hold up connections to others.
  */
 final class Connector {
-    private static final int THREADS = 32;
+    private static final int MAX_THREADS = 128;
+    private static final int MAX_WAITING = 65_536;
     private static final int MAX_KNOWN = 1024;
 
-    private static final Executor EXECUTOR = executor();
+    private static final HostExecutor EXECUTOR = new HostExecutor(new ThreadPoolExecutor(0, Integer.MAX_VALUE, 10,
+        TimeUnit.SECONDS, new SynchronousQueue<>(), new DefaultThreadFactory("rpma-connector", true)), MAX_THREADS, MAX_WAITING);
 
     // By which fabric an address was reached last, so that only the first connection to it asks.
     private static final ConcurrentHashMap<InetAddress, Fabric> KNOWN = new ConcurrentHashMap<>();
@@ -43,15 +46,38 @@ final class Connector {
     private Connector() {
     }
 
-    private static Executor executor() {
-        ThreadPoolExecutor executor = new ThreadPoolExecutor(THREADS, THREADS, 10, TimeUnit.SECONDS,
-            new LinkedBlockingQueue<>(), new DefaultThreadFactory("rpma-connector", true));
-        executor.allowCoreThreadTimeOut(true);
-        return executor;
+    /** Takes the result of the blocking part; called on any thread. */
+    interface Receiver {
+        /** Exactly one of the two is not {@code null}. */
+        void prepared(Prepared prepared, Throwable failure);
     }
 
-    static void execute(Runnable task) {
-        EXECUTOR.execute(task);
+    /**
+     * Prepares a request on another thread.
+     *
+     * @param remote a resolved address, which may be a loopback or wildcard one
+     * @param dialer how to size the queues
+     * @param timeoutMillis how long it may take, the time included that it waits for a thread
+     * @param receiver told the result, unless the task is cancelled before it begins
+     * @throws java.util.concurrent.RejectedExecutionException if too many wait; the message says how many
+     */
+    static HostExecutor.Task execute(InetSocketAddress remote, Dialer dialer, int timeoutMillis, Receiver receiver) {
+        long since = System.nanoTime();
+        return EXECUTOR.execute(remote.getAddress(), () -> {
+            Prepared prepared;
+            try {
+                long left = timeoutMillis - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - since);
+                if (left <= 0) {
+                    throw new ConnectTimeoutException("connection timed out after " + timeoutMillis + " ms: " + remote);
+                }
+                prepared = prepare(remote, dialer, (int) left);
+            } catch (Throwable e) {
+                receiver.prepared(null, e);
+                return false;
+            }
+            receiver.prepared(prepared, null);
+            return true;
+        });
     }
 
     /**
@@ -86,7 +112,7 @@ final class Connector {
      * @param dialer how to size the queues
      * @param timeoutMillis how long it may take
      */
-    static Prepared prepare(InetSocketAddress remote, Dialer dialer, int timeoutMillis) throws RpmaException {
+    private static Prepared prepare(InetSocketAddress remote, Dialer dialer, int timeoutMillis) throws RpmaException {
         RpmaProvider provider = Rpma.provider();
         InetAddress target = provider.reachable(remote.getAddress());
         Fabric fabric = KNOWN.get(target);

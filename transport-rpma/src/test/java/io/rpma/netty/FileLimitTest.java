@@ -21,16 +21,22 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import io.netty.util.NetUtil;
+import java.io.BufferedReader;
 import java.io.File;
 import java.io.FileInputStream;
 import java.io.IOException;
+import java.io.InputStreamReader;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -45,8 +51,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 class FileLimitTest {
     private static final int LIMIT = 256;
     private static final int CLIENTS = 5;
-    /** A loop that pauses turns a few times in each pause; one that spins, tens of thousands of times. */
-    private static final long MAX_TURNS = 1_000;
+    /** The processor time of two attempts, which is a few milliseconds; in the same two seconds a loop that spins uses far more. */
+    private static final long MAX_CPU_MILLIS = 100;
 
     private final RpmaEventLoopGroup group = new RpmaEventLoopGroup(1);
 
@@ -87,8 +93,12 @@ class FileLimitTest {
             // A first connection loads the classes that connections need, which takes descriptors too.
             new Bootstrap().group(group).channel(RpmaChannel.class).handler(new ChannelInboundHandlerAdapter())
                 .connect(bound).sync().channel().close().sync();
-            RpmaLoopCounters loop = RpmaMetrics.loops().get(0);
+            long thread = group.next().submit(() -> Thread.currentThread().threadId()).get();
+            ThreadMXBean times = ManagementFactory.getThreadMXBean();
+            times.getThreadCpuTime(thread);
             loadClasses();
+            // Both ends give their descriptors back.
+            await(() -> RpmaMetrics.openChannels() == 0);
             List<FileInputStream> files = new ArrayList<>();
             try {
                 while (true) {
@@ -97,16 +107,16 @@ class FileLimitTest {
             } catch (IOException e) {
                 System.out.println("FULL " + bound.getAddress().getHostAddress() + " " + bound.getPort());
             }
-            awaitPauses(1);
-            long turns = loop.turns();
-            awaitPauses(3);
-            System.out.println("TURNS " + (loop.turns() - turns));
-            System.in.read();
+            await(() -> RpmaMetrics.accepts().pauses() >= 1);
+            long before = times.getThreadCpuTime(thread);
+            await(() -> RpmaMetrics.accepts().pauses() >= 3);
+            System.out.println("CPU " + TimeUnit.NANOSECONDS.toMillis(times.getThreadCpuTime(thread) - before));
+            BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+            orders.readLine();
             for (FileInputStream file : files) {
                 file.close();
             }
-            // Nobody can make the server try earlier than at the end of the pause.
-            System.in.read();
+            orders.readLine();
             System.out.println("EXCEPTIONS " + exceptions.get());
             System.exit(0);
         }
@@ -134,12 +144,12 @@ class FileLimitTest {
             }
         }
 
-        /** Nothing tells of a pause but the counter. */
-        private static void awaitPauses(int count) throws InterruptedException {
+        /** Waits for what only a counter tells. */
+        private static void await(BooleanSupplier condition) throws InterruptedException {
             long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(40);
-            while (RpmaMetrics.accepts().pauses() < count) {
+            while (!condition.getAsBoolean()) {
                 if (System.nanoTime() - deadline > 0) {
-                    System.out.println("there was no pause " + count);
+                    System.out.println("what was waited for did not happen");
                     System.exit(1);
                 }
                 Thread.sleep(10);
@@ -161,8 +171,8 @@ class FileLimitTest {
             }
             String said = child.await("EXCEPTION");
             assertTrue(said.contains("ulimit -n") && said.contains("" + LIMIT), said);
-            long turns = Long.parseLong(child.await("TURNS"));
-            assertTrue(turns < MAX_TURNS, () -> "the loop turned " + turns + " times in two pauses");
+            long millis = Long.parseLong(child.await("CPU"));
+            assertTrue(millis < MAX_CPU_MILLIS, () -> "the loop used " + millis + " ms of a processor in two pauses");
             for (ChannelFuture connect : connects) {
                 assertFalse(connect.isDone(), () -> "not waiting: " + connect);
             }

@@ -1,0 +1,281 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import java.net.InetAddress;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+
+/**
+ * Runs tasks that block, each of which concerns one host, so that hosts which do not answer hold up nobody else:
+ *
+ * <ul>
+ * <li>A host whose last task failed, or that has had none, has one thread at most; another has up to four, while threads abound.
+ * <li>The hosts of the first kind together have three quarters of the threads at most.
+ * <li>Hosts take turns, those whose last task succeeded before the others.
+ * <li>A task that is cancelled while it waits leaves no trace.
+ * </ul>
+ *
+ * <p>Thread-safe.
+ */
+final class HostExecutor {
+    /** Threads of one host whose last task succeeded, while at most half of all threads are busy. */
+    private static final int THREADS_OF_A_GOOD_HOST = 4;
+    /** Hosts that are remembered for their success while they have no task. */
+    private static final int MAX_IDLE_HOSTS = 4_096;
+
+    private final Executor threads;
+    private final int maxThreads;
+    private final int maxWaiting;
+    private final Map<InetAddress, Host> hosts = new HashMap<>();
+    // Hosts that have waiting tasks, each in the queue of its kind.
+    private final ArrayDeque<Host> goodHosts = new ArrayDeque<>();
+    private final ArrayDeque<Host> otherHosts = new ArrayDeque<>();
+    private int busy;
+    private int busyWithOthers;
+    private int waiting;
+
+    /** A task; whether it succeeded tells how its host is treated next. */
+    interface Work {
+        /** Does it; blocks. Returns whether the host answered. Must not throw. */
+        boolean run();
+    }
+
+    /** One host, and what is to be done for it. */
+    private static final class Host {
+        private final InetAddress address;
+        // In the order of their coming.
+        private final LinkedHashSet<Task> tasks = new LinkedHashSet<>();
+        private int running;
+        private boolean good;
+        private boolean queued;
+
+        Host(InetAddress address) {
+            this.address = address;
+        }
+    }
+
+    /** What was given to be done. */
+    final class Task {
+        private final Host host;
+        private final Work work;
+        // Which kind of host it was when the task began.
+        private boolean ofGoodHost;
+
+        private Task(Host host, Work work) {
+            this.host = host;
+            this.work = work;
+        }
+
+        /** Forgets the task, unless it has begun. */
+        void cancel() {
+            synchronized (HostExecutor.this) {
+                if (host.tasks.remove(this)) {
+                    waiting--;
+                    if (host.tasks.isEmpty()) {
+                        requeue(host);
+                        forgetIfIdle(host);
+                    }
+                }
+            }
+        }
+    }
+
+    /**
+     * Creates an executor.
+     *
+     * @param threads runs each task that it is given on a thread of its own, at once
+     * @param maxThreads how many tasks run at the same time
+     * @param maxWaiting how many more can wait; of one host, a quarter of them
+     */
+    HostExecutor(Executor threads, int maxThreads, int maxWaiting) {
+        this.threads = threads;
+        this.maxThreads = maxThreads;
+        this.maxWaiting = maxWaiting;
+    }
+
+    /**
+     * Has something done.
+     *
+     * @param address the host that it concerns
+     * @throws RejectedExecutionException if too many tasks wait, for this host or in all; the message says how many
+     */
+    Task execute(InetAddress address, Work work) {
+        Task task;
+        List<Task> ready;
+        synchronized (this) {
+            Host host = hosts.computeIfAbsent(address, Host::new);
+            if (waiting >= maxWaiting || host.tasks.size() >= maxWaiting / 4) {
+                forgetIfIdle(host);
+                throw new RejectedExecutionException("the connection to " + address.getHostAddress() + " cannot be prepared: "
+                    + host.tasks.size() + " others to this host and " + waiting + " in all wait for the device to resolve their"
+                    + " address and route, and at most " + maxWaiting / 4 + " and " + maxWaiting + " can; connect to hosts that"
+                    + " do not answer less often, or with a lower CONNECT_TIMEOUT_MILLIS");
+            }
+            task = new Task(host, work);
+            host.tasks.add(task);
+            waiting++;
+            enqueue(host);
+            ready = takeAllReady();
+        }
+        startAll(ready);
+        return task;
+    }
+
+    private void startAll(List<Task> ready) {
+        for (int i = 0; i < ready.size(); i++) {
+            Task task = ready.get(i);
+            try {
+                threads.execute(() -> runFrom(task));
+            } catch (Throwable e) {
+                // No thread can be created. Those that run take the tasks up; if there is none, the next call does.
+                giveBack(ready.subList(i, ready.size()));
+                return;
+            }
+        }
+    }
+
+    private synchronized void giveBack(List<Task> tasks) {
+        for (Task task : tasks) {
+            ended(task);
+            task.host.tasks.add(task);
+            waiting++;
+            enqueue(task.host);
+        }
+    }
+
+    /** Runs a task, and then others as long as some may begin. */
+    private void runFrom(Task first) {
+        Task task = first;
+        while (task != null) {
+            boolean answered = task.work.run();
+            List<Task> ready;
+            synchronized (this) {
+                ended(task);
+                task.host.good = answered;
+                requeue(task.host);
+                forgetIfIdle(task.host);
+                ready = takeAllReady();
+            }
+            task = ready.isEmpty() ? null : ready.get(0);
+            if (ready.size() > 1) {
+                startAll(ready.subList(1, ready.size()));
+            }
+        }
+    }
+
+    // ---- under the lock ----
+
+    private void ended(Task task) {
+        busy--;
+        task.host.running--;
+        if (!task.ofGoodHost) {
+            busyWithOthers--;
+        }
+    }
+
+    private void enqueue(Host host) {
+        if (!host.queued && !host.tasks.isEmpty()) {
+            host.queued = true;
+            (host.good ? goodHosts : otherHosts).add(host);
+        }
+    }
+
+    /** Puts a host into the queue of its kind, which may have changed. */
+    private void requeue(Host host) {
+        if (host.queued) {
+            host.queued = false;
+            if (!goodHosts.remove(host)) {
+                otherHosts.remove(host);
+            }
+        }
+        enqueue(host);
+    }
+
+    private void forgetIfIdle(Host host) {
+        if (host.tasks.isEmpty() && host.running == 0 && (!host.good || hosts.size() > MAX_IDLE_HOSTS)) {
+            hosts.remove(host.address, host);
+        }
+    }
+
+    /** Takes the tasks that may begin now; their threads are counted as busy from here on. */
+    private List<Task> takeAllReady() {
+        List<Task> ready = new ArrayList<>(1);
+        take(goodHosts, ready);
+        take(otherHosts, ready);
+        return ready;
+    }
+
+    private void take(ArrayDeque<Host> queue, List<Task> ready) {
+        // Each host gets its turn; who may not begin stays behind in its place.
+        int passedOver = 0;
+        while (passedOver < queue.size() && busy < maxThreads && (queue == goodHosts || busyWithOthers < maxForOthers())) {
+            Host host = queue.poll();
+            if (!mayBegin(host)) {
+                queue.add(host);
+                passedOver++;
+                continue;
+            }
+            Task task = host.tasks.iterator().next();
+            host.tasks.remove(task);
+            waiting--;
+            begin(task);
+            ready.add(task);
+            if (host.tasks.isEmpty()) {
+                host.queued = false;
+            } else {
+                queue.add(host);
+            }
+            passedOver = 0;
+        }
+    }
+
+    private boolean mayBegin(Host host) {
+        if (!host.good) {
+            return host.running == 0;
+        }
+        return host.running == 0 || host.running < THREADS_OF_A_GOOD_HOST && busy < maxThreads / 2;
+    }
+
+    private int maxForOthers() {
+        return maxThreads * 3 / 4;
+    }
+
+    private void begin(Task task) {
+        task.ofGoodHost = task.host.good;
+        task.host.running++;
+        busy++;
+        if (!task.ofGoodHost) {
+            busyWithOthers++;
+        }
+    }
+
+    // ---- for tests ----
+
+    /** How many tasks wait. */
+    synchronized int waiting() {
+        return waiting;
+    }
+
+    /** How many hosts are known. */
+    synchronized int hosts() {
+        return hosts.size();
+    }
+}

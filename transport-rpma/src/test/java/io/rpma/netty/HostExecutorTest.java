@@ -1,0 +1,182 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Hosts that do not answer do not hold up the others, whatever is to be done for them. */
+@Timeout(60)
+class HostExecutorTest {
+    private static final int THREADS = 128;
+    /** What hosts that do not answer have at most. */
+    private static final int THREADS_FOR_OTHERS = 96;
+
+    private final ExecutorService threads = Executors.newCachedThreadPool();
+    private final HostExecutor executor = new HostExecutor(threads, THREADS, 1_024);
+    private final CountDownLatch end = new CountDownLatch(1);
+    private final Semaphore begun = new Semaphore(0);
+
+    @AfterEach
+    void stop() {
+        end.countDown();
+        threads.shutdown();
+    }
+
+    private static InetAddress host(int number) throws UnknownHostException {
+        return InetAddress.getByAddress(new byte[] {(byte) 192, 0, (byte) (2 + number / 256), (byte) number});
+    }
+
+    /** Does not answer until the test ends. */
+    private boolean silent() {
+        begun.release();
+        try {
+            end.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+        return false;
+    }
+
+    private void assertAnswers(int number) throws Exception {
+        CountDownLatch done = new CountDownLatch(1);
+        executor.execute(host(number), () -> {
+            done.countDown();
+            return true;
+        });
+        assertTrue(done.await(20, TimeUnit.SECONDS));
+    }
+
+    private void occupy(int hosts, int tasksOfEach) throws Exception {
+        for (int task = 0; task < tasksOfEach; task++) {
+            for (int i = 0; i < hosts; i++) {
+                executor.execute(host(i), this::silent);
+            }
+        }
+    }
+
+    @Test
+    void manyConnectsToSilentHostsDoNotHoldUpAHostThatIsNotKnown() throws Exception {
+        occupy(32, 8);
+        begun.acquire(32);
+        assertAnswers(1_000);
+        // Each has one thread.
+        assertFalse(begun.tryAcquire());
+        assertEquals(32 * 7, executor.waiting());
+    }
+
+    @Test
+    void moreSilentHostsThanThreadsDoNotHoldUpAHostThatAnsweredBefore() throws Exception {
+        assertAnswers(1_000);
+        occupy(THREADS * 2, 1);
+        begun.acquire(THREADS_FOR_OTHERS);
+        for (int i = 0; i < 100; i++) {
+            assertAnswers(1_000);
+        }
+        assertFalse(begun.tryAcquire());
+    }
+
+    /** They had several threads each, as long as threads abounded. */
+    @Test
+    void hostsThatAnsweredBeforeAndFallSilentDoNotHoldUpTheOthers() throws Exception {
+        for (int i = 0; i < 32; i++) {
+            assertAnswers(i);
+        }
+        occupy(32, 8);
+        begun.acquire(32);
+        assertAnswers(1_000);
+    }
+
+    @Test
+    void aTaskThatIsCancelledLeavesNoTrace() throws Exception {
+        executor.execute(host(0), this::silent);
+        begun.acquire();
+        List<HostExecutor.Task> tasks = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            tasks.add(executor.execute(host(0), this::silent));
+        }
+        assertEquals(100, executor.waiting());
+        for (HostExecutor.Task task : tasks) {
+            task.cancel();
+            task.cancel();
+        }
+        assertEquals(0, executor.waiting());
+        CountDownLatch done = new CountDownLatch(1);
+        executor.execute(host(0), () -> {
+            done.countDown();
+            return false;
+        });
+        end.countDown();
+        assertTrue(done.await(20, TimeUnit.SECONDS));
+        assertFalse(begun.tryAcquire());
+    }
+
+    @Test
+    void aHostIsForgottenUnlessItAnswered() throws Exception {
+        assertAnswers(1_000);
+        List<HostExecutor.Task> tasks = new ArrayList<>();
+        occupy(THREADS_FOR_OTHERS, 1);
+        begun.acquire(THREADS_FOR_OTHERS);
+        for (int i = 0; i < 100; i++) {
+            tasks.add(executor.execute(host(500 + i), this::silent));
+        }
+        tasks.forEach(HostExecutor.Task::cancel);
+        assertEquals(THREADS_FOR_OTHERS + 1, executor.hosts());
+    }
+
+    @Test
+    void tooManyThatWaitAreRefusedWithTheReason() throws Exception {
+        HostExecutor small = new HostExecutor(threads, 4, 16);
+        for (int i = 0; i < 5; i++) {
+            small.execute(host(0), this::silent);
+        }
+        String ofOne = assertThrows(RejectedExecutionException.class, () -> small.execute(host(0), this::silent)).getMessage();
+        assertTrue(ofOne.contains("192.0.2.0") && ofOne.contains("at most 4 and 16"), ofOne);
+        for (int host = 1; small.waiting() < 16; host++) {
+            small.execute(host(host), this::silent);
+        }
+        assertThrows(RejectedExecutionException.class, () -> small.execute(host(200), this::silent));
+    }
+
+    /** Those that wait are not lost: threads that end take them up. */
+    @Test
+    void everythingIsDoneInTheEnd() throws Exception {
+        int count = 1_000;
+        CountDownLatch done = new CountDownLatch(count);
+        for (int i = 0; i < count; i++) {
+            boolean answers = i % 3 != 0;
+            executor.execute(host(i % 7), () -> {
+                done.countDown();
+                return answers;
+            });
+        }
+        assertTrue(done.await(30, TimeUnit.SECONDS));
+    }
+}
