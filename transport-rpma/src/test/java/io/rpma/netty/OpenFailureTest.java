@@ -58,6 +58,11 @@ class OpenFailureTest {
         }
 
         @Override
+        int most() {
+            throw new UnsupportedOperationException();
+        }
+
+        @Override
         RpmaByteBuf buffer(int slot) {
             throw new UnsupportedOperationException();
         }
