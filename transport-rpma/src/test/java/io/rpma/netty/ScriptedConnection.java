@@ -33,19 +33,30 @@ import java.nio.ByteBuffer;
 class ScriptedConnection implements Connection, ConnectionRequest, CompletionQueue {
     private static final InetSocketAddress ADDRESS = InetSocketAddress.createUnresolved("scripted", 1);
 
-    private final WorkCompletions ready = new WorkCompletions(256);
+    private final WorkCompletions ready;
+    private final int mask;
     private int head;
     private int tail;
     private boolean established;
+
+    /**
+     * Creates a connection that is about to be established.
+     *
+     * @param ready room for the completions that have not been polled; its capacity is a power of two
+     */
+    ScriptedConnection(WorkCompletions ready) {
+        this.ready = ready;
+        mask = ready.capacity() - 1;
+    }
 
     /** A message was posted. */
     void sent(LocalMemoryRegion source, long offset, int bytes, boolean signalled, int immediate, long context) {
         // For who wants to know.
     }
 
-    /** Makes a completion; there is room for 256 that have not been polled. */
+    /** Makes a completion. */
     final void complete(long context, int status, int opcode, int bytes, int immediate, boolean hasImmediate) {
-        ready.set(tail++ & 255, context, status, opcode, bytes, immediate, 1,
+        ready.set(tail++ & mask, context, status, opcode, bytes, immediate, 1,
             hasImmediate ? WorkCompletions.FLAG_WITH_IMMEDIATE : 0);
     }
 
@@ -57,7 +68,7 @@ class ScriptedConnection implements Connection, ConnectionRequest, CompletionQue
     public final int poll(WorkCompletions completions) {
         int n = Math.min(completions.capacity(), tail - head);
         for (int i = 0; i < n; i++) {
-            int from = head++ & 255;
+            int from = head++ & mask;
             completions.set(i, ready.context(from), ready.statusCode(from), ready.opcodeCode(from), ready.byteLength(from),
                 ready.immediate(from), 1, ready.flags(from));
         }

@@ -24,6 +24,7 @@ import io.rpma.ConnectionRequest;
 import io.rpma.LocalMemoryRegion;
 import io.rpma.MemoryUsage;
 import io.rpma.NativeMemory;
+import io.rpma.RemoteMemoryRegion;
 import io.rpma.Rpma;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
@@ -57,6 +58,7 @@ final class StreamFuzz {
 
     private final Fabric fabric;
     private final SplittableRandom random;
+    private final WorkCompletions ready = new WorkCompletions(256);
     private final WorkCompletions batch = new WorkCompletions(64);
     private final byte[] descriptor;
     private final byte[] content = new byte[AREA_BYTES];
@@ -222,6 +224,7 @@ final class StreamFuzz {
         private long readBytes;
 
         Stream() throws RpmaException {
+            super(ready);
             sizes = new StreamSizes(64 << random.nextInt(4), 1 + random.nextInt(20), SENDS,
                 random.nextInt(4) == 0 ? 0 : AREA_BYTES);
             boolean shared = random.nextBoolean();
@@ -277,14 +280,6 @@ final class StreamFuzz {
         }
 
         // ---- what the peer sends ----
-
-        private void arrive(int bytes, boolean written, boolean hasImmediate, int immediate) {
-            int slot = receives.posted.nextSetBit(random.nextInt(receives.buffers.length));
-            if (slot < 0) {
-                slot = receives.posted.nextSetBit(0);
-            }
-            arrive(slot, bytes, written, hasImmediate, immediate);
-        }
 
         private void arrive(int slot, int bytes, boolean written, boolean hasImmediate, int immediate) {
             receives.posted.clear(slot);
@@ -388,8 +383,9 @@ final class StreamFuzz {
                 buf.setByte(random.nextInt(length), random.nextInt());
             }
             lawless = true;
-            arrive(slot, random.nextInt(4) == 0 ? length : bytes, random.nextInt(4) == 0, random.nextInt(8) > 0,
-                random.nextBoolean() ? random.nextInt() : Immediate.of(1 + random.nextInt(6), random.nextInt(4), random.nextInt(8)));
+            int immediate = random.nextBoolean() ? random.nextInt()
+                : Immediate.of(1 + random.nextInt(6), random.nextInt(4), random.nextInt(8));
+            arrive(slot, random.nextInt(4) == 0 ? length : bytes, random.nextInt(4) == 0, random.nextInt(8) > 0, immediate);
         }
 
         // ---- what this side sends ----
@@ -423,9 +419,14 @@ final class StreamFuzz {
 
         private void granted(LocalMemoryRegion source, long offset, int bytes) {
             // Both providers' descriptors begin with the address.
-            ByteBuffer grant = source.memory().asSlice(offset, bytes).asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
-            if (!finSent) {
-                areas.add(new long[] {grant.getLong(1), AREA_BYTES});
+            ByteBuffer area = source.memory().asSlice(offset + 1, bytes - 1).asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
+            if (finSent) {
+                return;
+            }
+            try (RemoteMemoryRegion region = Rpma.provider().openRemoteRegion(area)) {
+                areas.add(new long[] {area.getLong(0), region.size()});
+            } catch (RpmaException e) {
+                throw new AssertionError("a grant without a descriptor", e);
             }
         }
 
@@ -531,7 +532,7 @@ final class StreamFuzz {
     }
 
     /** How much memory can be had in the largest pieces: all that there is, if nothing is in use. */
-    private static long allMemory() {
+    static long allMemory() {
         List<ByteBuf> all = new ArrayList<>();
         int most = RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY;
         for (ByteBuf buf = RpmaByteBufAllocator.DEFAULT.registered(most, most); buf != null;
