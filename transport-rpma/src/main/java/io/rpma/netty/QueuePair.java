@@ -91,7 +91,7 @@ abstract class QueuePair {
         }
     };
 
-    /** A connection has three events at most, whatever librpma's own unknown ones are: one with so many at once is not believed. */
+    /** A connection has three events, and few that librpma does not know: one that has so many at once is not believed. */
     private static final int MOST_EVENTS = 32;
 
     final Fabric fabric;

@@ -166,9 +166,14 @@ public final class RpmaByteBufAllocator extends AbstractByteBufAllocator {
 
     /**
      * The magazines of this thread, or {@code null} if it keeps nothing for itself: only threads that tell of their end do, since
-     * what the others kept would be lost. A virtual thread is not even looked up, because that would leave something behind on it.
+     * what the others kept would be lost. A virtual thread is not even asked, because asking would leave something behind on it.
      */
     private Magazines ofThread() {
+        Magazines own = Thread.currentThread() instanceof FastThreadLocalThread ? magazines.getIfExists() : null;
+        return own != null ? own : ofOtherThread();
+    }
+
+    private Magazines ofOtherThread() {
         if (FastThreadLocalThread.currentThreadWillCleanupFastThreadLocals()) {
             return magazines.get();
         }

@@ -243,7 +243,8 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
      * nobody else may hold its memory: whoever does may write to it as soon as the promise has succeeded.
      */
     private static Slab inPlace(ByteBuf buf) {
-        return buf.readableBytes() >= IN_PLACE_BYTES && SoleHolder.of(buf) ? RpmaByteBufAllocator.slab(buf.memoryAddress()) : null;
+        return buf.readableBytes() >= IN_PLACE_BYTES && SoleHolder.of(buf)
+            ? RpmaByteBufAllocator.slab(buf.memoryAddress()) : null;
     }
 
     private void writeInPlace(StreamQueuePair to, ChannelOutboundBuffer in, ByteBuf buf, Slab slab) throws IOException {

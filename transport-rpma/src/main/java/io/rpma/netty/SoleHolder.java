@@ -24,7 +24,7 @@ import io.netty.buffer.Unpooled;
  * the memory belongs to, and that nothing on the way to it keeps a reference besides.
  */
 final class SoleHolder {
-    // Both are internal to Netty. The first keeps its reference for ever; the second is what it and leak detection have in common.
+    // Both are internal to Netty: who makes the first keeps its reference; the second is what it and leak detection extend.
     private static final Class<?> UNRELEASABLE = Unpooled.unreleasableBuffer(Unpooled.buffer(1, 1)).getClass();
     private static final Class<?> WRAPPER = UNRELEASABLE.getSuperclass();
 

@@ -1,0 +1,206 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.rpma.CompletionFlag;
+import io.rpma.CompletionQueue;
+import io.rpma.Connection;
+import io.rpma.ConnectionEvent;
+import io.rpma.ConnectionRequest;
+import io.rpma.FlushType;
+import io.rpma.LocalMemoryRegion;
+import io.rpma.PeerConfig;
+import io.rpma.RemoteMemoryRegion;
+import io.rpma.WorkCompletions;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+
+/**
+ * A connection without a device: work requests go to whoever plays the peer, and completions are what the peer says. Thereby a
+ * test can make millions of messages a minute, and knows what was posted when.
+ */
+class ScriptedConnection implements Connection, ConnectionRequest, CompletionQueue {
+    private static final InetSocketAddress ADDRESS = InetSocketAddress.createUnresolved("scripted", 1);
+
+    private final WorkCompletions ready;
+    private final int mask;
+    private int head;
+    private int tail;
+    private boolean established;
+
+    /**
+     * Creates a connection that is about to be established.
+     *
+     * @param ready room for the completions that have not been polled; its capacity is a power of two
+     */
+    ScriptedConnection(WorkCompletions ready) {
+        this.ready = ready;
+        mask = ready.capacity() - 1;
+    }
+
+    /** A message was posted. */
+    void sent(LocalMemoryRegion source, long offset, int bytes, boolean signalled, int immediate, long context) {
+        // For who wants to know.
+    }
+
+    /** Makes a completion. */
+    final void complete(long context, int status, int opcode, int bytes, int immediate, boolean hasImmediate) {
+        ready.set(tail++ & mask, context, status, opcode, bytes, immediate, 1,
+            hasImmediate ? WorkCompletions.FLAG_WITH_IMMEDIATE : 0);
+    }
+
+    final int waiting() {
+        return tail - head;
+    }
+
+    @Override
+    public final int poll(WorkCompletions completions) {
+        int n = Math.min(completions.capacity(), tail - head);
+        for (int i = 0; i < n; i++) {
+            int from = head++ & mask;
+            completions.set(i, ready.context(from), ready.statusCode(from), ready.opcodeCode(from), ready.byteLength(from),
+                ready.immediate(from), 1, ready.flags(from));
+        }
+        return n;
+    }
+
+    @Override
+    public final int fd() {
+        return -1;
+    }
+
+    @Override
+    public final boolean consumeEvent() {
+        return false;
+    }
+
+    @Override
+    public final int eventFd() {
+        return -1;
+    }
+
+    @Override
+    public final ConnectionEvent nextEvent() {
+        if (established) {
+            return null;
+        }
+        established = true;
+        return ConnectionEvent.ESTABLISHED;
+    }
+
+    @Override
+    public final ByteBuffer privateData() {
+        return ByteBuffer.allocate(0);
+    }
+
+    @Override
+    public final int queuePairNumber() {
+        return 1;
+    }
+
+    @Override
+    public final InetSocketAddress localAddress() {
+        return ADDRESS;
+    }
+
+    @Override
+    public final InetSocketAddress remoteAddress() {
+        return ADDRESS;
+    }
+
+    @Override
+    public final CompletionQueue completionQueue() {
+        return this;
+    }
+
+    @Override
+    public final CompletionQueue receiveCompletionQueue() {
+        return null;
+    }
+
+    @Override
+    public final int completionFd() {
+        return -1;
+    }
+
+    @Override
+    public final CompletionQueue consumeCompletionEvent() {
+        return null;
+    }
+
+    @Override
+    public final Connection connect(ByteBuffer privateData) {
+        return this;
+    }
+
+    @Override
+    public final void sendWithImmediate(LocalMemoryRegion source, long offset, long length, CompletionFlag flag, int immediate,
+            long context) {
+        sent(source, offset, (int) length, flag == CompletionFlag.ALWAYS, immediate, context);
+    }
+
+    @Override
+    public final void writeWithImmediate(RemoteMemoryRegion target, long targetOffset, LocalMemoryRegion source,
+            long sourceOffset, long length, CompletionFlag flag, int immediate, long context) {
+        sent(source, sourceOffset, (int) length, flag == CompletionFlag.ALWAYS, immediate, context);
+    }
+
+    @Override
+    public final void applyRemotePeerConfig(PeerConfig config) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public final void read(LocalMemoryRegion target, long targetOffset, RemoteMemoryRegion source, long sourceOffset,
+            long length, CompletionFlag flag, long context) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public final void write(RemoteMemoryRegion target, long targetOffset, LocalMemoryRegion source, long sourceOffset,
+            long length, CompletionFlag flag, long context) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public final void atomicWrite(RemoteMemoryRegion target, long targetOffset, long value, CompletionFlag flag, long context) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public final void flush(RemoteMemoryRegion target, long targetOffset, long length, FlushType type, CompletionFlag flag,
+            long context) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public final void send(LocalMemoryRegion source, long offset, long length, CompletionFlag flag, long context) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public final void receive(LocalMemoryRegion target, long offset, long length, long context) {
+        throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public final void disconnect() {
+        // Nothing arrives any more: the peer is the test.
+    }
+
+    @Override
+    public void close() {
+        // Nothing is held.
+    }
+}

@@ -1,0 +1,545 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.AdaptiveRecvByteBufAllocator;
+import io.netty.channel.RecvByteBufAllocator;
+import io.rpma.AddressRange;
+import io.rpma.CompletionOpcode;
+import io.rpma.CompletionStatus;
+import io.rpma.ConnectionConfig;
+import io.rpma.ConnectionRequest;
+import io.rpma.LocalMemoryRegion;
+import io.rpma.MemoryUsage;
+import io.rpma.NativeMemory;
+import io.rpma.RemoteMemoryRegion;
+import io.rpma.Rpma;
+import io.rpma.RpmaException;
+import io.rpma.WorkCompletions;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ProtocolException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.SplittableRandom;
+
+/**
+ * Plays the peer of streams, one after the other: most messages keep the protocol, some are made of random bits, and the
+ * application on this side reads, writes and closes at random. It knows the protocol as {@code docs/protocol.md} has it, and
+ * checks that the stream goes on exactly as long as every rule is kept, that what is read is what was sent, that each receive is
+ * posted exactly once, and that all memory comes back. No device and no other process takes part.
+ *
+ * <p>The same seed makes the same messages. As a program: {@code StreamFuzz [SEED [FRAMES]]}.
+ */
+final class StreamFuzz {
+    private static final int MOST_BATCH = 8;
+    private static final int SENDS = 16;
+    /** One message in so many is garbage, and the connection's last. */
+    private static final int GARBAGE = 24;
+    private static final int FIELD_BITS = 16;
+    private static final int AREA_BYTES = 2 << Handshake.BULK_UNIT_SHIFT;
+
+    private final Fabric fabric;
+    private final SplittableRandom random;
+    private final WorkCompletions ready = new WorkCompletions(256);
+    private final WorkCompletions batch = new WorkCompletions(64);
+    private final byte[] descriptor;
+    private final byte[] content = new byte[AREA_BYTES];
+    private long frames;
+    private long connections;
+    private long violations;
+    private long handshakes;
+
+    /**
+     * Prepares to play.
+     *
+     * @param region memory of the size of an area, whose descriptor is granted
+     */
+    StreamFuzz(Fabric fabric, LocalMemoryRegion region, long seed) throws RpmaException {
+        this.fabric = fabric;
+        random = new SplittableRandom(seed);
+        ByteBuffer written = ByteBuffer.allocate(region.descriptorSize());
+        region.descriptor(written);
+        descriptor = written.array();
+    }
+
+    long frames() {
+        return frames;
+    }
+
+    long connections() {
+        return connections;
+    }
+
+    /** How many connections ended by a broken rule. */
+    long violations() {
+        return violations;
+    }
+
+    /** Plays so many messages, or some more. */
+    void play(long count) throws Exception {
+        for (long end = frames + count; frames < end;) {
+            handshake();
+            try (Stream stream = new Stream()) {
+                stream.play();
+            }
+            connections++;
+        }
+    }
+
+    /** Whatever the bits are, the handshake is within its limits or refused. */
+    private void handshake() {
+        ByteBuffer data = new Handshake(Handshake.MINOR, random.nextInt(8) == 0 ? random.nextInt(256) : 0,
+            1 << random.nextInt(32), random.nextInt(1 << FIELD_BITS), random.nextInt(66) << Handshake.BULK_UNIT_SHIFT).encode();
+        for (int flips = random.nextInt(3); flips > 0; flips--) {
+            int at = random.nextInt(data.limit());
+            data.put(at, (byte) (data.get(at) ^ 1 << random.nextInt(8)));
+        }
+        data.limit(random.nextInt(16) == 0 ? random.nextInt(data.limit()) : data.limit());
+        try {
+            Handshake decoded = Handshake.decode(data);
+            check(decoded.status() != Handshake.ACCEPTED
+                || decoded.messageBytes() >= Handshake.MIN_MESSAGE_BYTES && decoded.messageBytes() <= Handshake.MAX_MESSAGE_BYTES
+                && decoded.credits() >= 1 && decoded.credits() <= Immediate.MAX_CREDITS
+                && decoded.bulkBytes() >= 0 && decoded.bulkBytes() <= Handshake.MAX_BULK_BYTES, "a bad handshake was accepted");
+        } catch (Handshake.MismatchException e) {
+            check(e.status() != Handshake.ACCEPTED, "a refusal that accepts");
+        }
+        handshakes++;
+    }
+
+    private static void check(boolean condition, String what) {
+        if (!condition) {
+            throw new AssertionError(what);
+        }
+    }
+
+    /** Receives that know which of them are posted, as a device does. */
+    private static final class Receives extends ReceiveBuffers {
+        private final RpmaByteBuf[] buffers;
+        private final BitSet posted = new BitSet();
+        private final boolean crowded;
+        private final boolean shared;
+
+        Receives(Fabric fabric, StreamSizes sizes, boolean crowded, boolean shared) {
+            super(fabric, sizes.messageBytes());
+            buffers = new RpmaByteBuf[sizes.receiveQueue()];
+            this.crowded = crowded;
+            this.shared = shared;
+        }
+
+        @Override
+        void configure(ConnectionConfig config) {
+            // There is no queue.
+        }
+
+        @Override
+        void post(ConnectionRequest request, int count) throws RpmaException {
+            for (int slot = 0; slot < count; slot++) {
+                buffers[slot] = allocate();
+                posted.set(slot);
+            }
+        }
+
+        @Override
+        void leave(int count) {
+            for (RpmaByteBuf buf : buffers) {
+                buf.release();
+            }
+        }
+
+        @Override
+        RpmaByteBuf buffer(int slot) {
+            return buffers[slot];
+        }
+
+        @Override
+        void repost(int slot) {
+            check(!posted.get(slot), "a receive is posted twice");
+            posted.set(slot);
+        }
+
+        @Override
+        RpmaByteBuf exchange(int slot) throws RpmaException {
+            RpmaByteBuf buf = buffers[slot];
+            buffers[slot] = allocate();
+            repost(slot);
+            return buf;
+        }
+
+        @Override
+        boolean isCrowded() {
+            return crowded;
+        }
+
+        @Override
+        boolean isShared() {
+            return shared;
+        }
+
+        @Override
+        void endedMidway() {
+            // There is no device that could have taken one.
+        }
+    }
+
+    /** One connection: its stream here, and the peer that is played. */
+    private final class Stream extends ScriptedConnection implements QueuePair.Listener, AutoCloseable {
+        private final StreamSizes sizes;
+        private final Receives receives;
+        private final StreamQueuePair pair;
+        private final RecvByteBufAllocator.ExtendedHandle handle =
+            (RecvByteBufAllocator.ExtendedHandle) new AdaptiveRecvByteBufAllocator().newHandle();
+        private final int peerCredits = 1 + random.nextInt(20);
+        // What the peer may send, and what it has to give back.
+        private int credits;
+        private int owed;
+        private boolean finSent;
+        // The areas that the peer has been granted, as pairs of address and size, and those that it has granted.
+        private final ArrayDeque<long[]> areas = new ArrayDeque<>();
+        private final ArrayDeque<Integer> granted = new ArrayDeque<>();
+        // Posted and not completed.
+        private final ArrayDeque<long[]> underWay = new ArrayDeque<>();
+        private boolean sendsFail;
+        // Garbage was sent: it may have returned credits, or granted areas, that are not accounted for.
+        private boolean lawless;
+        private long sentBytes;
+        private long readBytes;
+
+        Stream() throws RpmaException {
+            super(ready);
+            sizes = new StreamSizes(64 << random.nextInt(4), 1 + random.nextInt(20), SENDS,
+                random.nextInt(4) == 0 ? 0 : AREA_BYTES);
+            boolean shared = random.nextBoolean();
+            receives = new Receives(fabric, sizes, shared && random.nextBoolean(), shared);
+            credits = sizes.credits();
+            pair = StreamQueuePair.accept(fabric, sizes, receives, this,
+                new Handshake(Handshake.MINOR, Handshake.ACCEPTED, 1 << 10, peerCredits, 1 << 20));
+            pair.listener(this);
+            handle.reset(null);
+            pair.drainEvents();
+        }
+
+        void play() throws Exception {
+            boolean ended = false;
+            while (!ended && !sendsFail) {
+                for (int n = 1 + random.nextInt(MOST_BATCH); n > 0 && !ended && !receives.posted.isEmpty(); n--) {
+                    if (random.nextInt(GARBAGE) == 0) {
+                        garbage();
+                        ended = true;
+                    } else {
+                        message();
+                    }
+                }
+                completeSends();
+                poll();
+                if (!ended && !sendsFail) {
+                    check(pair.broken() == null, "a peer that keeps the rules is refused: " + pair.broken());
+                    application();
+                    poll();
+                }
+                ended |= finSent && random.nextInt(4) == 0;
+            }
+            if (pair.broken() instanceof ProtocolException) {
+                violations++;
+            }
+            while (pair.available() > 0) {
+                read();
+            }
+        }
+
+        private void poll() {
+            while (waiting() > 0 && pair.poll(batch) > 0) {
+                continue;
+            }
+        }
+
+        @Override
+        public void close() {
+            // Called by the queue pair as well, when it is destroyed.
+            if (!pair.isClosed()) {
+                pair.close();
+            }
+        }
+
+        // ---- what the peer sends ----
+
+        private void arrive(int slot, int bytes, boolean written, boolean hasImmediate, int immediate) {
+            receives.posted.clear(slot);
+            frames++;
+            complete(slot, 0, (written ? CompletionOpcode.RECV_RDMA_WITH_IMM : CompletionOpcode.RECV).code(), bytes, immediate,
+                hasImmediate);
+        }
+
+        /** A message that keeps the rules, if there is one. */
+        private void message() {
+            int back = owed > 0 && random.nextInt(3) > 0 ? random.nextInt(owed + 1) : 0;
+            int slot = receives.posted.nextSetBit(0);
+            switch (random.nextInt(16)) {
+                case 0 -> {
+                    if (owed >= peerCredits + 1 >>> 1) {
+                        send(slot, Immediate.CREDIT, owed, 0, 0);
+                    }
+                }
+                case 1, 2 -> grant(slot, back);
+                case 3, 4, 5 -> {
+                    if (mayFill() && !areas.isEmpty()) {
+                        long[] area = areas.poll();
+                        // Seldom all of it, for the sake of speed.
+                        int bytes = 1 + random.nextInt(random.nextInt(64) == 0 ? (int) area[1] : 256);
+                        fill(area[0], bytes);
+                        send(slot, Immediate.BULK, back, random.nextInt(4), bytes);
+                    }
+                }
+                case 6 -> {
+                    if (mayFill() && !areas.isEmpty()) {
+                        int count = 1 + random.nextInt(areas.size());
+                        for (int i = 0; i < count; i++) {
+                            areas.poll();
+                        }
+                        send(slot, Immediate.RETURN, back, count, 0);
+                    }
+                }
+                case 7 -> {
+                    if (!finSent && random.nextInt(4) == 0) {
+                        finSent = true;
+                        areas.clear();
+                        send(slot, Immediate.FIN, back, 0, 0);
+                    }
+                }
+                default -> {
+                    if (mayFill()) {
+                        int bytes = 1 + random.nextInt(sizes.messageBytes());
+                        fill(receives.buffer(slot).memoryAddress(), bytes);
+                        send(slot, Immediate.DATA, back, random.nextInt(8) == 0 ? random.nextInt(1 << FIELD_BITS) : 0, bytes);
+                    }
+                }
+            }
+        }
+
+        private boolean mayFill() {
+            return credits > 0 && !finSent;
+        }
+
+        private void grant(int slot, int back) {
+            int index = random.nextInt(BulkAreas.AREAS);
+            if (mayFill() && !granted.contains(index) && 1 + descriptor.length <= sizes.messageBytes()) {
+                receives.buffer(slot).setByte(0, index).setBytes(1, descriptor);
+                granted.add(index);
+                send(slot, Immediate.GRANT, back, 0, 1 + descriptor.length);
+            }
+        }
+
+        private void send(int slot, int kind, int back, int argument, int bytes) {
+            owed -= back;
+            if (Immediate.takesCredit(kind)) {
+                credits--;
+            }
+            arrive(slot, bytes, kind == Immediate.BULK, true, Immediate.of(kind, back, argument));
+        }
+
+        /** The bytes of the stream follow from their position. */
+        private void fill(long address, int bytes) {
+            for (int i = 0; i < bytes; i++) {
+                content[i] = pattern(sentBytes + i);
+            }
+            NativeMemory.copy(content, 0, address, bytes);
+            sentBytes += bytes;
+        }
+
+        private byte pattern(long position) {
+            return (byte) (position * 31 >>> 3);
+        }
+
+        /** A message of random bits. If it happens to keep the rules nobody complains; what it says is never read. */
+        private void garbage() {
+            int bytes = switch (random.nextInt(4)) {
+                case 0 -> 0;
+                case 1 -> random.nextInt();
+                default -> random.nextInt(2 * sizes.messageBytes());
+            };
+            int slot = receives.posted.nextSetBit(0);
+            RpmaByteBuf buf = receives.buffer(slot);
+            int length = Math.min(buf.capacity(), 1 + descriptor.length);
+            buf.setByte(0, random.nextInt(16)).setBytes(1, descriptor, 0, length - 1);
+            for (int flips = random.nextInt(8); flips > 0; flips--) {
+                buf.setByte(random.nextInt(length), random.nextInt());
+            }
+            lawless = true;
+            int immediate = random.nextBoolean() ? random.nextInt()
+                : Immediate.of(1 + random.nextInt(6), random.nextInt(4), random.nextInt(8));
+            arrive(slot, random.nextInt(4) == 0 ? length : bytes, random.nextInt(4) == 0, random.nextInt(8) > 0, immediate);
+        }
+
+        // ---- what this side sends ----
+
+        @Override
+        void sent(LocalMemoryRegion source, long offset, int bytes, boolean signalled, int immediate, long context) {
+            underWay.add(new long[] {context, signalled ? 1 : 0});
+            check(underWay.size() <= SENDS, "more is posted than the send queue holds");
+            if (lawless) {
+                return;
+            }
+            credits += Immediate.credits(immediate);
+            check(credits <= sizes.credits(), "more credits are returned than were given");
+            int kind = Immediate.kind(immediate);
+            if (Immediate.takesCredit(kind)) {
+                check(++owed <= peerCredits, "a message is sent without a credit");
+            }
+            switch (kind) {
+                case Immediate.GRANT -> granted(source, offset, bytes);
+                case Immediate.BULK -> granted.poll();
+                case Immediate.RETURN -> {
+                    for (int i = Immediate.argument(immediate); i > 0; i--) {
+                        granted.poll();
+                    }
+                }
+                default -> {
+                    // Nothing that the peer has to remember.
+                }
+            }
+        }
+
+        private void granted(LocalMemoryRegion source, long offset, int bytes) {
+            // Both providers' descriptors begin with the address.
+            ByteBuffer area = source.memory().asSlice(offset + 1, bytes - 1).asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
+            if (finSent) {
+                return;
+            }
+            try (RemoteMemoryRegion region = Rpma.provider().openRemoteRegion(area)) {
+                areas.add(new long[] {area.getLong(0), region.size()});
+            } catch (RpmaException e) {
+                throw new AssertionError("a grant without a descriptor", e);
+            }
+        }
+
+        /** The device completes some of what was posted, in order, or has lost the connection. */
+        private void completeSends() {
+            if (random.nextInt(256) == 0) {
+                sendsFail = true;
+            }
+            for (int n = random.nextInt(SENDS + 1); n > 0 && !underWay.isEmpty(); n--) {
+                long[] send = underWay.poll();
+                if (sendsFail) {
+                    complete(send[0], CompletionStatus.WR_FLUSH_ERR.code(), 0, 0, 0, false);
+                } else if (send[1] == 1) {
+                    complete(send[0], 0, CompletionOpcode.SEND.code(), 0, 0, false);
+                }
+            }
+            if (sendsFail && waiting() == 0) {
+                // Nothing was under way that could have failed.
+                pair.breakWith(new IOException("lost"));
+            }
+        }
+
+        // ---- what the application does ----
+
+        private void application() throws IOException {
+            for (int n = random.nextInt(4); n > 0 && pair.available() > 0; n--) {
+                read();
+            }
+            pair.returnCredits();
+            for (int n = random.nextInt(3); n > 0 && pair.messageLimit() > 0; n--) {
+                write(random.nextInt(32) == 0 ? StreamQueuePair.BULK_BYTES : 1 + random.nextInt(100));
+            }
+            if (random.nextInt(32) == 0) {
+                pair.returnIdleGrants();
+            }
+            if (random.nextInt(128) == 0) {
+                pair.finish();
+            }
+        }
+
+        private void write(int together) throws IOException {
+            int bytes = Math.min(together, pair.messageLimit(together));
+            RpmaByteBuf buf = RpmaByteBufAllocator.DEFAULT.registered(bytes, bytes);
+            pair.send(buf, buf.slab(), buf.block().offset, bytes, together, random.nextBoolean());
+        }
+
+        private void read() {
+            if (random.nextInt(16) == 0) {
+                readBytes += pair.available();
+                pair.skip();
+                return;
+            }
+            handle.reset(null);
+            ByteBuf buf = pair.read(handle, RpmaByteBufAllocator.DEFAULT, random.nextBoolean());
+            int last = buf.writerIndex() - 1;
+            if (!lawless) {
+                check(readBytes + last < sentBytes, "more is read than was sent");
+                for (int i = 0; i <= last; i += 1 + last / 4) {
+                    check(buf.getByte(i) == pattern(readBytes + i), "what is read is not what was sent");
+                }
+                check(buf.getByte(last) == pattern(readBytes + last), "what is read is not what was sent");
+            }
+            readBytes += last + 1;
+            buf.release();
+        }
+
+        @Override
+        public void established() {
+            // The fuzz knows.
+        }
+
+        @Override
+        public void readable() {
+            // It is looked at anyway.
+        }
+
+        @Override
+        public void writable() {
+            pair.outcomes();
+        }
+    }
+
+    /** Plays as a program, and checks that all memory has come back. */
+    public static void main(String... arguments) throws Exception {
+        long seed = arguments.length > 0 ? Long.parseLong(arguments[0]) : System.nanoTime();
+        long count = arguments.length > 1 ? Long.parseLong(arguments[1]) : 1_000_000;
+        System.out.println("SEED " + seed);
+        InetAddress address = Rpma.provider().reachable(InetAddress.getLoopbackAddress());
+        Fabric fabric = Fabric.of(Rpma.provider().localDevice(address));
+        StreamFuzz fuzz;
+        long nanos;
+        try (AddressRange range = Rpma.provider().reserve(AREA_BYTES);
+                LocalMemoryRegion region =
+                    fabric.peer().register(range.commit(0, AREA_BYTES), EnumSet.of(MemoryUsage.WRITE_DST))) {
+            fuzz = new StreamFuzz(fabric, region, seed);
+            long begin = System.nanoTime();
+            fuzz.play(count);
+            nanos = System.nanoTime() - begin;
+        }
+        System.out.printf("PLAYED frames=%d connections=%d violations=%d handshakes=%d frames/s=%.0f%n", fuzz.frames,
+            fuzz.connections, fuzz.violations, fuzz.handshakes, fuzz.frames * 1e9 / nanos);
+        System.out.println("LEFT " + (BulkAreas.bytes() + RpmaByteBufAllocator.MAX_REGISTERED_BYTES - allMemory()));
+    }
+
+    /** How much memory can be had in the largest pieces: all that there is, if nothing is in use. */
+    static long allMemory() {
+        List<ByteBuf> all = new ArrayList<>();
+        int most = RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY;
+        for (ByteBuf buf = RpmaByteBufAllocator.DEFAULT.registered(most, most); buf != null;
+                buf = RpmaByteBufAllocator.DEFAULT.registered(most, most)) {
+            all.add(buf);
+        }
+        all.forEach(ByteBuf::release);
+        return (long) all.size() * most;
+    }
+}
