@@ -240,7 +240,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
             end(closing, loop);
         } else {
             // Nothing was promised yet.
-            closing.close();
+            Connector.abandon(closing);
         }
     }
 

@@ -102,11 +102,26 @@ final class Connector {
             dialer.dropped();
             return null;
         }
-        return new Prepared(fabric, dialer, request);
+        return new Prepared(fabric, dialer, request, null);
     }
 
     /**
-     * Prepares a request; blocks.
+     * Destroys a queue pair whose connection was asked for and never established, which takes seconds on an iWARP device while
+     * the peer does not answer: another thread does that.
+     *
+     * @param pair watched by nobody any more
+     */
+    static void abandon(QueuePair pair) {
+        if (pair.fabric.isIwarp()) {
+            execute(pair::close);
+        } else {
+            pair.close();
+        }
+    }
+
+    /**
+     * Prepares a request; blocks. Where asking for the connection blocks as well, as on an iWARP device, which connects by TCP
+     * first, that is done too.
      *
      * @param remote a resolved address, which may be a loopback or wildcard one
      * @param dialer how to size the queues
@@ -127,7 +142,7 @@ final class Connector {
         try (ConnectionConfig config = dialer.newConfig(fabric, timeoutMillis)) {
             ConnectionRequest request =
                 fabric.peer().newConnectionRequest(new InetSocketAddress(target, remote.getPort()), config);
-            return new Prepared(fabric, dialer, request);
+            return new Prepared(fabric, dialer, request, fabric.isIwarp() ? dialer.connect(fabric, request, remote) : null);
         } catch (RpmaException | RuntimeException e) {
             KNOWN.remove(target);
             dialer.dropped();
@@ -141,14 +156,19 @@ final class Connector {
      * @param fabric the device
      * @param dialer what is to be made of it
      * @param request to be used up
+     * @param connecting what was made of it already, or {@code null}
      */
-    record Prepared(Fabric fabric, Dialer dialer, ConnectionRequest request) {
+    record Prepared(Fabric fabric, Dialer dialer, ConnectionRequest request, QueuePair connecting) {
         QueuePair connect(InetSocketAddress remote) throws RpmaException {
-            return dialer.connect(fabric, request, remote);
+            return connecting != null ? connecting : dialer.connect(fabric, request, remote);
         }
 
         /** Gives up what was prepared. */
         void drop() throws RpmaException {
+            if (connecting != null) {
+                abandon(connecting);
+                return;
+            }
             try {
                 request.close();
             } finally {

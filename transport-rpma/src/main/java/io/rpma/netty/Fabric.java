@@ -80,6 +80,11 @@ final class Fabric {
         return device.limits();
     }
 
+    /** Whether the device speaks iWARP. */
+    boolean isIwarp() {
+        return device.isIwarp();
+    }
+
     /** Refuses streams on a device that cannot carry them. */
     void requireImmediateData() throws RpmaException {
         if (device.isIwarp()) {

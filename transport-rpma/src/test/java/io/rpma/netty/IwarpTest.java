@@ -21,6 +21,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
 import io.netty.util.NetUtil;
 import io.rpma.Rpma;
 import io.rpma.RpmaError;
@@ -125,6 +126,33 @@ class IwarpTest {
             assertEquals(List.of(), channels.atServer.allFailures());
             assertEquals(List.of(), channels.atClient.allFailures());
             channels.close();
+        }
+    }
+
+    /** An iWARP device waits for TCP: when it is asked for a connection, and when one is given up that nobody has answered. */
+    @Test
+    void aServerThatDoesNotAnswerStopsNoLoop() throws Exception {
+        try (RawPeer silent = new RawPeer()) {
+            for (InetSocketAddress address : List.of(silent.listen(), new InetSocketAddress("192.0.2.254", 7471))) {
+                RpmaEventLoopGroup one = new RpmaEventLoopGroup(1);
+                long[] last = {System.nanoTime()};
+                long[] longest = {0};
+                one.next().scheduleAtFixedRate(() -> {
+                    long now = System.nanoTime();
+                    longest[0] = Math.max(longest[0], now - last[0]);
+                    last[0] = now;
+                }, 0, 20, TimeUnit.MILLISECONDS);
+                ChannelFuture connect = new Bootstrap().group(one).channel(RpmaMessageChannel.class)
+                    .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 500).handler(new ChannelInboundHandlerAdapter())
+                    .connect(address).await();
+                assertTrue(connect.cause().getMessage().contains("timed out"), () -> address + ": " + connect.cause());
+                connect.channel().closeFuture().sync();
+                // Whatever the close has left on the loop is before this.
+                one.next().submit(() -> { }).sync();
+                long pause = one.next().submit(() -> Math.max(longest[0], System.nanoTime() - last[0])).get();
+                assertTrue(pause < TimeUnit.SECONDS.toNanos(3), address + ": the loop stood still for " + pause + " ns");
+                one.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+            }
         }
     }
 
