@@ -27,7 +27,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  * memory is open to the processes of its user, by design.
  */
 final class Scribble implements Attack {
-    private static final int BURST = 60;
+    private static final int BURST = 200;
     private static final int LOOKS = 64;
     private static final int HEAD_BYTES = 1024;
 
@@ -39,7 +39,12 @@ final class Scribble implements Attack {
         HostileMain.say("ready");
         OwnSockets own = new OwnSockets(addresses);
         while (System.nanoTime() < end) {
-            own.connect();
+            if (!own.connect()) {
+                // What it has written has broken this process itself.
+                return;
+            }
+            // Without its own table it cannot send for long.
+            boolean ownTable = random.nextInt(8) == 0;
             List<Mappings.Mapping> targets = new ArrayList<>();
             int refused = 0;
             for (Mappings.Mapping mapping : Mappings.now()) {
@@ -49,7 +54,8 @@ final class Scribble implements Attack {
                     } else {
                         refused++;
                     }
-                } else if (mapping.writable() && !mapping.name().equals("range")) {
+                } else if (mapping.writable() && !mapping.name().equals("range")
+                    && (ownTable || !mapping.name().equals("regions"))) {
                     targets.add(mapping);
                 }
             }
