@@ -28,8 +28,8 @@ import java.util.function.Consumer;
 
 /**
  * One connection whose traffic is checked: it sends something, checks what comes back, rests, and begins anew. What takes long is
- * told at once, as {@code pause LANE FROM TO DELAY}; what fails, as {@code failure LANE TEXT}. Everything happens on the lane's event
- * loop.
+ * told at once, as {@code pause LANE FROM TO DELAY}; what fails, as {@code failure LANE TEXT}. Everything happens on the lane's
+ * event loop.
  */
 abstract class Lane {
     private static final long WORTH_TELLING_NANOS = 10_000_000;

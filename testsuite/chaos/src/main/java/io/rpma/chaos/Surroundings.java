@@ -107,7 +107,8 @@ public final class Surroundings implements AutoCloseable {
 
     private void start() throws IOException, InterruptedException {
         server = child("server", List.of(), List.of("-Xmx256m",
-            "-XX:+ExitOnOutOfMemoryError", "-Dio.rpma.netty.maxRegisteredBytes=" + (256 << 20)), ServerMain.class, List.of(), this::lane);
+            "-XX:+ExitOnOutOfMemoryError", "-Dio.rpma.netty.maxRegisteredBytes=" + (256 << 20)), ServerMain.class, List.of(),
+            this::lane);
         addresses = server.expect("addresses");
         neighbour = child("neighbour", List.of(), List.of("-Xmx256m", "-Dio.rpma.netty.maxRegisteredBytes=" + (128 << 20)),
             NeighbourMain.class, List.of(addresses.split(" ")), this::lane);
@@ -267,7 +268,8 @@ public final class Surroundings implements AutoCloseable {
         ServerStatus previous = null;
         for (;;) {
             ServerStatus status = status();
-            boolean done = expected == null ? status.equals(previous) && status.connections() == 0 : status.isNoMoreThan(expected);
+            boolean done = expected == null ? status.equals(previous) && status.connections() == 0
+                : status.isNoMoreThan(expected);
             if (done || System.nanoTime() > end) {
                 return status;
             }
@@ -318,7 +320,7 @@ public final class Surroundings implements AutoCloseable {
         row = null;
     }
 
-    /** Compares what the server holds with what it held before all turns, once more with the same crowd of connections behind it. */
+    /** Compares what the server holds with what it held before all turns, when the same crowd of connections has come and gone. */
     void finish() throws IOException, InterruptedException {
         if (server != null) {
             row = ledger.row("whole run");
