@@ -40,11 +40,11 @@ final class HiccupMain {
     /** Measures until standard input ends. */
     public static void main(String[] arguments) throws Exception {
         // The processors' numbers may have holes where a part of the machine is ours only.
-        int told = 0;
-        for (int processor = 0; processor < 1024 && told < Runtime.getRuntime().availableProcessors(); processor++) {
+        int left = Runtime.getRuntime().availableProcessors();
+        for (int processor = 0; processor < 1024 && left > 0; processor++) {
             if (bind(processor)) {
                 int number = processor;
-                told++;
+                left--;
                 Thread.ofPlatform().daemon().name("processor " + number).start(() -> measure(number));
             }
         }

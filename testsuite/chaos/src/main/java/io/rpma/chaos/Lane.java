@@ -24,11 +24,12 @@ import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /**
  * One connection whose traffic is checked: it sends something, checks what comes back, rests, and begins anew. What takes long is
- * told at once, as {@code pause LANE FROM TO DELAY}; what fails, as {@code failure LANE TEXT}. Everything happens on the lane's event
- * loop.
+ * told at once, as {@code pause LANE FROM TO DELAY}; what fails, as {@code failure LANE TEXT}. Everything happens on the lane's
+ * event loop.
  */
 abstract class Lane {
     private static final long WORTH_TELLING_NANOS = 10_000_000;
@@ -43,6 +44,7 @@ abstract class Lane {
     private final RunDelay server;
     private RunDelay own;
     private EventLoop loop;
+    private Consumer<String> out;
     private Channel channel;
     private Promise<Void> end;
     private boolean under;
@@ -79,8 +81,14 @@ abstract class Lane {
         return false;
     }
 
-    void start(EventLoop eventLoop) throws Exception {
+    /**
+     * Connects, and begins.
+     *
+     * @param said takes what the lane says
+     */
+    void start(EventLoop eventLoop, Consumer<String> said) throws Exception {
         loop = eventLoop;
+        out = said;
         end = loop.newPromise();
         own = RunDelay.of(loop.submit(RunDelay::ofThisThread).get());
         loop.submit(this::connect).sync().getNow().await();
@@ -180,7 +188,7 @@ abstract class Lane {
     }
 
     final void fail(String what) {
-        System.out.println("failure " + name + ' ' + what);
+        out.accept("failure " + name + ' ' + what);
         lost++;
         if (under) {
             tell(System.nanoTime());
@@ -214,7 +222,7 @@ abstract class Lane {
 
     private void tell(long now) {
         if (now - began > WORTH_TELLING_NANOS) {
-            System.out.println("pause " + name + ' ' + began + ' ' + now + ' ' + (own.nanos() + server.nanos() - delayBefore));
+            out.accept("pause " + name + ' ' + began + ' ' + now + ' ' + (own.nanos() + server.nanos() - delayBefore));
         }
     }
 

@@ -79,6 +79,11 @@ final class Ledger {
             excessMillis = Math.max(excessMillis, excess);
         }
 
+        /** Returns how much was lost or changed so far. */
+        synchronized long losses() {
+            return lost + corrupt;
+        }
+
         private synchronized boolean isClean() {
             return lost == 0 && corrupt == 0 && descriptors == 0 && bytes == 0 && threads == 0 && excessMillis <= limitMillis
                 && count > 0 && exchanges > 0;

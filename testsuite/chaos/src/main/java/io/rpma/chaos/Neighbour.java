@@ -58,7 +58,7 @@ final class Neighbour implements AutoCloseable {
             started.add(probe);
         }
         for (Lane lane : started) {
-            lane.start(group.next());
+            lane.start(group.next(), System.out::println);
         }
         lanes = started;
         System.out.println("started");
@@ -73,7 +73,7 @@ final class Neighbour implements AutoCloseable {
     /** Makes new connections again, and says {@code on}. */
     void goOn() throws Exception {
         probe = new ProbeLane(name + ".connect", addresses.stream(), RunDelay.of(addresses.loop()), 50);
-        probe.start(group.next());
+        probe.start(group.next(), System.out::println);
         lanes.add(probe);
         System.out.println("on");
     }

@@ -16,7 +16,10 @@ package io.rpma.chaos;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 
-/** An honest process whose traffic is checked. Takes orders on its standard input: {@code start}, {@code hold}, {@code go on}, {@code stop}. */
+/**
+ * An honest process whose traffic is checked. Takes orders on its standard input: {@code start}, {@code hold}, {@code go on},
+ * {@code stop}.
+ */
 final class NeighbourMain {
     private NeighbourMain() {
     }

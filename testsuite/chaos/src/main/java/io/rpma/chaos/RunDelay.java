@@ -17,12 +17,16 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * How long a thread, of this process or of another one, was ready to run and had no processor, as the kernel counts it: what the
  * machine's load made it wait, whatever it does itself. Zero where the kernel does not count.
  */
 final class RunDelay {
+    private static final Map<String, RunDelay> OPEN = new ConcurrentHashMap<>();
+
     private final ByteBuffer text = ByteBuffer.allocate(96);
     private final FileChannel file;
 
@@ -35,9 +39,13 @@ final class RunDelay {
         return "/proc/" + ProcessHandle.current().pid() + "/task/" + Signals.threadId() + "/schedstat";
     }
 
-    /** Opens the file of a thread; it stays open as long as this process. */
-    @SuppressWarnings("resource")
+    /** Opens the file of a thread; it stays open as long as this process. One thread may use what is returned. */
     static RunDelay of(String path) {
+        return OPEN.computeIfAbsent(path, RunDelay::open);
+    }
+
+    @SuppressWarnings("resource")
+    private static RunDelay open(String path) {
         try {
             return new RunDelay(new RandomAccessFile(path, "r").getChannel());
         } catch (IOException e) {

@@ -45,7 +45,8 @@ import java.util.TreeMap;
 
 /**
  * The server that everybody attacks: it sends back what streams and messages bring, and has a region that is written to and read.
- * Takes orders on its standard input: {@code start} and {@code stop} for a neighbour within this process, {@code status}, {@code descriptors}.
+ * Takes orders on its standard input: {@code start} and {@code stop} for a neighbour within this process, {@code status},
+ * {@code descriptors}.
  */
 final class ServerMain {
     /** The longest message of the message channels. */

@@ -21,7 +21,9 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
@@ -33,6 +35,7 @@ public final class Surroundings implements AutoCloseable {
     private final Path logs;
     private final Ledger ledger;
     private final Pauses machine = new Pauses();
+    private final Queue<String> pauses = new ConcurrentLinkedQueue<>();
     private final Child meter;
     private Child server;
     private Child neighbour;
@@ -75,7 +78,7 @@ public final class Surroundings implements AutoCloseable {
     private boolean lane(String line) {
         String[] words = line.split(" ", 4);
         switch (words[0]) {
-            case "pause" -> paused(line.split(" "));
+            case "pause" -> pauses.add(line);
             case "failure" -> System.out.println("    " + line);
             default -> {
                 return false;
@@ -84,24 +87,28 @@ public final class Surroundings implements AutoCloseable {
         return true;
     }
 
-    /** {@code pause LANE FROM TO DELAY}: the last of them is how long the two event loops waited for a processor meanwhile. */
-    private void paused(String[] words) {
-        Ledger.Row current = row;
-        if (current != null) {
+    /** Enters the pauses of a turn, when the meter has told of all that the machine paused meanwhile. */
+    private void enterPauses() {
+        String line = pauses.poll();
+        while (line != null) {
+            String[] words = line.split(" ");
             long from = Long.parseLong(words[2]);
             long to = Long.parseLong(words[3]);
+            // The last word is how long the two event loops were ready and waited for a processor.
             double excess = Math.min(machine.excess(from, to), to - from - Long.parseLong(words[4])) / 1e6;
-            current.paused((to - from) / 1e6, excess);
+            row.paused((to - from) / 1e6, excess);
             if (excess > ledger.limitMillis()) {
                 System.out.printf("    pause of %s: %.1f ms, %.1f ms of which the machine does not explain%n", words[1],
                     (to - from) / 1e6, excess);
             }
+            line = pauses.poll();
         }
     }
 
     private void start() throws IOException, InterruptedException {
         server = child("server", List.of(), List.of("-Xmx256m",
-            "-XX:+ExitOnOutOfMemoryError", "-Dio.rpma.netty.maxRegisteredBytes=" + (256 << 20)), ServerMain.class, List.of(), this::lane);
+            "-XX:+ExitOnOutOfMemoryError", "-Dio.rpma.netty.maxRegisteredBytes=" + (256 << 20)), ServerMain.class, List.of(),
+            this::lane);
         addresses = server.expect("addresses");
         neighbour = child("neighbour", List.of(), List.of("-Xmx256m", "-Dio.rpma.netty.maxRegisteredBytes=" + (128 << 20)),
             NeighbourMain.class, List.of(addresses.split(" ")), this::lane);
@@ -261,7 +268,8 @@ public final class Surroundings implements AutoCloseable {
         ServerStatus previous = null;
         for (;;) {
             ServerStatus status = status();
-            boolean done = expected == null ? status.equals(previous) && status.connections() == 0 : status.isNoMoreThan(expected);
+            boolean done = expected == null ? status.equals(previous) && status.connections() == 0
+                : status.isNoMoreThan(expected);
             if (done || System.nanoTime() > end) {
                 return status;
             }
@@ -284,7 +292,9 @@ public final class Surroundings implements AutoCloseable {
             start();
         }
         System.out.printf("%s %s for %.1f s%n", position, name, turn.millis() / 1000.0);
+        pauses.clear();
         row = ledger.row(name);
+        long lossesBefore = row.losses();
         try {
             traffic();
             try {
@@ -299,15 +309,18 @@ public final class Surroundings implements AutoCloseable {
             row.failed();
             dump(server, "server");
             dump(neighbour, "neighbour");
-            server.kill();
-            neighbour.kill();
-            server = null;
+            end();
+        }
+        enterPauses();
+        if (server != null && row.losses() > lossesBefore) {
+            // The next case is not to be blamed for what is broken for good.
+            end();
         }
         System.out.print("    " + ledger.line(name));
         row = null;
     }
 
-    /** Compares what the server holds with what it held before all turns, once more with the same crowd of connections behind it. */
+    /** Compares what the server holds with what it held before all turns, when the same crowd of connections has come and gone. */
     void finish() throws IOException, InterruptedException {
         if (server != null) {
             row = ledger.row("whole run");
@@ -317,8 +330,15 @@ public final class Surroundings implements AutoCloseable {
             drain();
             crowd();
             compare();
+            enterPauses();
             row = null;
         }
+    }
+
+    private void end() {
+        server.kill();
+        neighbour.kill();
+        server = null;
     }
 
     private void crowd() throws IOException, InterruptedException {
@@ -370,8 +390,7 @@ public final class Surroundings implements AutoCloseable {
             }
         }
         if (server != null) {
-            neighbour.kill();
-            server.kill();
+            end();
         }
     }
 }

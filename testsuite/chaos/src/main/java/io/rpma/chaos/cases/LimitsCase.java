@@ -84,7 +84,8 @@ final class LimitsCase implements ChaosCase {
 
     private static void limit(long pid, String soft) throws IOException, InterruptedException {
         // Nothing behind the colon: the hard limit stays.
-        Process process = new ProcessBuilder("prlimit", "--pid", String.valueOf(pid), "--nofile=" + soft + ":").inheritIO().start();
+        Process process = new ProcessBuilder("prlimit", "--pid", String.valueOf(pid), "--nofile=" + soft + ":").inheritIO()
+            .start();
         if (process.waitFor() != 0) {
             throw new IOException("prlimit failed");
         }

@@ -23,8 +23,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * {@code SIGSTOP} and, later, {@code SIGCONT} to clients that are busy: at any time, or at a chosen place in the middle of an
- * operation. Some stay stopped for longer than the server keeps silent connections, and longer than it waits for a peer that is in
- * its memory: they go on when that memory has been given to others, if it has.
+ * operation. Some stay stopped for longer than the server keeps silent connections, so that they go on when their connection is
+ * closed and its memory may have been given to others.
  */
 final class StopCase implements ChaosCase {
     private static final int CLIENTS = 5;

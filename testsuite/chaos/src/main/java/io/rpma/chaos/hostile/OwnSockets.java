@@ -27,7 +27,9 @@ import io.rpma.netty.RpmaMessageChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /** Honest connections of a hostile process, with traffic, so that there is something to be hostile to. */
 final class OwnSockets {
@@ -42,8 +44,8 @@ final class OwnSockets {
         this.addresses = addresses;
     }
 
-    /** Makes a stream and a message channel, and lets both carry something there and back. */
-    void connect() throws Exception {
+    /** Makes a stream and a message channel, and lets both carry something there and back. Returns whether they did. */
+    boolean connect() throws Exception {
         for (Class<? extends Channel> type : List.of(RpmaChannel.class, RpmaMessageChannel.class)) {
             CompletableFuture<Void> answered = new CompletableFuture<>();
             Channel channel = new Bootstrap().group(group).channel(type).handler(new ChannelInboundHandlerAdapter() {
@@ -63,11 +65,16 @@ final class OwnSockets {
                 public void channelInactive(ChannelHandlerContext ctx) {
                     answered.completeExceptionally(new java.io.IOException("closed"));
                 }
-            }).connect(type == RpmaChannel.class ? addresses.stream() : addresses.message()).sync().channel();
+            }).connect(type == RpmaChannel.class ? addresses.stream() : addresses.message()).await().channel();
             channels.add(channel);
             channel.writeAndFlush(Unpooled.wrappedBuffer(new byte[BYTES]));
-            answered.get(WAIT_SECONDS, TimeUnit.SECONDS);
+            try {
+                answered.get(WAIT_SECONDS, TimeUnit.SECONDS);
+            } catch (ExecutionException | TimeoutException e) {
+                return false;
+            }
         }
+        return true;
     }
 
     /** Sends something by each, whatever has become of it. */

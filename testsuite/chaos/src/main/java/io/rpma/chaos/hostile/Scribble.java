@@ -22,12 +22,12 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
  * Writes random words into the shared memory that its connections give it: the halves of its connections, the server's shared
- * receive queues, its own table of regions; at any place, and at the words that are in use. The server's table of regions is
- * shared for reading; to make it writable must fail. Memory that regions lie in is left alone: all of a process's registered
+ * receive queues, its own table of regions; at any place, and at the words that are in use. What the server shares for reading,
+ * as its table of regions, must not become writable. Memory that regions lie in is left alone: all of a process's registered
  * memory is open to the processes of its user, by design.
  */
 final class Scribble implements Attack {
-    private static final int BURST = 60;
+    private static final int BURST = 200;
     private static final int LOOKS = 64;
     private static final int HEAD_BYTES = 1024;
 
@@ -39,17 +39,23 @@ final class Scribble implements Attack {
         HostileMain.say("ready");
         OwnSockets own = new OwnSockets(addresses);
         while (System.nanoTime() < end) {
-            own.connect();
+            if (!own.connect()) {
+                // What it has written has broken this process itself.
+                return;
+            }
+            // Without its own table it cannot send for long.
+            boolean ownTable = random.nextInt(8) == 0;
             List<Mappings.Mapping> targets = new ArrayList<>();
             int refused = 0;
             for (Mappings.Mapping mapping : Mappings.now()) {
-                if (mapping.name().equals("regions") && !mapping.writable()) {
+                if (!mapping.writable()) {
                     if (mapping.makeWritable()) {
-                        HostileMain.say("wrong the server's table of memory regions can be made writable");
+                        HostileMain.say("wrong what the server shares for reading can be made writable: " + mapping.name());
                     } else {
                         refused++;
                     }
-                } else if (mapping.writable() && !mapping.name().equals("range")) {
+                } else if (mapping.writable() && !mapping.name().startsWith("range")
+                    && (ownTable || !mapping.name().equals("regions"))) {
                     targets.add(mapping);
                 }
             }

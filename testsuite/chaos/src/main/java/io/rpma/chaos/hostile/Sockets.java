@@ -145,7 +145,9 @@ final class Sockets implements Attack {
 
     /** Garbage behind a handshake that was right: on the control sockets and the link of this process. */
     private void established(OwnSockets own) throws Exception {
-        own.connect();
+        if (!own.connect()) {
+            HostileMain.say("wrong an honest connection of this process does not work");
+        }
         for (int fd : own.descriptors()) {
             int many = random.nextInt(200, 2000);
             boolean link = random.nextBoolean();

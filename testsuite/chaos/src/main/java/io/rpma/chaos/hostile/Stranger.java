@@ -37,23 +37,6 @@ final class Stranger implements Attack {
     @Override
     public void run(Addresses addresses, SplittableRandom random, long end) throws Exception {
         List<String> listeners = ListenerNames.of(addresses.streamPort());
-        List<String> taken = new ArrayList<>();
-        // A more specific address than the one that the server has bound: clients look there first.
-        Set<String> names = new HashSet<>();
-        for (String listener : listeners) {
-            for (String host : List.of("7f000001", "00000000", "00000000000000000000000000000000")) {
-                names.add(listener.replaceFirst("/[0-9a-f]{8,32}/" + addresses.streamPort(), "/" + host + "/"
-                    + addresses.streamPort()));
-            }
-        }
-        for (String name : names) {
-            for (int type : new int[] {UnixSocket.SEQPACKET, UnixSocket.DGRAM}) {
-                int fd = UnixSocket.create(type);
-                if (UnixSocket.bind(fd, name) == 0) {
-                    taken.add(name);
-                }
-            }
-        }
         RawPeer peer = new RawPeer(addresses.stream());
         int connected = 0;
         for (int i = 0; i < CONNECTS; i++) {
@@ -70,6 +53,24 @@ final class Stranger implements Attack {
         }
         if (connected > 0) {
             HostileMain.say("wrong the server took " + connected + " connections of another user");
+        }
+        List<String> taken = new ArrayList<>();
+        // A more specific address than the one that the server has bound: clients look there first.
+        Set<String> names = new HashSet<>();
+        for (String listener : listeners) {
+            for (String host : List.of("7f000001", "00000000", "00000000000000000000000000000000")) {
+                names.add(listener.replaceFirst("/[0-9a-f]{8,32}/" + addresses.streamPort(), "/" + host + "/"
+                    + addresses.streamPort()));
+            }
+        }
+        for (String name : names) {
+            for (int type : new int[] {UnixSocket.SEQPACKET, UnixSocket.DGRAM}) {
+                int fd = UnixSocket.create(type);
+                if (UnixSocket.bind(fd, name) == 0) {
+                    taken.add(name);
+                    UnixSocket.listen(fd);
+                }
+            }
         }
         String client = listeners.getFirst().replaceFirst("/listen/.*", "/client/7f000001/");
         int first = FIRST_PORT + random.nextInt(PORTS);

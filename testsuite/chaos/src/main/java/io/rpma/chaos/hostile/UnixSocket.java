@@ -49,6 +49,7 @@ final class UnixSocket {
         Posix.downcallErrno("connect", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
     private static final MethodHandle BIND =
         Posix.downcallErrno("bind", FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
+    private static final MethodHandle LISTEN = Posix.downcallErrno("listen", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
     private static final MethodHandle SENDMSG =
         Posix.downcallErrno("sendmsg", FunctionDescriptor.of(JAVA_LONG, JAVA_INT, ADDRESS, JAVA_INT));
     private static final MethodHandle GETSOCKOPT =
@@ -117,6 +118,11 @@ final class UnixSocket {
     static int bind(int fd, String abstractName) {
         int length = name(abstractName);
         return call(capture -> (int) BIND.invokeExact(capture, fd, NAME, length));
+    }
+
+    /** Lets others connect; returns 0 or {@code -errno}. */
+    static int listen(int fd) {
+        return call(capture -> (int) LISTEN.invokeExact(capture, fd, 1));
     }
 
     /** Sends a message with descriptors; returns 0 or {@code -errno}. */

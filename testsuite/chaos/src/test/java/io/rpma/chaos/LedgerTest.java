@@ -1,0 +1,87 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.chaos;
+
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+
+/** The table is clean if everything that must be zero is zero, and not otherwise. */
+class LedgerTest {
+    private final Ledger ledger = new Ledger(100);
+
+    private Ledger.Row busy(String name) {
+        Ledger.Row row = ledger.row(name);
+        row.count(3);
+        row.traffic(1000, 0, 0);
+        return row;
+    }
+
+    @Test
+    void cleanIfNothingHappenedToOthers() {
+        Ledger.Row row = busy("kill");
+        row.leaked(-1, -4096, -2);
+        row.paused(350, 99);
+        busy("stop");
+        assertTrue(ledger.isClean());
+        assertFalse(ledger.table().contains("<<<"));
+    }
+
+    static Stream<Arguments> findings() {
+        return Stream.of(
+            arguments("lost", (Consumer<Ledger.Row>) row -> row.traffic(1, 1, 0)),
+            arguments("corrupt", (Consumer<Ledger.Row>) row -> row.traffic(1, 0, 1)),
+            arguments("the case's own finding", (Consumer<Ledger.Row>) Ledger.Row::failed),
+            arguments("a descriptor", (Consumer<Ledger.Row>) row -> row.leaked(1, 0, 0)),
+            arguments("a byte", (Consumer<Ledger.Row>) row -> row.leaked(0, 1, 0)),
+            arguments("a thread", (Consumer<Ledger.Row>) row -> row.leaked(0, 0, 1)),
+            arguments("a pause", (Consumer<Ledger.Row>) row -> row.paused(500, 101)));
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @MethodSource("findings")
+    void notCleanIf(String name, Consumer<Ledger.Row> finding) {
+        busy("other");
+        finding.accept(busy("kill"));
+        assertFalse(ledger.isClean(), name);
+        assertEquals(1, ledger.table().lines().filter(line -> line.startsWith("kill ") && line.endsWith("<<<")).count());
+        assertTrue(ledger.row("kill").losses() <= 1);
+    }
+
+    @Test
+    void notCleanIfACaseDidNothing() {
+        busy("kill");
+        ledger.row("stop").traffic(1000, 0, 0);
+        assertFalse(ledger.isClean());
+    }
+
+    @Test
+    void notCleanIfTheNeighboursDidNothing() {
+        ledger.row("kill").count(1);
+        assertFalse(ledger.isClean());
+    }
+
+    @Test
+    void notCleanIfNothingRan() {
+        assertFalse(ledger.isClean());
+    }
+}
