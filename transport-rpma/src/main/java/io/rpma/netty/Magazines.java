@@ -23,18 +23,13 @@ final class Magazines {
     /** How many size classes there are. */
     static final int CLASSES = MAX_SHIFT - BuddyArena.MIN_SHIFT + 1;
 
-    private final SharedMagazines shared;
     private final Magazine[] magazines = new Magazine[CLASSES];
-
-    Magazines(SharedMagazines shared) {
-        this.shared = shared;
-    }
 
     /** Takes a free buffer, or returns {@code null} if neither this thread nor the shared magazines have one. */
     RpmaByteBuf pop(int shift) {
         Magazine magazine = magazine(shift);
         RpmaByteBuf buf = magazine.pop();
-        if (buf == null && shared.refill(magazine, shift)) {
+        if (buf == null && RpmaByteBufAllocator.shared().refill(magazine, shift)) {
             buf = magazine.pop();
         }
         return buf;
@@ -44,7 +39,7 @@ final class Magazines {
     void push(RpmaByteBuf buf, int shift) {
         Magazine magazine = magazine(shift);
         if (magazine.size() == magazine.capacity()) {
-            shared.takeHalf(magazine, shift);
+            RpmaByteBufAllocator.shared().takeHalf(magazine, shift);
         }
         magazine.push(buf);
     }
@@ -58,11 +53,11 @@ final class Magazines {
         return magazine;
     }
 
-    /** Gives everything back to the arena: the thread ends. */
-    void flush(BuddyArena arena) {
+    /** Gives everything back: the thread ends. */
+    void flush() {
         for (Magazine magazine : magazines) {
             if (magazine != null) {
-                magazine.flush(arena, 0);
+                RpmaByteBufAllocator.shared().end(magazine);
             }
         }
     }

@@ -48,12 +48,12 @@ public final class RpmaByteBufAllocator extends AbstractByteBufAllocator {
     private final FastThreadLocal<Magazines> magazines = new FastThreadLocal<>() {
         @Override
         protected Magazines initialValue() {
-            return new Magazines(Memory.SHARED);
+            return new Magazines();
         }
 
         @Override
         protected void onRemoval(Magazines ofThread) {
-            ofThread.flush(Memory.ARENA);
+            ofThread.flush();
         }
     };
 
@@ -77,6 +77,11 @@ public final class RpmaByteBufAllocator extends AbstractByteBufAllocator {
             ARENA = new BuddyArena(SLABS);
             SHARED = new SharedMagazines(ARENA);
         }
+    }
+
+    /** What the magazines of all threads exchange; to be asked for when there is a buffer, or one is needed. */
+    static SharedMagazines shared() {
+        return Memory.SHARED;
     }
 
     /** The slab that an address lies in, or {@code null} if it is not registered memory. */

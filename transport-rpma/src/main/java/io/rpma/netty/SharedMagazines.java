@@ -73,6 +73,11 @@ final class SharedMagazines {
         from.flush(arena, half);
     }
 
+    /** Gives the buffers of a thread's magazine back to the arena. */
+    void end(Magazine of) {
+        of.flush(arena, 0);
+    }
+
     /** Gives everything back to the arena, where buffers of one size become one of another. */
     void flush() {
         for (Magazine magazine : magazines) {

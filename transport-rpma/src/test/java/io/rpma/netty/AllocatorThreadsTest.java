@@ -46,7 +46,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 
 /** The allocator on threads of every kind: whatever ends, the registered memory is all there for the others. */
-@Timeout(120)
+@Timeout(300)
 class AllocatorThreadsTest {
     private static final int MIB = 1 << 20;
     private static final int LIMIT = 64 * MIB;

@@ -24,7 +24,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Peers that send anything, each in a process of its own, so that what they leave behind can be counted. */
-@Timeout(180)
+@Timeout(300)
 class FuzzTest {
     private static ChildJvm start(Class<?> main, long seed, int count) throws Exception {
         List<String> options = new ArrayList<>(ChildJvm.ordinary());
@@ -37,7 +37,7 @@ class FuzzTest {
     @ParameterizedTest
     @ValueSource(longs = {1, 2})
     void aStreamKeepsTheProtocolWhateverComes(long seed) throws Exception {
-        try (ChildJvm child = start(StreamFuzz.class, seed, 100_000)) {
+        try (ChildJvm child = start(StreamFuzz.class, seed, 30_000)) {
             child.await("PLAYED");
             assertEquals("0", child.await("LEFT"));
         }
@@ -45,7 +45,7 @@ class FuzzTest {
 
     @Test
     void aNeighbourNoticesNothing() throws Exception {
-        try (ChildJvm child = start(ConnectionFuzz.class, 1, 300)) {
+        try (ChildJvm child = start(ConnectionFuzz.class, 1, 200)) {
             child.await("NEIGHBOUR");
             child.await("PLAYED");
             int descriptors = Integer.parseInt(child.await("DESCRIPTORS"));
