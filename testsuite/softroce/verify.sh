@@ -53,7 +53,9 @@ for argument in "$@"; do
             exit 0
             ;;
         --no-build) build=0 ;;
-        echo | contract | native | transport | siw | c-peers | examples | cli | frameworks | suite | refusals) stages+=("$argument") ;;
+        echo | contract | native | transport | siw | c-peers | examples | cli | frameworks | suite | refusals)
+            stages+=("$argument")
+            ;;
         *)
             echo "verify.sh: no such stage or option: $argument; see $0 --help" >&2
             exit 2
