@@ -53,7 +53,9 @@ for argument in "$@"; do
             exit 0
             ;;
         --no-build) build=0 ;;
-        echo | contract | native | transport | siw | c-peers | examples | cli | frameworks | suite | refusals) stages+=("$argument") ;;
+        echo | contract | native | transport | siw | c-peers | examples | cli | frameworks | suite | refusals)
+            stages+=("$argument")
+            ;;
         *)
             echo "verify.sh: no such stage or option: $argument; see $0 --help" >&2
             exit 2
@@ -111,6 +113,15 @@ junit() {
         --fail-if-no-tests --details=verbose --details-theme=ascii --disable-banner --disable-ansi-colors "$@"
 }
 
+# What an iWARP device can do of the transport: messages without immediate data. Its limits are in README.md.
+siw() {
+    local run_options=(--siw)
+    in_java transport-rpma org.junit.platform.console.ConsoleLauncher execute --fail-if-no-tests --details=verbose \
+        --details-theme=ascii --disable-banner --disable-ansi-colors -c io.rpma.netty.IwarpTest \
+        -c io.rpma.netty.MessageChannelTest \
+        --exclude-tag=immediate-data --exclude-tag=acknowledged-receives
+}
+
 # refused WORDS OPTION...: in a guest with these options of run.sh the example ends at once with an error that has the words.
 refused() {
     local words=$1 output status=0
@@ -138,6 +149,7 @@ run_stage() {
         contract) in_java transport-rpma-native io.rpma.contract.ContractMain -v ;;
         native) junit transport-rpma-native --exclude-classname='.*ContractTest' ;;
         transport) junit transport-rpma ;;
+        siw) siw ;;
         c-peers) c_peers ;;
         examples) junit codec-examples ;;
         cli) junit cli ;;

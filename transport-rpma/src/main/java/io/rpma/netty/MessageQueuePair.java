@@ -343,7 +343,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
 
     @Override
     public boolean canPost() {
-        return established && broken == null && !isFlushed() && freeSlots() > 0 && !outcomes.isFull();
+        return isUsable() && freeSlots() > 0 && !outcomes.isFull();
     }
 
     @Override

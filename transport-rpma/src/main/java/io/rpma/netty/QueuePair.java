@@ -218,6 +218,11 @@ abstract class QueuePair {
         return flushed != null;
     }
 
+    /** Whether work can be posted, as far as it is known. */
+    final boolean isUsable() {
+        return established && broken == null && flushed == null;
+    }
+
     /** The event that should tell why work was flushed has not come: the flush itself is the reason. */
     final void eventIsOverdue() {
         if (connection == null || broken != null || flushed == null) {

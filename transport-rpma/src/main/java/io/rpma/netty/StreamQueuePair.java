@@ -615,8 +615,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
 
     /** Returns credits by a message of their own, if so many are due that the peer may be waiting for them. */
     void returnCredits() {
-        if (returnable >= halfOf(sizes.credits()) && established && !finReceived && broken == null && !isFlushed()
-                && freeSlots() > 0) {
+        if (returnable >= halfOf(sizes.credits()) && isUsable() && !finReceived && freeSlots() > 0) {
             sendControl(Immediate.CREDIT, 0, isSignalDue());
         }
     }
@@ -641,7 +640,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
 
     /** How many bytes the next message may have; 0 if none can be sent now. */
     int messageLimit() {
-        return established && broken == null && !isFlushed() && !finSent && credits > 0 && freeSlots() > StreamSizes.CONTROL_RESERVE
+        return isUsable() && !finSent && credits > 0 && freeSlots() > StreamSizes.CONTROL_RESERVE
             ? peerMessageBytes : 0;
     }
 
@@ -731,7 +730,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
 
     @Override
     public boolean canPost() {
-        return established && broken == null && !isFlushed() && !finSent && freeSlots() > StreamSizes.CONTROL_RESERVE && !outcomes.isFull();
+        return isUsable() && !finSent && freeSlots() > StreamSizes.CONTROL_RESERVE && !outcomes.isFull();
     }
 
     @Override
@@ -800,7 +799,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     /** Ends the stream in this direction. Its completion says that everything before has been delivered. */
     @Override
     void finish() {
-        if (!finSent && established && broken == null && !isFlushed()) {
+        if (!finSent && isUsable()) {
             finSent = true;
             sendControl(Immediate.FIN, 0, true);
         }

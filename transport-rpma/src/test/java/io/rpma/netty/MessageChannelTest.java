@@ -46,6 +46,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -58,7 +59,13 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Channels of messages: between two of them, and with a peer that uses {@code io.rpma} directly. */
+/**
+ * Channels of messages: between two of them, and with a peer that uses {@code io.rpma} directly.
+ *
+ * <p>Two tags name what iWARP devices do not have, so that {@code testsuite/softroce/verify.sh siw} leaves those tests out:
+ * {@code immediate-data}, and {@code acknowledged-receives}, which means that a send completes when the peer's receive has taken
+ * the message, and waits for one that is not posted yet.
+ */
 @Timeout(60)
 class MessageChannelTest {
     private RpmaEventLoopGroup group;
@@ -143,6 +150,7 @@ class MessageChannelTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 16384})
+    @Tag("immediate-data")
     void immediateDataTravelsBesideTheBytes(int size) throws Exception {
         connect();
         RpmaMessage sent = new RpmaMessage(bytes(size, 3), 0x80000001);
@@ -153,6 +161,7 @@ class MessageChannelTest {
     }
 
     @Test
+    @Tag("immediate-data")
     void whatTravelsIsCounted() throws Exception {
         assertEquals(0, new RpmaMessageChannel().counters().messagesSent());
         connect();
@@ -172,6 +181,7 @@ class MessageChannelTest {
 
     /** As many at once as the peer has receives, more than the send queue holds. */
     @Test
+    @Tag("immediate-data")
     void manyMessagesKeepTheirOrder() throws Exception {
         int window = 100;
         connect(server -> server.option(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, window), client -> { });
@@ -197,6 +207,7 @@ class MessageChannelTest {
 
     /** No buffer is kept, whatever becomes of its message. */
     @Test
+    @Tag("immediate-data")
     void buffersAreReleased() throws Exception {
         connect();
         ByteBuf sent = Unpooled.directBuffer().writeInt(1);
@@ -320,6 +331,7 @@ class MessageChannelTest {
 
     /** Where the size is not known, the device says it: the promise fails, and the connection ends at both ends. */
     @Test
+    @Tag("acknowledged-receives")
     void aMessageTooLongForThePeersReceiveEndsTheConnection() throws Exception {
         connect(server -> server.option(RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES, 100), client -> { });
         ChannelFuture before = channels.client.write(bytes(100, 1));
@@ -347,6 +359,7 @@ class MessageChannelTest {
     }
 
     @Test
+    @Tag("acknowledged-receives")
     void queuesOfOneSlotWork() throws Exception {
         connect(server -> server.option(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, 1)
                 .option(RpmaChannelOption.RPMA_SEND_QUEUE_SIZE, 1),
@@ -440,6 +453,7 @@ class MessageChannelTest {
 
     /** Without reads the posted receives are all that the peer can use; no message is lost, and nothing piles up. */
     @Test
+    @Tag("acknowledged-receives")
     void anApplicationThatDoesNotReadStopsThePeer() throws Exception {
         connect(server -> server.option(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, 4).childOption(ChannelOption.AUTO_READ, false),
             client -> { });
@@ -564,6 +578,7 @@ class MessageChannelTest {
 
     /** A peer that takes nothing any more is waited for only so long. */
     @Test
+    @Tag("acknowledged-receives")
     void closingIsBounded() throws Exception {
         connect(server -> server.option(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, 1).childOption(ChannelOption.AUTO_READ, false),
             client -> client.option(ChannelOption.SO_LINGER, 1));
@@ -605,6 +620,7 @@ class MessageChannelTest {
     // ---- with a peer that uses io.rpma directly ----
 
     @Test
+    @Tag("immediate-data")
     void aRawClientIsServed() throws Exception {
         connect(server -> server.option(RpmaChannelOption.RPMA_PRIVATE_DATA, text("hello")), client -> { });
         try (RawPeer peer = new RawPeer()) {
@@ -635,6 +651,7 @@ class MessageChannelTest {
     }
 
     @Test
+    @Tag("immediate-data")
     void aRawServerServes() throws Exception {
         try (RawPeer peer = new RawPeer()) {
             InetSocketAddress address = peer.listen();
@@ -657,6 +674,7 @@ class MessageChannelTest {
 
     /** A peer that goes in the middle fails what is under way, each with the reason; no exception without a fault. */
     @Test
+    @Tag("acknowledged-receives")
     void aPeerThatDisconnectsFailsWhatIsUnderWay() throws Exception {
         connect(server -> server.option(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, 1).childOption(ChannelOption.AUTO_READ, false),
             client -> { });
