@@ -29,7 +29,7 @@ import java.util.function.Predicate;
 /** A Java program of this harness in a process of its own: what it says, line by line, its orders, its end. */
 public final class Child implements AutoCloseable {
     private static final String GONE = "gone";
-    private static final int PATIENCE_SECONDS = 60;
+    private static final int PATIENCE_SECONDS = 180;
 
     private final String name;
     private final Process process;

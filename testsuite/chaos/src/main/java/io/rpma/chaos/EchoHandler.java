@@ -19,9 +19,17 @@ import java.util.concurrent.TimeUnit;
 
 /** Sends back whatever comes, as fast as it is taken, and closes a connection by which nothing comes for a while. */
 final class EchoHandler extends ChannelInboundHandlerAdapter {
-    private static final long IDLE_MILLIS = 1500;
-
+    private final long idleMillis;
     private long lastRead = System.nanoTime();
+
+    /**
+     * Creates the handler of one channel.
+     *
+     * @param idleMillis after how long a silence the connection is closed
+     */
+    EchoHandler(long idleMillis) {
+        this.idleMillis = idleMillis;
+    }
 
     @Override
     public void channelActive(ChannelHandlerContext ctx) {
@@ -30,10 +38,10 @@ final class EchoHandler extends ChannelInboundHandlerAdapter {
 
     private void watch(ChannelHandlerContext ctx) {
         long idle = (System.nanoTime() - lastRead) / 1_000_000;
-        if (idle >= IDLE_MILLIS) {
+        if (idle >= idleMillis) {
             ctx.close();
         } else if (ctx.channel().isOpen()) {
-            ctx.executor().schedule(() -> watch(ctx), IDLE_MILLIS - idle, TimeUnit.MILLISECONDS);
+            ctx.executor().schedule(() -> watch(ctx), idleMillis - idle, TimeUnit.MILLISECONDS);
         }
     }
 

@@ -52,6 +52,9 @@ final class ServerMain {
     /** The longest message of the message channels. */
     static final int MESSAGE_BYTES = 4096;
     private static final int SHARED_RECEIVES = 256;
+    // Shorter than many of the stops, so that connections of stopped clients are closed.
+    private static final long IDLE_MILLIS = 2500;
+    private static final long IDLE_MILLIS_IN_A_GUEST = 15_000;
 
     // One event loop, so that every connection shares it with every other one.
     private final EventLoopGroup group = new RpmaEventLoopGroup(1);
@@ -64,11 +67,12 @@ final class ServerMain {
 
     private void serve() throws Exception {
         InetAddress address = Rpma.provider().reachable(InetAddress.getLoopbackAddress());
+        long idle = isSoft() ? IDLE_MILLIS : IDLE_MILLIS_IN_A_GUEST;
         Channel stream = new ServerBootstrap().group(group).channel(RpmaServerChannel.class)
             .childHandler(new ChannelInitializer<>() {
                 @Override
                 protected void initChannel(Channel channel) {
-                    channel.pipeline().addLast(new EchoHandler());
+                    channel.pipeline().addLast(new EchoHandler(idle));
                 }
             }).bind(isSoft() ? new InetSocketAddress(0) : new InetSocketAddress(address, 0)).sync().channel();
         RpmaSharedReceiveQueue queue = new RpmaSharedReceiveQueue(SHARED_RECEIVES, MESSAGE_BYTES);
@@ -79,7 +83,7 @@ final class ServerMain {
             .childHandler(new ChannelInitializer<>() {
                 @Override
                 protected void initChannel(Channel channel) {
-                    channel.pipeline().addLast(new EchoHandler());
+                    channel.pipeline().addLast(new EchoHandler(idle));
                 }
             }).bind(new InetSocketAddress(address, 0)).sync().channel();
         RpmaRegion region = RpmaRegion.allocate(RegionLane.BYTES, MemoryUsage.READ_SRC, MemoryUsage.WRITE_DST);
