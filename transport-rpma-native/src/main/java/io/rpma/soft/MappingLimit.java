@@ -23,7 +23,7 @@ import java.util.Map;
 
 /**
  * Bounds what other processes make this one map, in bytes of address space and in mappings, of which a process has a limited
- * number of each: one other process gets an eighth of the addresses and a sixteenth of the mappings, all together a half.
+ * number of each: one other process gets a quarter of the addresses and a sixteenth of the mappings, all together a half.
  */
 final class MappingLimit {
     private static final Path MAX_MAP_COUNT = Path.of("/proc/sys/vm/max_map_count");
@@ -45,7 +45,7 @@ final class MappingLimit {
      */
     MappingLimit(long addressSpace, int maxMappings) {
         mostBytes = addressSpace / 2;
-        mostBytesEach = addressSpace / 8;
+        mostBytesEach = addressSpace / 4;
         mostMappings = maxMappings / 2;
         mostMappingsEach = maxMappings / 16;
     }
@@ -146,6 +146,11 @@ final class MappingLimit {
     }
 
     // ---- for tests
+
+    /** Returns how many bytes may be mapped of one process. */
+    long mostBytesEach() {
+        return mostBytesEach;
+    }
 
     /** Returns how many bytes are mapped of all processes. */
     synchronized long bytes() {

@@ -45,7 +45,7 @@
  *     no region is registered for it, not memory from elsewhere than {@link io.rpma.RpmaProvider#reserve}, which peers reach by
  *     {@code process_vm_readv(2)} and {@code process_vm_writev(2)}, as far as the kernel lets them.
  * </ul>
- * What a peer makes this process map is bounded: an eighth of the address space and a sixteenth of the mappings that the kernel
+ * What a peer makes this process map is bounded: a quarter of the address space and a sixteenth of the mappings that the kernel
  * allows for one process, a half of each for all together ({@link io.rpma.soft.MappingLimit}). Only files are mapped whose size
  * is sealed and whose holes can be touched, so that no peer can make an access fail. (Where the kernel does not overcommit
  * memory, {@code vm.overcommit_memory=2}, the last page of the machine remains a peer's to take.)

@@ -28,13 +28,13 @@ class MappingLimitTest {
     private static final long SPACE = 1L << 47;
 
     @Test
-    void aProcessGetsAnEighthOfTheAddressesHoweverManyLinksItHas() {
+    void aProcessGetsAQuarterOfTheAddressesHoweverManyLinksItHas() {
         MappingLimit limit = new MappingLimit(SPACE, 65_530);
-        assertTrue(limit.account(7).add(SPACE / 16));
-        assertTrue(limit.account(7).add(SPACE / 16));
+        assertTrue(limit.account(7).add(SPACE / 8));
+        assertTrue(limit.account(7).add(SPACE / 8));
         assertFalse(limit.account(7).add(1));
         assertTrue(limit.account(8).add(1), "another process has its own share");
-        limit.account(7).remove(SPACE / 16);
+        limit.account(7).remove(SPACE / 8);
         assertTrue(limit.account(7).add(1));
     }
 
@@ -75,13 +75,13 @@ class MappingLimitTest {
     @Test
     void aSumThatOverflowsIsNoWayRound() {
         MappingLimit limit = new MappingLimit(SPACE, 65_530);
-        assertTrue(limit.account(7).add(SPACE / 8));
+        assertTrue(limit.account(7).add(SPACE / 4));
         assertFalse(limit.account(7).add(Long.MAX_VALUE));
     }
 
     @Test
     void memoryFromAnotherProcessCountsUntilItIsUnmapped() throws Exception {
-        MappingLimit limit = new MappingLimit(8 * 4 * Posix.PAGE_SIZE, 65_530);
+        MappingLimit limit = new MappingLimit(4 * 4 * Posix.PAGE_SIZE, 65_530);
         long size = 3 * Posix.PAGE_SIZE;
         SharedMemory sent = SharedMemory.create("rpma-test", size);
         SharedMemory first = SharedMemory.open(copy(sent.fd()), size, true, limit.account(7));

@@ -152,6 +152,21 @@ class RemoteProcessTest {
         assertAlive();
     }
 
+    /** Two files of half of what one process may have mapped are too much, because its table is mapped as well. */
+    @Test
+    void aProcessThatWantsTooMuchMappedLosesItsConnections() throws Exception {
+        long size = there.mappings().mostBytesEach() / 2;
+        for (int id = 1; id <= 2; id++) {
+            Range file = Range.create(id, size);
+            files.add(file);
+            control.announce(List.of(file), true);
+        }
+        toHere.read();
+        assertEquals(1, toHere.rangeCount());
+        assertEquals(RegionTable.SIZE + size, there.mappings().bytes());
+        assertTrue(toHere.isGone());
+    }
+
     /** Nobody looks, while ranges come and go: neither of the two sockets overflows. */
     @Test
     void rangesThatComeAndGoDoNotBreakAConnectionThatDoesNotLook() throws Exception {
