@@ -26,13 +26,15 @@ import java.util.concurrent.TimeUnit;
 final class LimboList {
     private static final long FIRST_LOOK_MILLIS = 10;
     private static final long LAST_LOOK_MILLIS = 1_000;
+    /** A process that is only waiting for a processor has gone on by then. */
+    private static final long REPORTED_NANOS = 1_000_000_000;
 
     private final List<Entry> entries = new ArrayList<>();
     private volatile int size;
     private boolean scheduled;
     private long delayMillis;
 
-    private record Entry(GracePeriod period, int pid, Runnable release) {
+    private record Entry(GracePeriod period, int pid, Runnable release, long since) {
     }
 
     /**
@@ -43,7 +45,7 @@ final class LimboList {
      */
     void add(GracePeriod period, int pid, Runnable release) {
         synchronized (this) {
-            entries.add(new Entry(period, pid, release));
+            entries.add(new Entry(period, pid, release, System.nanoTime()));
             size = entries.size();
             delayMillis = FIRST_LOOK_MILLIS;
             schedule();
@@ -68,8 +70,9 @@ final class LimboList {
                 schedule();
             }
         }
+        long now = System.nanoTime();
         for (Entry entry : left) {
-            RemoteProcess process = entry.period.process();
+            RemoteProcess process = now - entry.since < REPORTED_NANOS ? null : entry.period.process();
             if (process != null) {
                 process.reportStopped();
             }

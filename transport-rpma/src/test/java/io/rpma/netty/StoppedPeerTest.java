@@ -283,19 +283,24 @@ class StoppedPeerTest {
         RpmaSharedReceiveQueue queue = null;
         switch (memory) {
             case OWN_RECEIVE, SHARED_RECEIVE -> bootstrap.option(RpmaChannelOption.RPMA_BULK_BYTES, 0)
-                .option(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE, memory == Memory.SHARED_RECEIVE);
+                .option(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE, memory == Memory.SHARED_RECEIVE)
+                // So many that a shared queue is not kept for the next connection.
+                .option(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, 100);
             case SHARED_MESSAGE_RECEIVE -> {
                 queue = new RpmaSharedReceiveQueue(8, 1024);
                 bootstrap.option(RpmaChannelOption.RPMA_RECEIVE_QUEUE, queue);
             }
+            case MESSAGE_RECEIVE -> bootstrap.option(RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES, 1024);
             default -> { }
         }
+        RpmaSharedReceiveQueue shared = queue;
         Channel server = bind(bootstrap);
         try (ChildJvm child = stopping(server, message, memory != Memory.BULK_AREA)) {
             awaitStop(child);
             closeAtOnce(accepted.take());
-            if (queue != null) {
-                queue.release();
+            if (shared != null) {
+                // By the loop, too: see allocate().
+                group.submit(() -> shared.release()).get();
             }
             await(() -> RpmaMetrics.limboBytes() > 0);
             List<ByteBuf> buffers = allocate(message ? 1024 : memory == Memory.BULK_AREA ? LARGE : 64 << 10);
