@@ -207,7 +207,7 @@ final class ControlSocket {
                 continue;
             }
             if (result == -Sockets.EMFILE) {
-                throw OpenFiles.exhausted(Sockets.EMFILE, "the answer of process " + peerPid + " cannot be received");
+                throw OpenFiles.failure(Sockets.EMFILE, "the answer of process " + peerPid + " cannot be received");
             }
             if (result != 0) {
                 broken = true;

@@ -32,19 +32,12 @@ final class OpenFiles {
      * @param errno {@code EMFILE} or {@code ENFILE}
      * @param what cannot be done, as the beginning of a sentence
      */
-    static RpmaException exhausted(int errno, String what) {
-        return SoftLog.failure(RpmaError.PROVIDER, errno, what + ": " + reason(errno), null);
-    }
-
-    /** Returns the reason in words, with the limit and the remedy. */
-    static String reason(int errno) {
-        return Posix.strerror(errno) + remedy(errno);
-    }
-
-    private static String remedy(int errno) {
+    static RpmaException failure(int errno, String what) {
+        String why = what + ": " + Posix.strerror(errno);
         return errno == Sockets.ENFILE
-            ? "; the limit of open files of the whole system is in /proc/sys/fs/file-max (sysctl fs.file-max)"
-            : "; the limit of open files is " + Posix.softLimit(Posix.RLIMIT_NOFILE) + ": raise it (ulimit -n), or close"
-                + " connections";
+            ? SoftLog.failure(RpmaError.PROVIDER, errno, why + "; the limit of open files of the whole system is in"
+                + " /proc/sys/fs/file-max (sysctl fs.file-max)", null)
+            : SoftLog.failure(RpmaError.PROVIDER, errno, why + "; the limit of open files is "
+                + Posix.softLimit(Posix.RLIMIT_NOFILE) + ": raise it (ulimit -n), or close connections", null);
     }
 }

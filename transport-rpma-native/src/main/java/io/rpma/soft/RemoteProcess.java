@@ -497,7 +497,7 @@ final class RemoteProcess {
         }
         int shortage = read();
         if (shortage != 0 && !hasAll(end)) {
-            throw OpenFiles.exhausted(shortage, "memory that process " + pid + " shares cannot be received");
+            throw OpenFiles.failure(shortage, "memory that process " + pid + " shares cannot be received");
         }
     }
 
@@ -680,7 +680,8 @@ final class RemoteProcess {
                 // Sent before anybody could know the key.
                 int shortage = read();
                 if (shortage != 0 && !ranges.containsKey(entry.range())) {
-                    SoftLog.violation("a memory region of process " + pid + " cannot be reached: " + OpenFiles.reason(shortage));
+                    SoftLog.violation(OpenFiles.failure(shortage, "a memory region of process " + pid + " cannot be reached")
+                        .getMessage());
                     return null;
                 }
             }

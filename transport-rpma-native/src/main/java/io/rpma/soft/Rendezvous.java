@@ -313,7 +313,7 @@ final class Rendezvous {
     private static int newSocket(int type) throws RpmaException {
         int fd = Sockets.socket(Sockets.AF_UNIX, type | Sockets.SOCK_NONBLOCK);
         if (fd < 0) {
-            throw OpenFiles.areExhausted(-fd) ? OpenFiles.exhausted(-fd, "a socket cannot be created")
+            throw OpenFiles.areExhausted(-fd) ? OpenFiles.failure(-fd, "a socket cannot be created")
                 : SoftLog.failure(RpmaError.PROVIDER, -fd, "socket failed: " + Posix.strerror(-fd), null);
         }
         return fd;

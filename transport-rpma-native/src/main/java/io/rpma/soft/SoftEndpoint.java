@@ -297,7 +297,7 @@ final class SoftEndpoint implements Endpoint {
     /** This process has no descriptor left for a client, who waits where it is. */
     private RpmaException shortage(int errno) {
         setTimer(System.nanoTime() + SHORTAGE_MILLIS * NANOS_PER_MILLI);
-        return OpenFiles.exhausted(errno, "a client of " + address + " cannot be accepted and has to wait");
+        return OpenFiles.failure(errno, "a client of " + address + " cannot be accepted and has to wait");
     }
 
     private static void reject(int fd, String reason) {

@@ -84,15 +84,19 @@ record User(int id, int pid, int overflow, boolean allMapped) {
             return "belongs to a user that the kernel does not name, this process to " + name(id);
         }
         if (peer.uid() != id) {
-            return "belongs to " + describe(peer) + ", this process to " + name(id)
-                + ": the software provider shares memory with processes of the same user only";
+            return refused(peer, "this process to user " + Integer.toUnsignedString(id)
+                + ": the software provider shares memory with processes of the same user only");
         }
         if (id == overflow && !allMapped && peer.pid() != pid) {
-            return "belongs to " + describe(peer) + ", which stands for every user that has no number in the user namespace of"
-                + " this process, so that the software provider cannot tell whether it is the user of this process: run both as"
-                + " a user that the namespace maps (/proc/self/uid_map)";
+            return refused(peer, "which stands for every user that has no number in the user namespace of this process, so that"
+                + " the software provider cannot tell whether it is the user of this process: run both as a user that the"
+                + " namespace maps (/proc/self/uid_map)");
         }
         return null;
+    }
+
+    private static String refused(Sockets.Credentials peer, String why) {
+        return "belongs to " + describe(peer) + ", " + why;
     }
 
     /** Returns a process and its user in words. */

@@ -115,7 +115,7 @@ final class ConnectingChild {
                 }
             }
         }
-        OpenFiles.exhausted(Sockets.EMFILE, "this is no failure");
+        OpenFiles.failure(Sockets.EMFILE, "this is no failure");
     }
 
     private void connectToItself() throws RpmaException {
