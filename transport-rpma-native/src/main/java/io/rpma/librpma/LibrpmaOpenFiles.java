@@ -24,8 +24,8 @@ import java.lang.invoke.MethodHandle;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 /**
- * Whether this process has file descriptors left. librpma takes a request from its event channel first and finds out then, so that
- * the request is lost; and {@code errno} is that of the clean-up.
+ * Whether this process has file descriptors left. librpma takes a request from its event channel first and finds out afterwards:
+ * then the request is lost, and the {@code errno} that it leaves is that of the clean-up.
  */
 final class LibrpmaOpenFiles {
     private static final int F_DUPFD_CLOEXEC = 1030;
