@@ -16,8 +16,8 @@ package io.rpma.netty;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What became of the connections that clients asked the server channels of this process for. A request that is rejected because no
- * server channel listens is not among them. Thread-safe. See {@link RpmaMetrics#accepts()}.
+ * What became of the connections that clients asked the server channels of this process for. A request that is rejected because
+ * no server channel listens is not among them. Thread-safe. See {@link RpmaMetrics#accepts()}.
  */
 public final class RpmaAcceptCounters {
     private final LongAdder established = new LongAdder();
@@ -60,7 +60,7 @@ public final class RpmaAcceptCounters {
         return refused.sum();
     }
 
-    /** Returns the requests that could not be accepted, because their clients had gone or because this process lacked something. */
+    /** Returns the requests that could not be accepted, because their clients had gone or this process lacked something. */
     public long failed() {
         return failed.sum();
     }

@@ -122,8 +122,8 @@ public final class RpmaIoHandler implements IoHandler {
         counters.name(Thread.currentThread().getName());
         RpmaMetrics.began(counters);
         if (executor instanceof SingleThreadEventExecutor loop) {
-            // Netty prepares the handler only in a turn that begins to shut down before it runs its tasks. Without a quiet period,
-            // a turn that learns of the shutdown later is the last one, and its channels would never be closed.
+            // Netty prepares the handler only in a turn that begins to shut down before it runs its tasks. Without a quiet
+            // period, a turn that learns of the shutdown later is the last one, and its channels would never be closed.
             loop.addShutdownHook(shutdownHook);
         }
     }

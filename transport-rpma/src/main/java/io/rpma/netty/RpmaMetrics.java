@@ -18,8 +18,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * The counters of this process: of its connections, in sum, of its server channels, and of its event loops. What is asked for is added up when it is
- * asked for; counting itself costs the data path a few additions. Thread-safe.
+ * The counters of this process: of its connections, in sum, of its server channels, and of its event loops. What is asked for is
+ * added up when it is asked for; counting itself costs the data path a few additions. Thread-safe.
  */
 public final class RpmaMetrics {
     private static final Set<RpmaChannelCounters> OPEN = ConcurrentHashMap.newKeySet();

@@ -51,7 +51,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 class FileLimitTest {
     private static final int LIMIT = 256;
     private static final int CLIENTS = 5;
-    /** The processor time of two attempts, which is a few milliseconds; in the same two seconds a loop that spins uses far more. */
+    /** More than two attempts take, which is a few milliseconds; in the same two seconds a loop that spins uses far more. */
     private static final long MAX_CPU_MILLIS = 100;
 
     private final RpmaEventLoopGroup group = new RpmaEventLoopGroup(1);

@@ -35,8 +35,8 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
- * Many hosts that do not answer, with many connects to each, do not keep a client from those that do. Needs librpma: soft resolves
- * nothing. The addresses are those of {@code testsuite/softroce/run.sh}, where nobody answers.
+ * Many hosts that do not answer, with many connects to each, do not keep a client from those that do. Needs librpma: soft
+ * resolves nothing. The addresses are those of {@code testsuite/softroce/run.sh}, where nobody answers.
  */
 @Timeout(180)
 class UnreachableHostsTest {
