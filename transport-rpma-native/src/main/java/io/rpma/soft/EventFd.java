@@ -15,7 +15,6 @@ package io.rpma.soft;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
-import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -27,23 +26,33 @@ import java.util.concurrent.atomic.AtomicInteger;
  * reads. A pipe can be opened again: what each side reads from or writes to is an open file of its own, which nobody else has.
  */
 final class EventFd {
-    private static final byte[] KIND = "pipe:[".getBytes(StandardCharsets.US_ASCII);
     /** How often events are read at once: more than a pipe holds, unless somebody goes on writing. */
     private static final int MOST_READS = 16;
+    private static final int NONE = -1;
 
     private final int fd;
     private final AtomicInteger users = new AtomicInteger(1);
+    // The end that the pipe was made with, for the first peer; NONE once it has been given away.
+    private int forPeer;
 
-    private EventFd(int fd) {
+    private EventFd(int fd, int forPeer) {
         this.fd = fd;
+        this.forPeer = forPeer;
     }
 
     static EventFd create() throws RpmaException {
-        int fd = Libc.pipe();
+        int[] ends = new int[2];
+        int result = Libc.pipe(ends);
+        if (result < 0) {
+            throw failed(result);
+        }
+        int fd = Libc.reopen(ends[0], Libc.O_RDWR);
+        Posix.close(ends[0]);
         if (fd < 0) {
+            Posix.close(ends[1]);
             throw failed(fd);
         }
-        return new EventFd(fd);
+        return new EventFd(fd, ends[1]);
     }
 
     private static RpmaException failed(int result) {
@@ -58,13 +67,13 @@ final class EventFd {
      * @return the event descriptor, or {@code null} if it is of another kind; the reason is logged, and what was sent closed
      */
     static EventFd open(int sent) {
-        int fd = Libc.isNamed(sent, KIND) ? Libc.reopen(sent, Libc.O_WRONLY) : -Libc.EBADF;
+        int fd = Libc.isPipe(sent) ? Libc.reopen(sent, Libc.O_WRONLY) : -Libc.EBADF;
         Posix.close(sent);
         if (fd < 0) {
             SoftLog.violation("a doorbell came that is no pipe, or cannot be opened: " + Posix.strerror(-fd));
             return null;
         }
-        return new EventFd(fd);
+        return new EventFd(fd, NONE);
     }
 
     /** Returns the descriptor. Never to be sent to another process. */
@@ -73,7 +82,12 @@ final class EventFd {
     }
 
     /** Opens the descriptor for another process: to be sent, and closed then. */
-    int openForPeer() throws RpmaException {
+    synchronized int openForPeer() throws RpmaException {
+        if (forPeer != NONE) {
+            int first = forPeer;
+            forPeer = NONE;
+            return first;
+        }
         int result = Libc.reopen(fd, Libc.O_WRONLY);
         if (result < 0) {
             throw failed(result);
@@ -127,6 +141,15 @@ final class EventFd {
     void release() {
         if (users.decrementAndGet() == 0) {
             Posix.close(fd);
+            closeForPeer();
+        }
+    }
+
+    /** No other process needs to be sent the descriptor. */
+    synchronized void closeForPeer() {
+        if (forPeer != NONE) {
+            Posix.close(forPeer);
+            forPeer = NONE;
         }
     }
 }

@@ -63,11 +63,13 @@ final class Libc {
     private static final int MFD_ALLOW_SEALING = 2;
     /** Open for writing only. */
     static final int O_WRONLY = 1;
+    /** Open for reading and writing. */
+    static final int O_RDWR = 2;
 
-    private static final int O_RDWR = 2;
     private static final int O_NONBLOCK = 0x800;
     private static final int O_CLOEXEC = 0x80000;
     private static final int F_DUPFD_CLOEXEC = 1030;
+    private static final int F_GETPIPE_SZ = 1032;
     private static final int F_ADD_SEALS = 1033;
     private static final int F_GET_SEALS = 1034;
     private static final int SEEK_END = 2;
@@ -79,7 +81,6 @@ final class Libc {
     private static final int PR_SET_PTRACER = 0x59616d61;
     private static final long PR_SET_PTRACER_ANY = -1;
     private static final byte[] FD_FOLDER = "/proc/self/fd/".getBytes(StandardCharsets.US_ASCII);
-    private static final long LONGEST_PATH = 256;
 
     private static final MethodHandle MEMFD_CREATE = Posix.downcallErrno("memfd_create",
         FunctionDescriptor.of(JAVA_INT, ValueLayout.ADDRESS, JAVA_INT));
@@ -105,8 +106,6 @@ final class Libc {
         FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle DUP3 = Posix.downcallErrno("dup3",
         FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT));
-    private static final MethodHandle READLINK = Posix.downcallErrno("readlink",
-        FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle MADVISE = Posix.downcallErrno("madvise",
         FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
     private static final MethodHandle MSYNC = Posix.downcallErrno("msync",
@@ -217,23 +216,25 @@ final class Libc {
         }
     }
 
-    /** Creates a pipe, opened once, for reading and for writing, non-blocking. */
-    static int pipe() {
+    /** Creates a non-blocking pipe: the end to read from, and the end to write to. */
+    static int pipe(int[] ends) {
         MemorySegment capture = Posix.capture();
-        long ends = Scratch.get().vectors();
+        long pair = Scratch.get().vectors();
         try {
-            if ((int) PIPE2.invokeExact(capture, ends, O_NONBLOCK | O_CLOEXEC) != 0) {
+            if ((int) PIPE2.invokeExact(capture, pair, O_NONBLOCK | O_CLOEXEC) != 0) {
                 return -Posix.errno(capture);
             }
         } catch (Throwable e) {
             throw Posix.unexpected(e);
         }
-        int first = Memory.getInt(ends);
-        int second = Memory.getInt(ends + 4);
-        int result = reopen(first, O_RDWR);
-        Posix.close(first);
-        Posix.close(second);
-        return result;
+        ends[0] = Memory.getInt(pair);
+        ends[1] = Memory.getInt(pair + 4);
+        return 0;
+    }
+
+    /** Returns whether a descriptor stands for a pipe: no other file has a capacity of that kind. */
+    static boolean isPipe(int fd) {
+        return fcntl(fd, F_GETPIPE_SZ, 0) > 0;
     }
 
     /** Opens what a descriptor stands for once more, non-blocking: as an open file of its own, with flags of its own. */
@@ -278,26 +279,6 @@ final class Libc {
         } catch (Throwable e) {
             throw Posix.unexpected(e);
         }
-    }
-
-    /** Returns whether {@code /proc} names what a descriptor stands for by something that begins so (in ASCII). */
-    static boolean isNamed(int fd, byte[] beginning) {
-        MemorySegment capture = Posix.capture();
-        long path = path(fd);
-        long target = path + LONGEST_PATH;
-        try {
-            if ((long) READLINK.invokeExact(capture, path, target, LONGEST_PATH) < beginning.length) {
-                return false;
-            }
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
-        for (int i = 0; i < beginning.length; i++) {
-            if (Memory.getByte(target + i) != beginning[i]) {
-                return false;
-            }
-        }
-        return true;
     }
 
     /** Creates a second descriptor for what a descriptor stands for. */

@@ -109,6 +109,10 @@ final class Queues {
         RemoteProcess remote = queuePair.half().owner();
         EndDescription.of(queuePair.peer().process(), queuePair, completion).write(message.body());
         if (remote.isSelf()) {
+            channel.event().closeForPeer();
+            if (receiveChannel != null) {
+                receiveChannel.event().closeForPeer();
+            }
             return false;
         }
         if (queuePair.attachment() != null) {
