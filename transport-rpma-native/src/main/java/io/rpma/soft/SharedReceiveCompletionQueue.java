@@ -23,12 +23,17 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  *
  * <p>A queue pair whose ready bit is set at the lowest level is in the list of active ones; its producer then writes nothing
  * but its ring. One that stays empty is put out of the list, and its bit cleared, when the list is long.
+ *
+ * <p>Any process that shares the queue can overwrite the bits. So all rings are looked at when this queue has been woken and
+ * there is nothing in the list, and now and then by who polls in vain.
  */
 final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     /** Rings that are polled though they are empty. */
     private static final int KEEP = 8;
     /** Empty polls in a row after which a ring beyond those is put out of the list. */
     private static final int IDLE_LIMIT = 64;
+    /** Empty polls of this queue in a row after which all rings are looked at. */
+    private static final int LOOK_LIMIT = 1024;
 
     private final SoftSharedReceiveQueue queue;
     private final long base;
@@ -39,6 +44,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     private SoftSharedReceiveQueue.Attachment[] active = new SoftSharedReceiveQueue.Attachment[KEEP];
     private int activeCount;
     private int next;
+    private int emptyPolls;
     private SoftSharedReceiveQueue.Attachment[] orphaned = new SoftSharedReceiveQueue.Attachment[0];
 
     SharedReceiveCompletionQueue(SoftSharedReceiveQueue queue, int size, long base, boolean mayOverflow)
@@ -64,6 +70,20 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
         if (orphaned.length > 0) {
             count = takeOrphans(completions);
         }
+        count = pollActive(completions, count);
+        if (count > 0) {
+            emptyPolls = 0;
+        } else if (++emptyPolls >= LOOK_LIMIT) {
+            emptyPolls = 0;
+            findForgotten();
+            count = pollActive(completions, 0);
+        }
+        return count;
+    }
+
+    /** Polls the rings in the list. Returns the number of entries now in the batch. */
+    private int pollActive(WorkCompletions completions, int taken) {
+        int count = taken;
         int limit = completions.capacity();
         // Starts where the last batch was full, so that no ring starves the others.
         int start = next < activeCount ? next : 0;
@@ -85,6 +105,21 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
             }
         }
         return count;
+    }
+
+    @Override
+    void woken() {
+        emptyPolls = LOOK_LIMIT;
+    }
+
+    /** Brings the queue pairs into the list that are not there, and whose rings have something: their bits were overwritten. */
+    private void findForgotten() {
+        for (int index = queue.attachmentCount() - 1; index >= 0; index--) {
+            SoftSharedReceiveQueue.Attachment attachment = queue.attachment(index);
+            if (attachment != null && attachment.isDue()) {
+                activate(attachment);
+            }
+        }
     }
 
     private void checkOverflow() throws RpmaException {

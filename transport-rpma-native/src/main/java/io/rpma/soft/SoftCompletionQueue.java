@@ -61,7 +61,16 @@ abstract class SoftCompletionQueue implements CompletionQueue {
                 + " use Connection.consumeCompletionEvent");
         }
         checkOpen();
-        return channel.consume(armed, 0);
+        boolean fired = channel.consume(armed, 0);
+        if (fired) {
+            woken();
+        }
+        return fired;
+    }
+
+    /** Somebody has rung. */
+    void woken() {
+        // The next poll looks at everything anyway.
     }
 
     /** Consumes an event of the descriptor shared with another queue. Returns whether this queue had fired. */

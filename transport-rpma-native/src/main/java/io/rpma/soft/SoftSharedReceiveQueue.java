@@ -488,6 +488,11 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         lingering++;
     }
 
+    /** Returns a number that is larger than those of all attachments. */
+    int attachmentCount() {
+        return attachments.length;
+    }
+
     /** Returns the attachment of a number, or {@code null}. */
     Attachment attachment(int index) {
         Attachment[] all = attachments;
@@ -776,6 +781,11 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
 
         boolean isEmpty() {
             return CompletionRing.control(ring, mask, consumed) == 0;
+        }
+
+        /** Returns whether the peer has told of something, a message or a fault. */
+        boolean isDue() {
+            return !isEmpty() || Memory.getInt(half.address() + Half.FAULT) != 0;
         }
 
         /** Returns the number of completions that wait to be polled, at most {@code limit}. */

@@ -17,6 +17,7 @@ import io.rpma.CompletionStatus;
 import io.rpma.Connection;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionEvent;
+import io.rpma.SharedReceiveQueue;
 import io.rpma.WorkCompletions;
 import io.rpma.posix.Posix;
 import java.nio.ByteOrder;
@@ -222,6 +223,27 @@ class OverwrittenSharedReceivesTest {
             post(round);
             Station.expect(honest.client.completionQueue(), round, 0);
             Station.expect(honest.server.completionQueue(), round, 0);
+        }
+    }
+
+    /** The bits that say whose ring has something are wiped out, or set without a reason. */
+    @ParameterizedTest
+    @CsvSource({"0,false", "0,true", "-1,false", "-1,true"})
+    void aMessageIsFoundThoughItsReadyBitsAreGone(byte value, boolean asleep) throws Exception {
+        try (SharedReceiveQueue queue = station.peer.newSharedReceiveQueue(station.provider.newSharedReceiveQueueConfig()
+                .receiveQueueSize(SLOTS).receiveCompletionQueueSize(SLOTS));
+            ConnectionConfig member = station.provider.newConnectionConfig().sharedReceiveQueue(queue)) {
+            Ends ends = new Ends(station, null, member);
+            long words = ((SoftSharedReceiveQueue) queue).memory().address();
+            for (int i = 0; i < SLOTS; i++) {
+                queue.receive(station.region, i * (long) SLOT_BYTES, SLOT_BYTES, i);
+            }
+            ends.client.send(station.region, 8192, 8, CompletionFlag.ALWAYS, 1);
+            Memory.segment(words + SharedReceives.READY_TOP, Long.BYTES).fill((byte) 0);
+            Memory.segment(words + SharedReceives.READY_MIDDLE, SharedReceives.WAITERS - SharedReceives.READY_MIDDLE).fill(value);
+            Station.await(queue.receiveCompletionQueue(), new WorkCompletions(1),
+                asleep ? Station.Waiting.BLOCKING : Station.Waiting.SPINNING);
+            ends.closeConnections();
         }
     }
 
