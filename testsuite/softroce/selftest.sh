@@ -394,16 +394,19 @@ if ((EUID == 0)); then
         bash -c 'rdma link; touch file && echo x > "$RPMA_SOFTROCE_RESULTS/file"; id -u' 2> "$work/stderr") || code=$?
     like 'as a user of the host' '0 *rxe0*ACTIVE*0' "$code $out"
     same 'and its results' x "$(cat nobody/results/file)"
-    if [[ -n $scattered ]] && ((limit < 200000)); then
+    if [[ -n $scattered ]]; then
         cp "$scattered" "$TMPDIR/nobody-touch"
         code=0
+        before=$(< /proc/sys/vm/max_map_count)
         err=$(cd nobody && "${as_nobody[@]}" XDG_CACHE_HOME="$PWD/cache" TMPDIR="$TMPDIR/nobody" \
             "$run" --guest --results "$PWD/results" "$TMPDIR/nobody-touch" touch $((1 << 30)) 2>&1) || code=$?
-        like 'a user that needs more mappings than the host allows is told so' \
-            "125 *max_map_count*sudo sysctl -w vm.max_map_count=*" "$code $err"
+        if ((before < 200000 && $(< /proc/sys/vm/max_map_count) < 200000)); then
+            like 'a user that needs more mappings than the host allows is told so' \
+                "125 *max_map_count*sudo sysctl -w vm.max_map_count=*" "$code $err"
+        else
+            skip 'more mappings than the host allows' 'vm.max_map_count is high, perhaps because root runs another guest'
+        fi
         rm "$TMPDIR/nobody-touch"
-    else
-        skip 'more mappings than the host allows' "gcc is not there, or vm.max_map_count is $limit"
     fi
     rmdir "$TMPDIR/nobody"
 else

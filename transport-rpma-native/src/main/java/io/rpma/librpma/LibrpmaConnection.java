@@ -281,7 +281,10 @@ final class LibrpmaConnection extends LibrpmaHandle implements Connection {
     @Override
     public void receive(LocalMemoryRegion target, long offset, long length, long context) throws RpmaException {
         checkRange("rpma_recv", offset, length);
-        int code = LibrpmaDataPath.recv(handle(), LibrpmaLocalMemoryRegion.pointer(target), offset, length, context);
+        long pointer = handle();
+        // Not left to the device: the library of the siw devices ends the process by a write to a queue that does not exist.
+        int code = sharedReceiveQueue != null ? PROVIDER
+            : LibrpmaDataPath.recv(pointer, LibrpmaLocalMemoryRegion.pointer(target), offset, length, context);
         if (code != 0) {
             throw receiveFailed(code, offset, length);
         }

@@ -144,7 +144,10 @@ final class LibrpmaConnectionRequest extends LibrpmaHandle implements Connection
         if (length < 0 || length > LibrpmaFailure.MAX_LENGTH) {
             throw LibrpmaFailure.range("rpma_conn_req_recv", "the length", length);
         }
-        int code = Librpma.connReqRecv(handle(), LibrpmaLocalMemoryRegion.pointer(target), offset, length, context);
+        long pointer = handle();
+        // Not left to the device: see LibrpmaConnection.receive.
+        int code = queue != null ? RpmaError.PROVIDER.code()
+            : Librpma.connReqRecv(pointer, LibrpmaLocalMemoryRegion.pointer(target), offset, length, context);
         if (code != 0) {
             throw LibrpmaFailure.of("rpma_conn_req_recv", code, 0, target == null ? "the region is null"
                 : length + " bytes at offset " + offset + "; the receive queue is full, or it is a shared one");
