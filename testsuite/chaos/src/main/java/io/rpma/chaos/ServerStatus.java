@@ -19,7 +19,7 @@ package io.rpma.chaos;
  * @param descriptors that are open
  * @param threads of the process
  * @param usedBytes of registered memory that buffers hold
- * @param mappedBytes of memory files that are mapped, its own and those of peers
+ * @param mappedBytes of memory files that are mapped, those of peers and its own but for its address ranges
  * @param connections that are open
  */
 public record ServerStatus(long descriptors, long threads, long usedBytes, long mappedBytes, long connections) {
