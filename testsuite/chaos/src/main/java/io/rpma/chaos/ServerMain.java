@@ -128,7 +128,7 @@ final class ServerMain {
         return Rpma.provider().name().equals("soft");
     }
 
-    /** The numbers of the memory files that are open here: its own address ranges, of which slabs are taken and never given back. */
+    /** The numbers of the files of its own address ranges, which are open here: what is taken of them is never given back. */
     private static Set<String> ownMemoryFiles() throws IOException {
         Set<String> own = new HashSet<>();
         for (String name : new File("/proc/self/fd").list()) {

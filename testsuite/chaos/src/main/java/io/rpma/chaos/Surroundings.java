@@ -323,7 +323,7 @@ public final class Surroundings implements AutoCloseable {
         row = null;
     }
 
-    /** Compares what the server holds with what it held before all turns, when the same crowd of connections has come and gone. */
+    /** Compares what the server holds with what it held before all turns, after the same crowd of connections. */
     void finish() throws IOException, InterruptedException {
         if (server != null) {
             row = ledger.row("whole run");
