@@ -35,6 +35,11 @@ public record ServerStatus(long descriptors, long threads, long usedBytes, long 
             && mappedBytes <= before.mappedBytes && connections <= before.connections;
     }
 
+    /** Returns the same with room for more bytes in use: how many shared receives a crowd leaves is not the same each time. */
+    ServerStatus withRoom(long bytes) {
+        return new ServerStatus(descriptors, threads, usedBytes + bytes, mappedBytes, connections);
+    }
+
     /** Returns the larger of each figure. */
     ServerStatus atLeast(ServerStatus other) {
         return new ServerStatus(Math.max(descriptors, other.descriptors), Math.max(threads, other.threads),
