@@ -38,9 +38,11 @@ import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -126,15 +128,33 @@ final class ServerMain {
         return Rpma.provider().name().equals("soft");
     }
 
+    /** The numbers of the files of its own address ranges, which are open here: what is taken of them is never given back. */
+    private static Set<String> ownMemoryFiles() throws IOException {
+        Set<String> own = new HashSet<>();
+        for (String name : new File("/proc/self/fd").list()) {
+            Path descriptor = Path.of("/proc/self/fd", name);
+            try {
+                if (Files.readSymbolicLink(descriptor).toString().startsWith("/memfd:rpma-range")) {
+                    own.add(Files.getAttribute(descriptor, "unix:ino").toString());
+                }
+            } catch (NoSuchFileException e) {
+                // That of the list itself.
+                continue;
+            }
+        }
+        return own;
+    }
+
     private String status() throws Exception {
         // What threads keep ready for their next buffer is in use to the allocator.
         group.next().submit(() -> FastThreadLocal.removeAll()).sync();
         long mapped = 0;
+        Set<String> own = ownMemoryFiles();
         List<String> maps = Files.readAllLines(Path.of("/proc/self/maps"));
         for (String line : maps) {
-            int name = line.indexOf("/memfd:rpma-");
-            if (name >= 0) {
-                String[] ends = line.substring(0, line.indexOf(' ')).split("-");
+            String[] words = line.split(" +", 6);
+            if (words.length == 6 && words[5].startsWith("/memfd:rpma-") && !own.contains(words[4])) {
+                String[] ends = words[0].split("-");
                 mapped += Long.parseUnsignedLong(ends[1], 16) - Long.parseUnsignedLong(ends[0], 16);
             }
         }

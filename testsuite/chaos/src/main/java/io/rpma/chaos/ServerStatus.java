@@ -19,7 +19,7 @@ package io.rpma.chaos;
  * @param descriptors that are open
  * @param threads of the process
  * @param usedBytes of registered memory that buffers hold
- * @param mappedBytes of memory files that are mapped, its own and those of peers
+ * @param mappedBytes of memory files that are mapped, those of peers and its own but for its address ranges
  * @param connections that are open
  */
 public record ServerStatus(long descriptors, long threads, long usedBytes, long mappedBytes, long connections) {
@@ -33,6 +33,11 @@ public record ServerStatus(long descriptors, long threads, long usedBytes, long 
     boolean isNoMoreThan(ServerStatus before) {
         return descriptors <= before.descriptors && threads <= before.threads && usedBytes <= before.usedBytes
             && mappedBytes <= before.mappedBytes && connections <= before.connections;
+    }
+
+    /** Returns the same with room for more bytes in use: how many shared receives a crowd leaves is not the same each time. */
+    ServerStatus withRoom(long bytes) {
+        return new ServerStatus(descriptors, threads, usedBytes + bytes, mappedBytes, connections);
     }
 
     /** Returns the larger of each figure. */

@@ -45,6 +45,8 @@ final class Crowd implements Attack {
             // The server may have closed it already, because it hears nothing for a while.
             channel.writeAndFlush(Unpooled.wrappedBuffer(new byte[!stream ? 100 : i % 6 == 0 ? LARGE : SMALL])).await();
             channels.add(channel);
+            // The server closes what it hears nothing of, and all are to be there at the same time.
+            channels.forEach(open -> open.writeAndFlush(Unpooled.wrappedBuffer(new byte[1])));
         }
         for (Channel channel : channels) {
             channel.close().sync();
