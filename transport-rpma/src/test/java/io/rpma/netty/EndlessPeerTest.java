@@ -15,6 +15,7 @@ package io.rpma.netty;
 
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelOption;
 import io.netty.util.ReferenceCountUtil;
 import io.rpma.CompletionOpcode;
 import io.rpma.CompletionQueue;
@@ -131,7 +132,11 @@ class EndlessPeerTest {
     @EnumSource
     void closesAtOnce(ConnectedChannels.Kind kind) throws Exception {
         try (ConnectedChannels channels = connect(kind)) {
-            int polls = pollsOf(channels.client, QueuePair::close);
+            channels.client.config().setOption(ChannelOption.SO_LINGER, 0);
+            int polls = pollsOf(channels.client, pair -> {
+                channels.client.unsafe().closeForcibly();
+                assertTrue(pair.isClosed());
+            });
             assertTrue(polls > 0 && polls <= 16, () -> polls + " polls");
         }
     }
