@@ -23,6 +23,7 @@ import io.rpma.RpmaProvider;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -59,7 +60,7 @@ final class Connector {
      * @param dialer how to size the queues
      * @param timeoutMillis how long it may take, the time included that it waits for a thread
      * @param receiver told the result, unless the task is cancelled before it begins
-     * @throws java.util.concurrent.RejectedExecutionException if too many wait; the message says how many
+     * @throws RejectedExecutionException if too many wait; the message says how many
      */
     static HostExecutor.Task execute(InetSocketAddress remote, Dialer dialer, int timeoutMillis, Receiver receiver) {
         long since = System.nanoTime();
@@ -113,10 +114,17 @@ final class Connector {
      */
     static void abandon(QueuePair pair) {
         if (pair.fabric.isIwarp()) {
-            execute(pair::close);
-        } else {
-            pair.close();
+            try {
+                EXECUTOR.execute(pair.remoteAddress.getAddress(), () -> {
+                    pair.close();
+                    return false;
+                });
+                return;
+            } catch (RejectedExecutionException e) {
+                // Too many wait already. It must be closed all the same, even if this thread has to wait for the device.
+            }
         }
+        pair.close();
     }
 
     /**

@@ -103,8 +103,8 @@ final class LimboMemory {
             }
         }
         if (left > 0) {
-            LOGGER.warn("{} bytes of memory of closed connections and regions are not used for anything else yet: a process at the"
-                + " other end has stopped in the middle of writing there. They are free when it goes on or ends.", left);
+            LOGGER.warn("{} bytes of memory of closed connections and regions are not used for anything else yet: a process at"
+                + " the other end has stopped in the middle of writing there. They are free when it goes on or ends.", left);
         }
         for (Entry entry : over) {
             try {

@@ -194,7 +194,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
 
     @Override
     int mostCompletions() {
-        return sizes.sendQueue() + sizes.receiveQueue();
+        return sizes.sendQueue() + receives.most();
     }
 
     @Override

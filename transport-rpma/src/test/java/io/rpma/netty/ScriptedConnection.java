@@ -203,4 +203,9 @@ class ScriptedConnection implements Connection, ConnectionRequest, CompletionQue
     public void close() {
         // Nothing is held.
     }
+
+    @Override
+    public boolean isQuiescent() {
+        return true;
+    }
 }

@@ -166,6 +166,11 @@ final class StreamFuzz {
         }
 
         @Override
+        int most() {
+            return buffers.length;
+        }
+
+        @Override
         RpmaByteBuf buffer(int slot) {
             return buffers[slot];
         }
@@ -501,6 +506,11 @@ final class StreamFuzz {
         @Override
         public void readable() {
             // It is looked at anyway.
+        }
+
+        @Override
+        public void flushed() {
+            // The events that tell why are taken in the same poll.
         }
 
         @Override
