@@ -61,12 +61,12 @@ class PausesTest {
         try (Child meter = Child.start("meter", List.of(), List.of(), HiccupMain.class, List.of(), folder.resolve("log"),
             line -> line.startsWith("gap ") && gaps.add(line))) {
             meter.expect("ready");
-            long from = System.nanoTime();
             meter.signal(Signals.STOP);
             while (!Files.readString(Path.of("/proc/" + meter.pid() + "/stat")).contains(") T ")) {
                 Thread.onSpinWait();
             }
-            // The pause itself.
+            // The pause itself, from the moment when the meter has stopped.
+            long from = System.nanoTime();
             TimeUnit.MILLISECONDS.sleep(300);
             long to = System.nanoTime();
             meter.signal(Signals.CONT);
