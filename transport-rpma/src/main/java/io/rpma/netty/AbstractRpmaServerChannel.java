@@ -62,6 +62,9 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
     private volatile Endpoint endpoint;
     private volatile InetSocketAddress local;
     private volatile boolean open = true;
+    /** Requests that are taken at once: clients that are refused, however many come, do not keep the event loop. */
+    static final int MAX_REQUESTS = 128;
+
     private final LogLimit refusals = new LogLimit(System::nanoTime,
         task -> eventLoop().schedule(task, LogLimit.WINDOW_NANOS, TimeUnit.NANOSECONDS),
         count -> LOGGER.warn("{} more connections to {} were not accepted within a second.", count, local));
@@ -308,7 +311,12 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
          * @return what the pipeline has to be told, or {@code null}
          */
         private Throwable acceptAll() {
-            while (isOpen() && pause == null && mayAccept()) {
+            for (int taken = 0; isOpen() && pause == null && mayAccept(); taken++) {
+                if (taken == MAX_REQUESTS) {
+                    // The descriptor will not tell again of those that are left.
+                    eventLoop().execute(this::eventsReady);
+                    return null;
+                }
                 ConnectionRequest request;
                 try {
                     if (connectionConfig == null) {
