@@ -28,6 +28,9 @@ import java.util.Map;
 final class MappingLimit {
     private static final Path MAX_MAP_COUNT = Path.of("/proc/sys/vm/max_map_count");
     private static final int USUAL_MAX_MAP_COUNT = 65_530;
+    // The highest bit of an address: 46 on x86-64; others have more, of which no use is made.
+    private static final int LARGEST_ADDRESS_BIT = 46;
+    private static final int SMALLEST_ADDRESS_BIT = 32;
 
     private final long mostBytes;
     private final long mostBytesEach;
@@ -52,13 +55,27 @@ final class MappingLimit {
 
     /** Creates the limit that fits this kernel. */
     static MappingLimit ofKernel() {
-        // Mappings lie close to the end of the addresses, unless the stack is unlimited: then this finds less than there is.
-        long address = Posix.mmap(0, Posix.PAGE_SIZE, 0, Posix.MAP_PRIVATE | Posix.MAP_ANONYMOUS, -1, 0);
-        if (address < 0) {
-            throw new OutOfMemoryError("mmap failed for a page: " + Posix.strerror((int) -address));
+        return new MappingLimit(addressSpace(), maxMapCount());
+    }
+
+    /**
+     * Returns how many addresses this process has, as a power of two. Where the kernel puts a mapping by itself says nothing:
+     * some begin at the lower end. But it puts one where it is asked to, if there is such an address.
+     */
+    private static long addressSpace() {
+        for (int bit = LARGEST_ADDRESS_BIT; bit > SMALLEST_ADDRESS_BIT; bit--) {
+            long wanted = 1L << bit;
+            long address = Posix.mmap(wanted, Posix.PAGE_SIZE, 0, Posix.MAP_PRIVATE | Posix.MAP_ANONYMOUS, -1, 0);
+            if (address < 0) {
+                throw new OutOfMemoryError("mmap failed for a page: " + Posix.strerror((int) -address));
+            }
+            Posix.munmap(address, Posix.PAGE_SIZE);
+            // What lies there already may move it a little further.
+            if (Long.highestOneBit(address) >= wanted) {
+                return wanted << 1;
+            }
         }
-        Posix.munmap(address, Posix.PAGE_SIZE);
-        return new MappingLimit(Long.highestOneBit(address) << 1, maxMapCount());
+        return 1L << SMALLEST_ADDRESS_BIT + 1;
     }
 
     static int maxMapCount() {

@@ -72,6 +72,12 @@ class MappingLimitTest {
         }
     }
 
+    /** Also where the kernel begins at the lower end of the addresses, as that of the guest does. */
+    @Test
+    void aKernelOfSixtyFourBitsHasAddressesForManyLargeFiles() {
+        assertTrue(MappingLimit.ofKernel().account(7).add(16L << 30));
+    }
+
     @Test
     void aSumThatOverflowsIsNoWayRound() {
         MappingLimit limit = new MappingLimit(SPACE, 65_530);
