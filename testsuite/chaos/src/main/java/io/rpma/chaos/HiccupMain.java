@@ -18,6 +18,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 
 import static java.lang.foreign.ValueLayout.ADDRESS;
@@ -41,12 +44,18 @@ final class HiccupMain {
     public static void main(String[] arguments) throws Exception {
         // The processors' numbers may have holes where a part of the machine is ours only.
         int left = Runtime.getRuntime().availableProcessors();
+        List<CountDownLatch> began = new ArrayList<>();
         for (int processor = 0; processor < 1024 && left > 0; processor++) {
             if (bind(processor)) {
                 int number = processor;
+                CountDownLatch measures = new CountDownLatch(1);
                 left--;
-                Thread.ofPlatform().daemon().name("processor " + number).start(() -> measure(number));
+                began.add(measures);
+                Thread.ofPlatform().daemon().name("processor " + number).start(() -> measure(number, measures));
             }
+        }
+        for (CountDownLatch measures : began) {
+            measures.await();
         }
         System.out.println("ready");
         System.in.transferTo(java.io.OutputStream.nullOutputStream());
@@ -63,16 +72,18 @@ final class HiccupMain {
         }
     }
 
-    private static void measure(int processor) {
+    private static void measure(int processor, CountDownLatch began) {
         bind(processor);
         long before = System.nanoTime();
+        began.countDown();
         for (;;) {
             LockSupport.parkNanos(NAP_NANOS);
             long now = System.nanoTime();
             if (now - before > NAP_NANOS + WORTH_TELLING_NANOS) {
                 System.out.println("gap " + processor + ' ' + (before + NAP_NANOS) + ' ' + now);
             }
-            before = System.nanoTime();
+            // Not the time by now: this thread may have been stopped in between.
+            before = now;
         }
     }
 }
