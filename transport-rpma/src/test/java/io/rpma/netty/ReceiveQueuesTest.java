@@ -24,6 +24,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import io.netty.util.NetUtil;
 import io.rpma.MemoryUsage;
+import io.rpma.Rpma;
 import io.rpma.netty.ConnectedChannels.Kind;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
@@ -159,14 +160,16 @@ class ReceiveQueuesTest {
         }
         Channel client = connect(server, new ConnectedChannels.End());
         List<ChannelFuture> sends = new ArrayList<>();
-        for (int i = 0; i <= RECEIVES; i++) {
+        // A device may have kept some of the buffers: for each of them another one was posted, as many as there were at most.
+        int most = Rpma.provider().name().equals("soft") ? RECEIVES : 2 * RECEIVES;
+        for (int i = 0; i <= most; i++) {
             sends.add(client.writeAndFlush(Unpooled.copyInt(i)));
         }
         for (int i = 0; i < RECEIVES; i++) {
             assertTrue(sends.get(i).await(20, TimeUnit.SECONDS), "a buffer is missing");
             assertTrue(sends.get(i).isSuccess());
         }
-        assertFalse(sends.get(RECEIVES).isDone());
+        assertFalse(sends.get(most).isDone());
         // Another connection waits for the same buffers.
         ConnectedChannels.End end = new ConnectedChannels.End();
         Channel other = connect(server, end);

@@ -36,6 +36,8 @@ final class Sockets implements Attack {
     private String listener;
     private Addresses addresses;
     private long sent;
+    private int connected;
+    private int refused;
 
     @Override
     public void run(Addresses of, SplittableRandom from, long end) throws Exception {
@@ -56,6 +58,9 @@ final class Sockets implements Attack {
             }
             HostileMain.say("count " + sent);
             sent = 0;
+        }
+        if (connected == 0 && refused > 2) {
+            HostileMain.say("wrong none of " + refused + " honest connections of this process worked");
         }
     }
 
@@ -146,8 +151,12 @@ final class Sockets implements Attack {
     /** Garbage behind a handshake that was right: on the control sockets and the link of this process. */
     private void established(OwnSockets own) throws Exception {
         if (!own.connect()) {
-            HostileMain.say("wrong an honest connection of this process does not work");
+            // What this process has sent before may have cost it the link: it is nobody else's connection.
+            refused++;
+            own.close();
+            return;
         }
+        connected++;
         for (int fd : own.descriptors()) {
             int many = random.nextInt(200, 2000);
             boolean link = random.nextBoolean();
