@@ -36,25 +36,32 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
  * Many hosts that do not answer, with many connects to each, do not keep a client from those that do. Needs librpma: soft
- * resolves nothing. The addresses are those of {@code testsuite/softroce/run.sh}, where nobody answers.
+ * resolves nothing. Needs the guest of {@code testsuite/softroce/run.sh} as well, where nobody answers at these addresses once
+ * its network interface asks who has them.
  */
 @Timeout(180)
 class UnreachableHostsTest {
     private static final int HOSTS = 40;
-    private static final int CONNECTS = 3;
+    private static final int CONNECTS = 25;
 
     private RpmaEventLoopGroup group;
 
     @BeforeEach
-    void start() {
+    void start() throws Exception {
         assumeTrue(Rpma.provider().name().equals("librpma"), "soft resolves no address");
         assumeTrue(System.getenv("RPMA_SOFTROCE_RESULTS") != null, "the unreachable addresses are those of softroce/run.sh");
+        assumeTrue(askWhoHasAnAddress("on"), "the guest's network interface cannot be set up");
         group = new RpmaEventLoopGroup(1);
     }
 
+    private static boolean askWhoHasAnAddress(String onOrOff) throws Exception {
+        return new ProcessBuilder("ip", "link", "set", "dev", "rdma0", "arp", onOrOff).inheritIO().start().waitFor() == 0;
+    }
+
     @AfterEach
-    void stop() {
+    void stop() throws Exception {
         if (group != null) {
+            askWhoHasAnAddress("off");
             group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
         }
     }
