@@ -422,11 +422,13 @@ final class Sockets {
             descriptors[count] = -1;
         }
         int flags = Memory.getInt(header + Scratch.HEADER_FLAGS);
-        if ((flags & (MSG_TRUNC | MSG_CTRUNC)) == 0) {
+        // No byte says the end of the connection, unless descriptors came: then it is an empty message, which nobody sends.
+        boolean empty = received == 0 && count > 0;
+        if ((flags & (MSG_TRUNC | MSG_CTRUNC)) == 0 && !empty) {
             return (int) received;
         }
         // The kernel leaves out the descriptors that it has no number for.
-        boolean incomplete = (flags & MSG_TRUNC) == 0 && count < MAX_EXPECTED;
+        boolean incomplete = !empty && (flags & MSG_TRUNC) == 0 && count < MAX_EXPECTED;
         boolean exhausted = incomplete && !hasFreeDescriptor(fd);
         for (int i = 0; i < count; i++) {
             Posix.close(descriptors[i]);
