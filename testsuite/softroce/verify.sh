@@ -38,6 +38,7 @@ Stages (default: all of them, in this order):
   cli        the tests of ./rpma
   frameworks the tests of the adapters of Vert.x and Reactor Netty
   suite      Netty's transport testsuite; leaves its table in testsuite/target/compliance.md
+  chaos      a minute of testsuite/chaos: clients that die, stop, run out of memory and break the protocol beside checked traffic
   refusals   without a device, and with a low limit of locked memory, the example says what is missing (in the guest)
 
 The whole output of each stage is in testsuite/target/verify. Exit code: 0 if all tests passed.
@@ -53,7 +54,7 @@ for argument in "$@"; do
             exit 0
             ;;
         --no-build) build=0 ;;
-        echo | contract | native | transport | siw | c-peers | examples | cli | frameworks | suite | refusals)
+        echo | contract | native | transport | siw | c-peers | examples | cli | frameworks | suite | chaos | refusals)
             stages+=("$argument")
             ;;
         *)
@@ -62,7 +63,7 @@ for argument in "$@"; do
             ;;
     esac
 done
-((${#stages[@]} > 0)) || stages=(echo contract native transport siw c-peers examples cli frameworks suite refusals)
+((${#stages[@]} > 0)) || stages=(echo contract native transport siw c-peers examples cli frameworks suite chaos refusals)
 
 java=$("$root/build/find-java.sh")/bin/java
 cd "$root"
@@ -155,6 +156,11 @@ run_stage() {
         cli) junit cli ;;
         frameworks) junit frameworks/vertx && junit frameworks/reactor-netty ;;
         suite) bounded "$here/run.sh" --suite ;;
+        # The guest has one processor for everybody: a neighbour waits for it, whoever is hostile.
+        chaos)
+            bounded "$here/run.sh" --keep "$root/testsuite/chaos/target" "$root/testsuite/chaos/run.sh" --provider librpma \
+                --minutes 1 --pause 1000
+            ;;
     esac
 }
 
@@ -188,7 +194,7 @@ for stage in "${stages[@]}"; do
             good=0
         fi
         counts=("$good" $((1 - good)))
-    elif [[ $stage == refusals ]]; then
+    elif [[ $stage == refusals || $stage == chaos ]]; then
         cat "$log"
         counts=("$good" $((1 - good)))
     else

@@ -12,6 +12,8 @@
  */
 package io.rpma;
 
+import java.time.Duration;
+
 /**
  * A completion queue ({@code struct rpma_cq}). It belongs to a connection or a shared receive queue and lives as long.
  *
@@ -35,6 +37,47 @@ public interface CompletionQueue {
      *     {@link Connection#consumeCompletionEvent()}; {@link RpmaError#PROVIDER} if the device refuses
      */
     boolean consumeEvent() throws RpmaException;
+
+    /**
+     * Waits for an event: {@code rpma_cq_wait} as it is on a blocking descriptor. As there, whoever has not polled until the
+     * queue was empty gets no event for what is left in it; {@link #poll(WorkCompletions, Duration)} looks there first. Not for
+     * event loops. A virtual thread that waits keeps no carrier.
+     *
+     * @param timeout how long at most; 0 does not wait
+     * @return whether there was an event in time; the queue can be empty all the same
+     * @throws RpmaException as {@link #consumeEvent()}; {@link RpmaError#INVALID} if the queue is closed meanwhile
+     * @throws InterruptedException if the thread was interrupted before or while it waited
+     * @throws IllegalArgumentException if the timeout is negative
+     * @throws IllegalStateException if another thread waits for the same descriptor
+     */
+    default boolean waitForCompletions(Duration timeout) throws RpmaException, InterruptedException {
+        return EventWait.forIt(fd(), timeout, () -> consumeEvent() ? this : null) != null;
+    }
+
+    /**
+     * Takes completions out of the queue, and waits for the first if there is none: {@code rpma_cq_wait} and
+     * {@code rpma_cq_get_wc}, in the order that loses no completion. Not for event loops. A virtual thread that waits keeps no
+     * carrier.
+     *
+     * @param completions receives up to its capacity
+     * @param timeout how long to wait at most; 0 does not wait
+     * @return the number taken, 0 if none came in time
+     * @throws RpmaException as {@link #poll(WorkCompletions)} and {@link #consumeEvent()}
+     * @throws InterruptedException if the thread was interrupted before or while it waited; no completion is lost by that
+     * @throws IllegalArgumentException if the timeout is negative
+     * @throws IllegalStateException if another thread waits for the same descriptor
+     */
+    default int poll(WorkCompletions completions, Duration timeout) throws RpmaException, InterruptedException {
+        Integer taken = EventWait.forIt(fd(), timeout, () -> {
+            int count = poll(completions);
+            if (count == 0 && consumeEvent()) {
+                // Armed again: what came before that brings no event.
+                count = poll(completions);
+            }
+            return count == 0 ? null : count;
+        });
+        return taken == null ? 0 : taken;
+    }
 
     /**
      * Takes completions out of the queue ({@code rpma_cq_get_wc}).

@@ -14,6 +14,7 @@ package io.rpma;
 
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 
 /**
  * A connection: a reliable queue pair, its completion queues and its events ({@code struct rpma_conn}). Used by one thread at a
@@ -41,6 +42,21 @@ public interface Connection extends AutoCloseable {
      *     descriptor fails
      */
     ConnectionEvent nextEvent() throws RpmaException;
+
+    /**
+     * Waits for the next connection event: {@code rpma_conn_next_event} as it is on a blocking descriptor. Not for event loops. A
+     * virtual thread that waits keeps no carrier.
+     *
+     * @param timeout how long at most; 0 does not wait
+     * @return the event, or {@code null} if none came in time
+     * @throws RpmaException as {@link #nextEvent()}; {@link RpmaError#INVALID} if the connection is closed meanwhile
+     * @throws InterruptedException if the thread was interrupted before or while it waited; no event is lost by that
+     * @throws IllegalArgumentException if the timeout is negative
+     * @throws IllegalStateException if another thread waits for the events of this connection
+     */
+    default ConnectionEvent waitForEvent(Duration timeout) throws RpmaException, InterruptedException {
+        return EventWait.forIt(eventFd(), timeout, this::nextEvent);
+    }
 
     /**
      * Returns the private data that the other side connected or accepted with ({@code rpma_conn_get_private_data}): on the
@@ -82,6 +98,21 @@ public interface Connection extends AutoCloseable {
      * @throws RpmaException {@link RpmaError#NOT_SHARED_CHANNEL} if each queue has its own descriptor
      */
     CompletionQueue consumeCompletionEvent() throws RpmaException;
+
+    /**
+     * Waits for an event of the shared descriptor: {@code rpma_conn_wait} as it is on a blocking descriptor. Not for event loops.
+     * Poll a queue until it is empty before waiting for its next event. A virtual thread that waits keeps no carrier.
+     *
+     * @param timeout how long at most; 0 does not wait
+     * @return the queue that has completions, or {@code null} if there was no event in time
+     * @throws RpmaException as {@link #consumeCompletionEvent()}
+     * @throws InterruptedException if the thread was interrupted before or while it waited
+     * @throws IllegalArgumentException if the timeout is negative
+     * @throws IllegalStateException if another thread waits for it
+     */
+    default CompletionQueue waitForCompletionEvent(Duration timeout) throws RpmaException, InterruptedException {
+        return EventWait.forIt(completionFd(), timeout, this::consumeCompletionEvent);
+    }
 
     /**
      * Takes note of what the other side said of itself ({@code rpma_conn_apply_remote_peer_cfg}).

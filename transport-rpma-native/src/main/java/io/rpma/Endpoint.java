@@ -13,6 +13,7 @@
 package io.rpma;
 
 import java.net.InetSocketAddress;
+import java.time.Duration;
 
 /**
  * A listening endpoint ({@code struct rpma_ep}). One thread uses it <b>and</b> connects the requests that come out of it: with
@@ -36,6 +37,24 @@ public interface Endpoint extends AutoCloseable {
      *     software provider the client then waits for a later call, and trying again at once is in vain
      */
     ConnectionRequest nextConnectionRequest(ConnectionConfig config) throws RpmaException;
+
+    /**
+     * Waits for the next connection request: {@code rpma_ep_next_conn_req} as it is on a blocking descriptor. Not for event
+     * loops. A virtual thread that waits keeps no carrier.
+     *
+     * @param config as for {@link #nextConnectionRequest}
+     * @param timeout how long at most; 0 does not wait
+     * @return the request, or {@code null} if none came in time
+     * @throws RpmaException as {@link #nextConnectionRequest}, after which one may wait again; {@link RpmaError#INVALID} if the
+     *     endpoint is closed meanwhile
+     * @throws InterruptedException if the thread was interrupted before or while it waited; no request is lost by that
+     * @throws IllegalArgumentException if the timeout is negative
+     * @throws IllegalStateException if another thread waits for requests of this endpoint
+     */
+    default ConnectionRequest waitForConnectionRequest(ConnectionConfig config, Duration timeout)
+            throws RpmaException, InterruptedException {
+        return EventWait.forIt(fd(), timeout, () -> nextConnectionRequest(config));
+    }
 
     /** Stops listening ({@code rpma_ep_shutdown}); requests not taken are rejected. Closing again does nothing. */
     @Override

@@ -19,7 +19,9 @@
  * results become results, nothing to report ({@code RPMA_E_NO_COMPLETION}, {@code RPMA_E_NO_EVENT}, and {@code RPMA_E_PROVIDER}
  * with {@code EAGAIN}) becomes {@code 0}, {@code false} or {@code null}, closing twice does nothing, and using what is closed
  * is an {@link io.rpma.RpmaError#INVALID}. Descriptors are non-blocking; the two calls that resolve addresses, and block for
- * it, say so.
+ * it, say so. Programs without an event loop wait by {@link io.rpma.Endpoint#waitForConnectionRequest}, {@link
+ * io.rpma.Connection#waitForEvent} and {@link io.rpma.CompletionQueue#poll(WorkCompletions, java.time.Duration)}, on threads of
+ * any kind: one thread of the process sleeps for all of them.
  *
  * <table>
  * <caption>The functions of librpma 1.x</caption>
@@ -77,7 +79,8 @@
  * <tr><th colspan="2">Endpoint</th></tr>
  * <tr><td>{@code rpma_ep_listen}</td><td>{@link Peer#listen}</td></tr>
  * <tr><td>{@code rpma_ep_get_fd}</td><td>{@link Endpoint#fd}</td></tr>
- * <tr><td>{@code rpma_ep_next_conn_req}</td><td>{@link Endpoint#nextConnectionRequest}</td></tr>
+ * <tr><td>{@code rpma_ep_next_conn_req}</td><td>{@link Endpoint#nextConnectionRequest},
+ *     {@link Endpoint#waitForConnectionRequest}</td></tr>
  * <tr><td>{@code rpma_ep_shutdown}</td><td>{@link Endpoint#close}</td></tr>
  * <tr><th colspan="2">Connection request</th></tr>
  * <tr><td>{@code rpma_conn_req_new}</td><td>{@link Peer#newConnectionRequest}</td></tr>
@@ -87,13 +90,14 @@
  * <tr><td>{@code rpma_conn_req_delete}</td><td>{@link ConnectionRequest#close}</td></tr>
  * <tr><th colspan="2">Connection</th></tr>
  * <tr><td>{@code rpma_conn_get_event_fd}</td><td>{@link Connection#eventFd}</td></tr>
- * <tr><td>{@code rpma_conn_next_event}</td><td>{@link Connection#nextEvent}</td></tr>
+ * <tr><td>{@code rpma_conn_next_event}</td><td>{@link Connection#nextEvent}, {@link Connection#waitForEvent}</td></tr>
  * <tr><td>{@code rpma_conn_get_private_data}</td><td>{@link Connection#privateData}</td></tr>
  * <tr><td>{@code rpma_conn_get_qp_num}</td><td>{@link Connection#queuePairNumber}</td></tr>
  * <tr><td>{@code rpma_conn_get_cq}</td><td>{@link Connection#completionQueue}</td></tr>
  * <tr><td>{@code rpma_conn_get_rcq}</td><td>{@link Connection#receiveCompletionQueue}</td></tr>
  * <tr><td>{@code rpma_conn_get_compl_fd}</td><td>{@link Connection#completionFd}</td></tr>
- * <tr><td>{@code rpma_conn_wait}</td><td>{@link Connection#consumeCompletionEvent}</td></tr>
+ * <tr><td>{@code rpma_conn_wait}</td><td>{@link Connection#consumeCompletionEvent},
+ *     {@link Connection#waitForCompletionEvent}</td></tr>
  * <tr><td>{@code rpma_conn_apply_remote_peer_cfg}</td><td>{@link Connection#applyRemotePeerConfig}</td></tr>
  * <tr><td>{@code rpma_conn_disconnect}</td><td>{@link Connection#disconnect}</td></tr>
  * <tr><td>{@code rpma_conn_delete}</td><td>{@link Connection#close}</td></tr>
@@ -108,8 +112,8 @@
  * <tr><td>{@code rpma_recv}</td><td>{@link Connection#receive}</td></tr>
  * <tr><th colspan="2">Completion queue</th></tr>
  * <tr><td>{@code rpma_cq_get_fd}</td><td>{@link CompletionQueue#fd}</td></tr>
- * <tr><td>{@code rpma_cq_wait}</td><td>{@link CompletionQueue#consumeEvent}</td></tr>
- * <tr><td>{@code rpma_cq_get_wc}</td><td>{@link CompletionQueue#poll}</td></tr>
+ * <tr><td>{@code rpma_cq_wait}</td><td>{@link CompletionQueue#consumeEvent}, {@link CompletionQueue#waitForCompletions}</td></tr>
+ * <tr><td>{@code rpma_cq_get_wc}</td><td>{@link CompletionQueue#poll(WorkCompletions)}</td></tr>
  * <tr><th colspan="2">Shared receive queue</th></tr>
  * <tr><td>{@code rpma_srq_cfg_new}</td><td>{@link RpmaProvider#newSharedReceiveQueueConfig}</td></tr>
  * <tr><td>{@code rpma_srq_cfg_delete}</td><td>{@link SharedReceiveQueueConfig#close}</td></tr>

@@ -19,7 +19,6 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoopGroup;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
 import java.net.SocketAddress;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
@@ -44,7 +43,7 @@ final class ConnectClient {
         this.measurement = measurement;
         this.timing = timing;
         this.cpu = cpu;
-        group = new MultiThreadIoEventLoopGroup(transport.ioHandlers());
+        group = transport.newGroup(0);
         bootstrap = new Bootstrap().group(group).channel(transport.channel());
     }
 

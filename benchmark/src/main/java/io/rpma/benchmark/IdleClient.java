@@ -18,7 +18,6 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoopGroup;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
 import java.io.IOException;
 import java.net.SocketAddress;
 import java.util.ArrayList;
@@ -34,7 +33,7 @@ final class IdleClient implements AutoCloseable {
 
     IdleClient(NettyTransport transport, String address) throws IOException {
         server = transport.parse(address);
-        group = new MultiThreadIoEventLoopGroup(transport.ioHandlers());
+        group = transport.newGroup(0);
         bootstrap = new Bootstrap().group(group).channel(transport.channel()).handler(new ChannelInitializer<>() {
             @Override
             protected void initChannel(Channel channel) {

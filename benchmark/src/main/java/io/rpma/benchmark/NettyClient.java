@@ -16,7 +16,6 @@ import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoopGroup;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.handler.codec.FixedLengthFrameDecoder;
 import java.net.SocketAddress;
 import java.util.ArrayList;
@@ -46,7 +45,7 @@ final class NettyClient {
 
     /** Measures against a server that listens at an address. */
     Outcome run(SocketAddress server) throws Exception {
-        EventLoopGroup group = new MultiThreadIoEventLoopGroup(transport.ioHandlers());
+        EventLoopGroup group = transport.newGroup(0);
         Bootstrap bootstrap = new Bootstrap()
             .group(group)
             .channel(transport.channel())

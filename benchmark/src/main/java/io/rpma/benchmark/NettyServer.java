@@ -16,7 +16,6 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoopGroup;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.handler.codec.FixedLengthFrameDecoder;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
@@ -35,7 +34,7 @@ final class NettyServer implements Engine.Server {
     /** Starts a server whose connections get their handlers from the given initializer. */
     NettyServer(NettyTransport transport, Consumer<Channel> initializer) throws IOException {
         this.transport = transport;
-        group = new MultiThreadIoEventLoopGroup(transport.ioHandlers());
+        group = transport.newGroup(0);
         try {
             listener = new ServerBootstrap()
                 .group(group)

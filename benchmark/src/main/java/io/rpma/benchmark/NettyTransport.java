@@ -13,7 +13,9 @@
 package io.rpma.benchmark;
 
 import io.netty.channel.Channel;
+import io.netty.channel.EventLoopGroup;
 import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.ServerChannel;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollDomainSocketChannel;
@@ -32,7 +34,7 @@ import io.netty.channel.uring.IoUringSocketChannel;
 import io.rpma.Rpma;
 import io.rpma.RpmaUnavailableException;
 import io.rpma.netty.RpmaChannel;
-import io.rpma.netty.RpmaIoHandler;
+import io.rpma.netty.RpmaEventLoopGroup;
 import io.rpma.netty.RpmaServerChannel;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -40,31 +42,41 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.function.IntFunction;
 import java.util.function.Supplier;
 
 /** The Netty transports, each as its users bootstrap it: no option is set. */
 enum NettyTransport implements Engine {
-    RPMA(RpmaIoHandler::newFactory, RpmaServerChannel.class, RpmaChannel.class, false),
-    EPOLL(EpollIoHandler::newFactory, EpollServerSocketChannel.class, EpollSocketChannel.class, false),
-    EPOLL_DOMAIN(EpollIoHandler::newFactory, EpollServerDomainSocketChannel.class, EpollDomainSocketChannel.class, true),
-    IO_URING(IoUringIoHandler::newFactory, IoUringServerSocketChannel.class, IoUringSocketChannel.class, false),
-    NIO(NioIoHandler::newFactory, NioServerSocketChannel.class, NioSocketChannel.class, false);
+    RPMA(RpmaEventLoopGroup::new, RpmaServerChannel.class, RpmaChannel.class, false),
+    EPOLL(of(EpollIoHandler::newFactory), EpollServerSocketChannel.class, EpollSocketChannel.class, false),
+    EPOLL_DOMAIN(of(EpollIoHandler::newFactory), EpollServerDomainSocketChannel.class, EpollDomainSocketChannel.class, true),
+    IO_URING(of(IoUringIoHandler::newFactory), IoUringServerSocketChannel.class, IoUringSocketChannel.class, false),
+    NIO(of(NioIoHandler::newFactory), NioServerSocketChannel.class, NioSocketChannel.class, false);
 
-    private final Supplier<IoHandlerFactory> ioHandlers;
+    private final IntFunction<EventLoopGroup> groups;
     private final Class<? extends ServerChannel> serverChannel;
     private final Class<? extends Channel> channel;
     private final boolean isDomain;
 
-    NettyTransport(Supplier<IoHandlerFactory> ioHandlers, Class<? extends ServerChannel> serverChannel,
+    NettyTransport(IntFunction<EventLoopGroup> groups, Class<? extends ServerChannel> serverChannel,
             Class<? extends Channel> channel, boolean isDomain) {
-        this.ioHandlers = ioHandlers;
+        this.groups = groups;
         this.serverChannel = serverChannel;
         this.channel = channel;
         this.isDomain = isDomain;
     }
 
-    IoHandlerFactory ioHandlers() {
-        return ioHandlers.get();
+    /**
+     * Creates event loops.
+     *
+     * @param threads how many, 0 for Netty's default
+     */
+    EventLoopGroup newGroup(int threads) {
+        return groups.apply(threads);
+    }
+
+    private static IntFunction<EventLoopGroup> of(Supplier<IoHandlerFactory> ioHandlers) {
+        return threads -> new MultiThreadIoEventLoopGroup(threads, ioHandlers.get());
     }
 
     Class<? extends ServerChannel> serverChannel() {

@@ -20,7 +20,6 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.socket.DuplexChannel;
 import java.io.IOException;
 import java.net.SocketAddress;
@@ -63,7 +62,7 @@ final class SoakClient implements AutoCloseable {
     SoakClient(NettyTransport transport, SocketAddress server, int count, int bytes, int depth) throws InterruptedException {
         this.depth = depth;
         connections = new Connection[count];
-        group = new MultiThreadIoEventLoopGroup(1, transport.ioHandlers());
+        group = transport.newGroup(1);
         loop = (EventLoop) group.iterator().next();
         Bootstrap bootstrap = new Bootstrap().group(group).channel(transport.channel());
         try {

@@ -57,6 +57,9 @@ public final class RpmaMetricsBinder implements MeterBinder {
             .baseUnit("bytes").register(registry);
         Gauge.builder("rpma.memory", RpmaByteBufAllocator.DEFAULT::usedBytes).tags(tags).tag("state", "used").baseUnit("bytes")
             .register(registry);
+        // A part of what is used.
+        Gauge.builder("rpma.memory.limbo", RpmaMetrics::limboBytes).tags(tags).baseUnit("bytes")
+            .description("closed, and a stopped process may still write to it").register(registry);
         loops(registry, "rpma.loop.turns", RpmaLoopCounters::turns);
         loops(registry, "rpma.loop.blocks", RpmaLoopCounters::blocks);
         loops(registry, "rpma.loop.spins", RpmaLoopCounters::spins);

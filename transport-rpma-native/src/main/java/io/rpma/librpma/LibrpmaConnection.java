@@ -22,6 +22,7 @@ import io.rpma.PeerConfig;
 import io.rpma.RemoteMemoryRegion;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
+import io.rpma.posix.DescriptorWait;
 import io.rpma.posix.Posix;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -303,8 +304,11 @@ final class LibrpmaConnection extends LibrpmaHandle implements Connection {
         }
         sender = 0;
         completionQueue.take();
+        DescriptorWait.closing(eventFd);
+        DescriptorWait.closing(completionQueue.fd());
         if (receiveCompletionQueue != null) {
             receiveCompletionQueue.take();
+            DescriptorWait.closing(receiveCompletionQueue.fd());
         }
         try {
             delete(Librpma.CONN_DELETE, "rpma_conn_delete", pointer);

@@ -17,6 +17,7 @@ import io.rpma.ConnectionRequest;
 import io.rpma.Endpoint;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
+import io.rpma.posix.DescriptorWait;
 import io.rpma.posix.Posix;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -173,6 +174,7 @@ final class LibrpmaEndpoint extends LibrpmaHandle implements Endpoint {
         if (pointer == 0) {
             return;
         }
+        DescriptorWait.closing(fd);
         RpmaException failure = null;
         for (LibrpmaConnectionRequest request : List.copyOf(taken)) {
             try {

@@ -17,6 +17,7 @@ import io.rpma.LocalMemoryRegion;
 import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.SharedReceiveQueueConfig;
+import io.rpma.posix.DescriptorWait;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -99,6 +100,7 @@ final class LibrpmaSharedReceiveQueue extends LibrpmaParent implements SharedRec
         if (pointer != 0) {
             if (completionQueue != null) {
                 completionQueue.take();
+                DescriptorWait.closing(completionQueue.fd());
             }
             try {
                 delete(Librpma.SRQ_DELETE, "rpma_srq_delete", pointer);

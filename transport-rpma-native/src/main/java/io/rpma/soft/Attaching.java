@@ -20,7 +20,7 @@ final class Attaching {
     }
 
     /**
-     * Creates the view. The attachments that belong to it are used up.
+     * Creates the view. The attachments of the message remain the caller's to close.
      *
      * @param process the process at the other end, which the caller has a use of
      * @return the view, or {@code null} if what was sent makes no sense; the reason is logged
@@ -33,16 +33,30 @@ final class Attaching {
         if (half == 0) {
             return incomplete(process, end);
         }
-        if (!HalfMemory.attach(half, end.use())) {
-            // The other side has closed already, as its socket will tell.
-            return RemoteEnd.closed(local, process, end);
-        }
+        // Before the half is attached, which is done once: there may be no descriptor left for a doorbell.
+        EventPipe event = null;
+        EventPipe receiveEvent = null;
         RemoteEnd result = null;
+        boolean attached = false;
         try {
-            result = process.isSelf() ? attachLocal(local, process, end, half) : attachRemote(local, process, end, half, message);
+            if (!process.isSelf()) {
+                event = openEvent(message, ControlMessage.EVENT);
+                receiveEvent = end.completion() == EndDescription.OWN ? openEvent(message, ControlMessage.RECEIVE_EVENT) : null;
+            }
+            attached = HalfMemory.attach(half, end.use());
+            if (!attached) {
+                // The other side has closed already, as its socket will tell.
+                return RemoteEnd.closed(local, process, end);
+            }
+            result = process.isSelf() ? attachLocal(local, process, end, half)
+                : attachRemote(local, process, end, half, event, receiveEvent);
         } finally {
             if (result == null) {
-                HalfMemory.detach(half, end.use());
+                if (attached) {
+                    HalfMemory.detach(half, end.use());
+                }
+                release(event);
+                release(receiveEvent);
             }
         }
         if (result != null) {
@@ -62,8 +76,8 @@ final class Attaching {
         if (other == null) {
             return null;
         }
-        EventFd event = other.ownDoorbell().event();
-        EventFd receiveEvent = other.ownReceiveDoorbell() == other.ownDoorbell() ? null : other.ownReceiveDoorbell().event();
+        EventPipe event = other.ownDoorbell().event();
+        EventPipe receiveEvent = other.ownReceiveDoorbell() == other.ownDoorbell() ? null : other.ownReceiveDoorbell().event();
         if (!event.tryRetain()) {
             return null;
         }
@@ -83,48 +97,31 @@ final class Attaching {
         return new RemoteEnd(local, process, half, end, shared, event, receiveEvent, other);
     }
 
+    /** The doorbells are taken over if there is a view. */
     private static RemoteEnd attachRemote(LocalProcess local, RemoteProcess process, EndDescription end, long half,
-            ControlMessage message) {
-        EventFd event = null;
-        EventFd receiveEvent = null;
-        boolean complete = false;
-        try {
-            event = openEvent(message.take(ControlMessage.EVENT));
-            if (event == null) {
+            EventPipe event, EventPipe receiveEvent) {
+        if (event == null || receiveEvent == null && end.completion() == EndDescription.OWN) {
+            return null;
+        }
+        SharedReceives shared = null;
+        if (end.queue() != 0) {
+            shared = process.receiveQueue(end.queue(), end.queueCapacity(), end.completion() == EndDescription.QUEUE);
+            if (shared == null) {
                 return null;
             }
-            if (end.completion() == EndDescription.OWN) {
-                receiveEvent = openEvent(message.take(ControlMessage.RECEIVE_EVENT));
-                if (receiveEvent == null) {
-                    return null;
-                }
-            } else if (end.completion() == EndDescription.OWN_SHARED_CHANNEL) {
-                receiveEvent = event.retain();
-            }
-            SharedReceives shared = null;
-            if (end.queue() != 0) {
-                shared = process.receiveQueue(end.queue(), end.queueCapacity(), end.completion() == EndDescription.QUEUE);
-                if (shared == null) {
-                    return null;
-                }
-            }
-            complete = true;
-            return new RemoteEnd(local, process, half, end, shared, event, receiveEvent, null);
-        } finally {
-            if (!complete) {
-                release(event);
-                release(receiveEvent);
-            }
         }
+        return new RemoteEnd(local, process, half, end, shared, event,
+            end.completion() == EndDescription.OWN_SHARED_CHANNEL ? event.retain() : receiveEvent, null);
     }
 
-    private static void release(EventFd event) {
+    private static void release(EventPipe event) {
         if (event != null) {
             event.release();
         }
     }
 
-    private static EventFd openEvent(ControlMessage.Attachment attachment) {
-        return attachment == null ? null : EventFd.open(attachment.fd());
+    private static EventPipe openEvent(ControlMessage message, int kind) throws RpmaException {
+        ControlMessage.Attachment attachment = message.find(kind);
+        return attachment == null ? null : EventPipe.open(attachment.fd());
     }
 }

@@ -13,6 +13,7 @@
 package io.rpma.soft;
 
 import io.rpma.RpmaException;
+import io.rpma.posix.DescriptorWait;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -24,17 +25,17 @@ import java.util.concurrent.atomic.AtomicLong;
  * it has seen against the counts it has read, and thereby knows whether a write may still be on its way.
  */
 final class CompletionChannel {
-    private final EventFd event;
+    private final EventPipe event;
     // Counts written without a firing.
     private final AtomicLong woken = new AtomicLong();
     private long fired;
     private long read;
 
     CompletionChannel() throws RpmaException {
-        event = EventFd.create();
+        event = EventPipe.create();
     }
 
-    EventFd event() {
+    EventPipe event() {
         return event;
     }
 
@@ -106,6 +107,7 @@ final class CompletionChannel {
     }
 
     void close() {
+        DescriptorWait.closing(fd());
         event.release();
     }
 }

@@ -227,6 +227,16 @@ final class ControlMessage {
         return attachments.isEmpty() ? null : attachments.removeFirst();
     }
 
+    /** Returns the first attachment of a kind, {@code null} if there is none. It remains the message's. */
+    Attachment find(int kind) {
+        for (Attachment attachment : attachments) {
+            if (attachment.kind() == kind) {
+                return attachment;
+            }
+        }
+        return null;
+    }
+
     /** Takes the first attachment of a kind out; returns {@code null} if there is none. */
     Attachment take(int kind) {
         for (int i = 0; i < attachments.size(); i++) {

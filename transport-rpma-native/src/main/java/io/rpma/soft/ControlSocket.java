@@ -22,7 +22,7 @@ import io.rpma.posix.Posix;
  */
 final class ControlSocket {
     // Replaces the socket of a connection that has ended, so that its descriptor, which stays readable for ever, goes quiet.
-    private static final EventFd QUIET = quiet();
+    private static final EventPipe QUIET = quiet();
 
     /** So many requests to read the link are taken at once: many times what the socket holds. */
     private static final int MOST_LOOKS = 1 << 14;
@@ -49,9 +49,9 @@ final class ControlSocket {
         this.peerPid = peerPid;
     }
 
-    private static EventFd quiet() {
+    private static EventPipe quiet() {
         try {
-            return EventFd.create();
+            return EventPipe.create();
         } catch (RpmaException e) {
             throw new RpmaUnavailableException(e.getMessage(), e);
         }

@@ -24,9 +24,9 @@ final class Doorbell {
     static final int FIRED = 0;
 
     private final long armed;
-    private final EventFd event;
+    private final EventPipe event;
 
-    Doorbell(long armed, EventFd event) {
+    Doorbell(long armed, EventPipe event) {
         this.armed = armed;
         this.event = event;
     }
@@ -52,7 +52,7 @@ final class Doorbell {
         }
     }
 
-    EventFd event() {
+    EventPipe event() {
         return event;
     }
 }

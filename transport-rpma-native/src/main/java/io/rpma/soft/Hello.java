@@ -17,12 +17,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * What both sides say at once on a TCP connection to a listener: who they are and which version they speak; the listener also
- * how to reach it within its host. A fixed number of bytes in network order. Nothing else ever travels over that connection.
+ * What a listener says at once on a TCP connection to it: who it is, which version it speaks, and how to reach it within its
+ * host. A fixed number of bytes in network order. Nothing else ever travels over that connection, and nothing in the other
+ * direction.
  *
  * @param version of the protocol
  * @param host what the processes of one host and network namespace have in common
- * @param name of the listener's Unix socket, empty from a client
+ * @param name of the listener's Unix socket
  */
 record Hello(int version, byte[] host, String name) {
     /** Bytes of a hello. */

@@ -100,6 +100,8 @@ final class Libc {
     private static final MethodHandle OPEN = Posix.downcall("open",
         FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT),
         Linker.Option.captureCallState("errno"), Linker.Option.firstVariadicArg(2));
+    private static final MethodHandle FCHMOD = Posix.downcallErrno("fchmod",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
     private static final MethodHandle READ = Posix.downcallErrno("read",
         FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG));
     private static final MethodHandle WRITE = Posix.downcallErrno("write",
@@ -243,6 +245,16 @@ final class Libc {
         try {
             int result = (int) OPEN.invokeExact(capture, path(fd), flags | O_NONBLOCK | O_CLOEXEC);
             return result < 0 ? -Posix.errno(capture) : result;
+        } catch (Throwable e) {
+            throw Posix.unexpected(e);
+        }
+    }
+
+    /** Changes the mode of what a descriptor stands for. */
+    static int changeMode(int fd, int mode) {
+        MemorySegment capture = Posix.capture();
+        try {
+            return (int) FCHMOD.invokeExact(capture, fd, mode) == 0 ? 0 : -Posix.errno(capture);
         } catch (Throwable e) {
             throw Posix.unexpected(e);
         }

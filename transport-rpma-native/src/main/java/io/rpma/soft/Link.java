@@ -42,8 +42,8 @@ final class Link {
         int[] ends = new int[2];
         int result = Sockets.socketPair(ends);
         if (result < 0) {
-            throw SoftLog.failure(RpmaError.PROVIDER, -result, "socketpair failed: " + Posix.strerror(-result)
-                + "; the limit of open files is " + Posix.softLimit(Posix.RLIMIT_NOFILE) + " (ulimit -n)", null);
+            throw OpenFiles.areExhausted(-result) ? OpenFiles.failure(-result, "a link to another process cannot be made")
+                : SoftLog.failure(RpmaError.PROVIDER, -result, "socketpair failed: " + Posix.strerror(-result), null);
         }
         return new Link(ends[0], ends[1]);
     }
@@ -86,8 +86,14 @@ final class Link {
         return message.send(fd);
     }
 
-    ControlMessage receive(ControlMessage.Incoming incoming) {
-        return ControlMessage.receive(fd, incoming);
+    /** Reads a message, and leaves it where it is until {@link #take()}. */
+    ControlMessage peek(ControlMessage.Incoming incoming) {
+        return ControlMessage.peek(fd, incoming);
+    }
+
+    /** Removes the message that has been read. */
+    void take() {
+        Sockets.takeMessage(fd);
     }
 
     /** Returns whether the other end is closed. */

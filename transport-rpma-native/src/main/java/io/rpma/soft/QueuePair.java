@@ -134,6 +134,7 @@ final class QueuePair {
 
     // Of whoever executes.
     private long found;
+    private long ahead;
     private long remotePosition;
     private long remoteConsumed;
     // Odd while it executes: for the threads of this process, which do not believe the word that a peer could write to.
@@ -496,6 +497,7 @@ final class QueuePair {
             Memory.fullFence();
             if (delivered) {
                 remoteReceiveDoorbell.ring();
+                lookAhead();
             }
             if (completed) {
                 ownDoorbell.ring();
@@ -504,6 +506,9 @@ final class QueuePair {
         if (status == REM_ACCESS_ERR) {
             // The peer's queue pair breaks as well: it learns of it by polling.
             Memory.putIntVolatile(remoteBase + Half.FAULT, Half.BROKEN);
+            if (remoteSharesQueue) {
+                markReady();
+            }
             Memory.fullFence();
             remoteDoorbell.ring();
             if (remoteReceiveDoorbell != remoteDoorbell) {
@@ -653,6 +658,16 @@ final class QueuePair {
     private void lookAgain() {
         lookDue = true;
         resume();
+    }
+
+    /** Tells the completion queue that the peer's queue pair shares with others that it has something. */
+    private void markReady() {
+        // The number there is another queue pair's once the peer has closed.
+        enter(RegionTable.NO_REGION);
+        if (Memory.getIntAcquire(remoteBase + Half.STATE) == Half.READY) {
+            remoteShared.markReady(remoteSharedIndex);
+        }
+        leave();
     }
 
     /** Tells the peer that no receive has been found for so long that some may be lost. */
@@ -979,11 +994,28 @@ final class QueuePair {
         return REM_OP_ERR;
     }
 
+    /**
+     * Finds the receive for the next message, after the peer has been told of the present one, so that its entry is in this
+     * processor's cache when it is needed. It is only a hint; {@link SharedReceives#take} fails if it has been taken since.
+     */
+    private void lookAhead() {
+        if (remoteShared != null) {
+            ahead = remoteShared.find();
+        } else {
+            ahead = Memory.getLongAcquire(
+                remoteReceives + (remotePosition & remoteReceiveMask) * ReceiveEntry.SIZE + ReceiveEntry.STATE);
+        }
+    }
+
     /** Returns the address of a posted receive, 0 if there is none. */
     private long findReceive() {
         if (remoteShared != null) {
-            // Whoever is about to wait does not rely on a hint that others can overwrite.
-            found = announcement == NO_RECEIVE ? remoteShared.search() : remoteShared.find();
+            found = ahead;
+            ahead = 0;
+            if (found == 0) {
+                // Whoever is about to wait does not rely on a hint that others can overwrite.
+                found = announcement == NO_RECEIVE ? remoteShared.search() : remoteShared.find();
+            }
             return found == 0 ? 0 : remoteShared.entry(found);
         }
         long entry = remoteReceives + (remotePosition & remoteReceiveMask) * ReceiveEntry.SIZE;

@@ -44,13 +44,13 @@ final class RemoteEnd {
      * @param receiveEvent the descriptor of its own receive completion queue, or {@code null}
      * @param neighbour the other end itself if it is in this process, otherwise {@code null}
      */
-    RemoteEnd(LocalProcess local, RemoteProcess process, long half, EndDescription end, SharedReceives shared, EventFd event,
-            EventFd receiveEvent, QueuePair neighbour) {
+    RemoteEnd(LocalProcess local, RemoteProcess process, long half, EndDescription end, SharedReceives shared, EventPipe event,
+            EventPipe receiveEvent, QueuePair neighbour) {
         this(local, process, half, null, end, shared, event, receiveEvent, neighbour);
     }
 
     private RemoteEnd(LocalProcess local, RemoteProcess process, long half, HalfMemory tombstone, EndDescription end,
-            SharedReceives shared, EventFd event, EventFd receiveEvent, QueuePair neighbour) {
+            SharedReceives shared, EventPipe event, EventPipe receiveEvent, QueuePair neighbour) {
         this.neighbour = neighbour;
         this.process = process;
         this.half = half;
@@ -71,9 +71,9 @@ final class RemoteEnd {
     /** Creates the view of an end that was closed before this one has looked: it takes nothing. */
     static RemoteEnd closed(LocalProcess local, RemoteProcess process, EndDescription end) throws RpmaException {
         HalfMemory tombstone = local.self().newHalf((int) Half.size(1, 1));
-        EventFd event;
+        EventPipe event;
         try {
-            event = EventFd.create();
+            event = EventPipe.create();
         } catch (RpmaException e) {
             tombstone.release();
             throw e;

@@ -108,7 +108,7 @@ final class RemoteProcess {
     private record Gone(int kind, int id) {
     }
 
-    private record QueueFiles(SharedMemory posted, SharedMemory memory, EventFd event) {
+    private record QueueFiles(SharedMemory posted, SharedMemory memory, EventPipe event) {
         void release() {
             posted.release();
             memory.release();
@@ -456,16 +456,19 @@ final class RemoteProcess {
     // ---- what comes
 
     /**
-     * Reads what the link has brought. What this process has too few descriptors left for stays in the link, and is read when
-     * something of it is needed.
+     * Reads what the link has brought. What this process has too few descriptors or too little memory left for stays in the link,
+     * and is read when something of it is needed.
      *
-     * @return 0, or {@code EMFILE} if something stayed
+     * @return 0, or if something stayed, an {@code errno} for {@link Shortage#failure}
      */
     synchronized int read() {
         ControlMessage.Incoming incoming = Scratch.get().incoming();
         for (int i = 0; i < MOST_READ && !closed && !broken && link != null; i++) {
-            ControlMessage message = link.receive(incoming);
+            ControlMessage message = link.peek(incoming);
             if (message == null) {
+                if (incoming.result == -Posix.EINVAL) {
+                    link.take();
+                }
                 if (incoming.result == -Posix.EINTR || incoming.result == -Sockets.ECONNRESET) {
                     continue;
                 }
@@ -480,8 +483,14 @@ final class RemoteProcess {
                 }
                 return 0;
             }
-            take(message);
-            message.closeAttachments();
+            try {
+                take(message);
+            } catch (RpmaException e) {
+                return e.errno();
+            } finally {
+                message.closeAttachments();
+            }
+            link.take();
         }
         return 0;
     }
@@ -489,7 +498,8 @@ final class RemoteProcess {
     /**
      * Reads the link if it has not brought yet what an end of a connection of the other process needs.
      *
-     * @throws RpmaException if this process has too few descriptors left to receive it, with the errno {@code EMFILE}
+     * @throws RpmaException if this process has too few descriptors left to receive it, with the errno {@code EMFILE}, or too
+     *     little memory to map it
      */
     synchronized void fetch(EndDescription end) throws RpmaException {
         if (hasAll(end)) {
@@ -497,7 +507,7 @@ final class RemoteProcess {
         }
         int shortage = read();
         if (shortage != 0 && !hasAll(end)) {
-            throw OpenFiles.failure(shortage, "memory that process " + pid + " shares cannot be received");
+            throw Shortage.failure(shortage, "memory that process " + pid + " shares cannot be received");
         }
     }
 
@@ -511,26 +521,52 @@ final class RemoteProcess {
         SoftLog.violation("process " + pid + " sent " + what);
     }
 
-    private void take(ControlMessage message) {
+    /** Takes what a message brings: all of it, or nothing if an exception is thrown. */
+    private void take(ControlMessage message) throws RpmaException {
         if (message.type() == ControlMessage.GONE) {
             while (message.body().remaining() >= 8) {
                 takeGone(message.body().getInt(), message.body().getInt());
             }
         } else if (message.type() == ControlMessage.SHARED && message.version() == ControlMessage.VERSION) {
-            ControlMessage.Attachment shared = message.takeFirst();
-            while (shared != null && !broken) {
-                if (!take(shared, message)) {
-                    violated("shared memory of kind " + shared.kind() + " that makes no sense");
+            List<ControlMessage.Attachment> taken = new ArrayList<>();
+            boolean done = false;
+            try {
+                ControlMessage.Attachment shared = message.takeFirst();
+                while (shared != null && !broken) {
+                    if (take(shared, message)) {
+                        taken.add(shared);
+                    } else {
+                        violated("shared memory of kind " + shared.kind() + " that makes no sense");
+                    }
+                    shared = message.takeFirst();
                 }
-                shared = message.takeFirst();
+                done = true;
+            } finally {
+                if (!done) {
+                    taken.forEach(this::giveBack);
+                }
             }
         } else {
             violated("a message of type " + message.type() + " on a link");
         }
     }
 
+    /** Undoes what has been taken of a message that is to be read again. */
+    private void giveBack(ControlMessage.Attachment shared) {
+        switch (shared.kind()) {
+            case ControlMessage.TABLE -> {
+                table.release();
+                table = null;
+                tableAddress = 0;
+            }
+            case ControlMessage.QUEUE -> queueFiles.remove(shared.id()).release();
+            case ControlMessage.RANGE -> ranges.remove(shared.id()).release();
+            default -> slabs.remove(shared.id()).release();
+        }
+    }
+
     /** Takes one attachment, whose descriptor is used up. Returns whether all is well. */
-    private boolean take(ControlMessage.Attachment shared, ControlMessage message) {
+    private boolean take(ControlMessage.Attachment shared, ControlMessage message) throws RpmaException {
         Map<Integer, SharedMemory> target;
         switch (shared.kind()) {
             case ControlMessage.TABLE:
@@ -569,30 +605,44 @@ final class RemoteProcess {
     }
 
     /** Maps what came, if that is within the limits; {@code null} if not. The descriptor is used up. */
-    private SharedMemory open(ControlMessage.Attachment shared, boolean writable) {
+    private SharedMemory open(ControlMessage.Attachment shared, boolean writable) throws RpmaException {
         return SharedMemory.open(shared.fd(), shared.size(), writable, account);
     }
 
     private boolean takeQueue(ControlMessage.Attachment queue, ControlMessage.Attachment receives,
-            ControlMessage.Attachment doorbell) {
-        EventFd event = doorbell == null ? null : EventFd.open(doorbell.fd());
-        SharedMemory memory = open(queue, true);
-        SharedMemory posted = receives == null ? null : open(receives, false);
-        if (memory == null || posted == null || event == null && doorbell != null || queueFiles.containsKey(queue.id())
-            || receiveQueues.containsKey(queue.id())) {
-            if (memory != null) {
-                memory.release();
+            ControlMessage.Attachment doorbell) throws RpmaException {
+        EventPipe event = null;
+        SharedMemory memory = null;
+        SharedMemory posted = null;
+        boolean complete = false;
+        try {
+            memory = open(queue, true);
+            posted = receives == null ? null : open(receives, false);
+            event = doorbell == null ? null : EventPipe.open(doorbell.fd());
+            complete = memory != null && posted != null && (event != null || doorbell == null)
+                && !queueFiles.containsKey(queue.id()) && !receiveQueues.containsKey(queue.id());
+            if (complete) {
+                queueFiles.put(queue.id(), new QueueFiles(posted, memory, event));
             }
-            if (posted != null) {
-                posted.release();
+            return complete;
+        } finally {
+            if (doorbell != null) {
+                Posix.close(doorbell.fd());
             }
-            if (event != null) {
-                event.release();
+            if (!complete) {
+                release(memory);
+                release(posted);
+                if (event != null) {
+                    event.release();
+                }
             }
-            return false;
         }
-        queueFiles.put(queue.id(), new QueueFiles(posted, memory, event));
-        return true;
+    }
+
+    private static void release(SharedMemory memory) {
+        if (memory != null) {
+            memory.release();
+        }
     }
 
     private void takeGone(int kind, int id) {
@@ -680,7 +730,7 @@ final class RemoteProcess {
                 // Sent before anybody could know the key.
                 int shortage = read();
                 if (shortage != 0 && !ranges.containsKey(entry.range())) {
-                    SoftLog.violation(OpenFiles.failure(shortage, "a memory region of process " + pid + " cannot be reached")
+                    SoftLog.warn(Shortage.failure(shortage, "a memory region of process " + pid + " cannot be reached")
                         .getMessage());
                     return null;
                 }

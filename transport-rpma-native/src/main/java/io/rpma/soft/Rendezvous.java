@@ -31,7 +31,7 @@ import java.util.concurrent.atomic.AtomicLong;
 /**
  * Finds the listener of an address. Within a network namespace, a listener at an address and port has a Unix socket whose name
  * is made of both and of its user, and a second one of the same name that only shows that it is there. Where there is none of
- * that name, a TCP connection to the address tells who is there, if anybody.
+ * that name, a TCP connection to the address tells who is there, if anybody: a listener says so, and the client says nothing.
  *
  * <p>Any process may take any such name. So a name says nothing of who has it: the kernel does ({@link User}), and a listener of
  * another user is passed over, as if it were not there, as long as there is another name to be tried.
@@ -54,6 +54,8 @@ final class Rendezvous {
     private static final int NAMES_TRIED_IN_VAIN = 1;
     private static final long IN_VAIN_NANOS = 1_000_000_000L;
     private static final long WARNING_NANOS = 60_000_000_000L;
+    /** How long a TCP listener has to say that it is one of this provider, which says so as soon as it has accepted. */
+    private static final long HELLO_NANOS = 1_000_000_000L;
     private static final int FIRST_PORT = 32_768;
     private static final int PORTS = 65_536 - FIRST_PORT;
     private static final InetAddress ANY_4 = Sockets.toAddress(new byte[4]);
@@ -356,7 +358,7 @@ final class Rendezvous {
     }
 
     /**
-     * Asks by TCP who listens at an address.
+     * Finds out by TCP who listens at an address.
      *
      * @return the name of its Unix socket, or {@code null} if nobody listens
      */
@@ -378,7 +380,8 @@ final class Rendezvous {
             if (result < 0) {
                 throw unreachable(remote, -result);
             }
-            return listenerName(remote, askConnected(fd, deadline));
+            long patience = System.nanoTime() + HELLO_NANOS;
+            return listenerName(remote, hear(fd, deadline - patience < 0 ? deadline : patience));
         } finally {
             Posix.close(fd);
         }
@@ -390,13 +393,9 @@ final class Rendezvous {
             + " provider works within one host only; librpma is needed"), null);
     }
 
-    private Hello askConnected(int fd, long deadline) {
-        byte[] own = new Hello(ControlMessage.VERSION, process.host(), "").write();
+    /** Reads what a listener says of itself. Sends nothing: who listens may be an application that knows nothing of RPMA. */
+    private static Hello hear(int fd, long deadline) {
         long buffer = Scratch.get().messageAddress();
-        for (int i = 0; i < own.length; i++) {
-            Memory.putByte(buffer + i, own[i]);
-        }
-        Sockets.send(fd, buffer, own.length);
         byte[] answer = new byte[Hello.SIZE];
         int length = 0;
         while (length < answer.length && await(fd, (short) Sockets.EPOLLIN, deadline)) {
@@ -420,7 +419,8 @@ final class Rendezvous {
     private String listenerName(InetSocketAddress remote, Hello hello) throws RpmaException {
         if (hello == null) {
             throw SoftLog.failure(RpmaError.PROVIDER, "what listens at " + remote + " does not speak the software provider's"
-                + " protocol: it gave no valid answer in time");
+                + " protocol: most likely it is a TCP server. Both ends need RPMA; where one end cannot, tcp-proxy stands in"
+                + " between");
         }
         if (hello.version() != ControlMessage.VERSION) {
             throw SoftLog.failure(RpmaError.PROVIDER, "the listener at " + remote + " does not speak version "

@@ -118,8 +118,10 @@ final class SharedMemory {
      * @param writable whether this side writes to it
      * @param account what the sender makes this process map; this is added to it until the memory is released
      * @return the memory, or {@code null} if the file is not what it has to be; the reason is logged
+     * @throws RpmaException {@link RpmaError#NO_MEMORY} if this process has too little left to map it, which is not the sender's
+     *     fault
      */
-    static SharedMemory open(int fd, long size, boolean writable, MappingLimit.Account account) {
+    static SharedMemory open(int fd, long size, boolean writable, MappingLimit.Account account) throws RpmaException {
         boolean counted = false;
         SharedMemory memory = null;
         try {
@@ -144,6 +146,9 @@ final class SharedMemory {
                 return null;
             }
             long address = map(fd, size, writable);
+            if (Shortage.isOfMemory((int) -address)) {
+                throw Shortage.failure((int) -address, "shared memory of " + size + " bytes that came cannot be mapped");
+            }
             if (address < 0) {
                 SoftLog.violation("shared memory of " + size + " bytes cannot be mapped: "
                     + Posix.strerror((int) -address));
@@ -169,8 +174,9 @@ final class SharedMemory {
     }
 
     static RpmaException failed(int errno, String what, long size) {
-        return SoftLog.failure(RpmaError.NO_MEMORY, errno, what + " failed for " + size + " bytes of shared memory: "
-            + Posix.strerror(errno) + (errno == 24 ? "; raise the limit of open files (ulimit -n)" : ""), null);
+        String failed = what + " failed for " + size + " bytes of shared memory";
+        return OpenFiles.areExhausted(errno) ? OpenFiles.failure(errno, failed)
+            : SoftLog.failure(RpmaError.NO_MEMORY, errno, failed + ": " + Posix.strerror(errno), null);
     }
 
     long address() {

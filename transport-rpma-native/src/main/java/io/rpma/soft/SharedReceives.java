@@ -64,7 +64,7 @@ final class SharedReceives {
     private final long ring;
     private final long base;
     private final int capacity;
-    private final EventFd event;
+    private final EventPipe event;
     private int users;
 
     /**
@@ -75,7 +75,7 @@ final class SharedReceives {
      * @param capacity positions of the ring, a power of two
      * @param event the doorbell of its completion queue, or {@code null} if it has none, taken over
      */
-    SharedReceives(int id, SharedMemory posted, SharedMemory memory, int capacity, EventFd event) {
+    SharedReceives(int id, SharedMemory posted, SharedMemory memory, int capacity, EventPipe event) {
         this.id = id;
         this.posted = posted;
         this.memory = memory;

@@ -75,6 +75,8 @@ final class Sockets {
     private static final int IPPROTO_IPV6 = 41;
     private static final int IPV6_V6ONLY = 26;
     private static final int SCM_RIGHTS = 1;
+    private static final int SCM_PIDFD = 4;
+    private static final long CONTROL_HEADER = 16;
     private static final int MSG_PEEK = 2;
     private static final int MSG_CTRUNC = 8;
     private static final int MSG_TRUNC = 0x20;
@@ -409,32 +411,57 @@ final class Sockets {
         } catch (Throwable e) {
             throw Posix.unexpected(e);
         }
+        boolean foreign = readControl(scratch.control(), Memory.getLong(header + Scratch.HEADER_CONTROL_LENGTH), descriptors);
         int count = 0;
-        long control = scratch.control();
-        if (Memory.getLong(header + Scratch.HEADER_CONTROL_LENGTH) >= 16 && Memory.getInt(control + 8) == SOL_SOCKET
-            && Memory.getInt(control + 12) == SCM_RIGHTS) {
-            count = (int) (Memory.getLong(control) - 16) / 4;
-            for (int i = 0; i < count; i++) {
-                descriptors[i] = Memory.getInt(control + 16 + 4L * i);
-            }
-        }
-        if (count < descriptors.length) {
-            descriptors[count] = -1;
+        while (descriptors[count] >= 0) {
+            count++;
         }
         int flags = Memory.getInt(header + Scratch.HEADER_FLAGS);
         // No byte says the end of the connection, unless descriptors came: then it is an empty message, which nobody sends.
-        boolean empty = received == 0 && count > 0;
-        if ((flags & (MSG_TRUNC | MSG_CTRUNC)) == 0 && !empty) {
+        boolean wrong = foreign || received == 0 && count > 0;
+        if ((flags & (MSG_TRUNC | MSG_CTRUNC)) == 0 && !wrong) {
             return (int) received;
         }
         // The kernel leaves out the descriptors that it has no number for.
-        boolean incomplete = !empty && (flags & MSG_TRUNC) == 0 && count < MAX_EXPECTED;
+        boolean incomplete = !wrong && (flags & MSG_TRUNC) == 0 && count < MAX_EXPECTED;
         boolean exhausted = incomplete && !hasFreeDescriptor(fd);
         for (int i = 0; i < count; i++) {
             Posix.close(descriptors[i]);
         }
         descriptors[0] = incomplete ? INCOMPLETE : -1;
         return exhausted ? -EMFILE : -Posix.EINVAL;
+    }
+
+    /**
+     * Takes the descriptors out of the control messages that the kernel has put beside a message.
+     *
+     * @param length of all control messages, in bytes
+     * @param descriptors receives the descriptors; -1 behind the last
+     * @return whether the kernel has added something else, because of an option of the socket that this process has not set. A
+     *     link is one open file of both processes; the other one can set options such as {@code SO_PASSCRED}
+     */
+    private static boolean readControl(long control, long length, int[] descriptors) {
+        boolean foreign = false;
+        int count = 0;
+        long end = control + length;
+        long next = control;
+        while (end - next >= CONTROL_HEADER) {
+            long size = Memory.getLong(next);
+            int type = Memory.getInt(next + 8) == SOL_SOCKET ? Memory.getInt(next + 12) : 0;
+            if (type == SCM_RIGHTS) {
+                for (long at = next + CONTROL_HEADER; at - next < size; at += 4) {
+                    descriptors[count++] = Memory.getInt(at);
+                }
+            } else {
+                foreign = true;
+                if (type == SCM_PIDFD && size >= CONTROL_HEADER + 4) {
+                    Posix.close(Memory.getInt(next + CONTROL_HEADER));
+                }
+            }
+            next += (Math.max(size, CONTROL_HEADER) + 7) / 8 * 8;
+        }
+        descriptors[count] = -1;
+        return foreign;
     }
 
     private static boolean hasFreeDescriptor(int fd) {

@@ -25,6 +25,7 @@ import io.rpma.RemoteMemoryRegion;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.RpmaLog;
+import io.rpma.posix.DescriptorWait;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 
@@ -37,7 +38,7 @@ final class SoftConnection implements Connection {
     private final QueuePair queuePair;
     private final ControlSocket control;
     private final ConnectionEvent failure;
-    private final EventFd failed;
+    private final EventPipe failed;
     private final boolean active;
     private final InetSocketAddress localAddress;
     private final InetSocketAddress remoteAddress;
@@ -95,7 +96,7 @@ final class SoftConnection implements Connection {
         this.localAddress = localAddress;
         this.remoteAddress = remoteAddress;
         this.failure = failure;
-        failed = EventFd.create();
+        failed = EventPipe.create();
         failed.signal();
     }
 
@@ -257,6 +258,7 @@ final class SoftConnection implements Connection {
             return;
         }
         closed = true;
+        DescriptorWait.closing(eventFd());
         if (control != null) {
             peer.removeControl(control);
         }

@@ -18,6 +18,7 @@ import io.rpma.Endpoint;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.RpmaLog;
+import io.rpma.posix.DescriptorWait;
 import io.rpma.posix.Posix;
 import java.net.Inet6Address;
 import java.net.InetAddress;
@@ -536,6 +537,7 @@ final class SoftEndpoint implements Endpoint {
             return;
         }
         closed = true;
+        DescriptorWait.closing(fd());
         Posix.close(beacon);
         Posix.close(unix);
         Posix.close(tcp);

@@ -26,7 +26,7 @@
  * where nothing is committed), of its shared receive queues, and of the halves of its connections. A file is sent before
  * anything that refers to it. Address ranges share files, so that these are few, and a link has room for all of them at once;
  * what it has no room for, because the other process does not read, follows when that process has read. A connection then costs
- * one socket, whose end tells of the peer's death, one doorbell ({@link io.rpma.soft.EventFd}), and a slot of memory that both
+ * one socket, whose end tells of the peer's death, one doorbell ({@link io.rpma.soft.EventPipe}), and a slot of memory that both
  * sides have mapped already. The slot is used anew when both sides have let go of it ({@link io.rpma.soft.HalfMemory}); all of it
  * is unmapped a second after the last connection, or at once when the other process is gone.
  *
@@ -65,8 +65,9 @@
  * of another user is rejected before anything of it is read. What a listener has not agreed to is bounded ({@link
  * io.rpma.soft.SoftEndpoint}): the clients that it waits for, the time that each has, and what one call does.
  *
- * <p>A process that runs out of descriptors blames nobody: a message whose descriptors it cannot receive stays in its socket, a
- * client that it cannot accept stays in the kernel's queue, and the call fails with {@code EMFILE}.
+ * <p>A process that runs out of descriptors or addresses blames nobody: a message whose descriptors it cannot receive, or whose
+ * memory it cannot map, stays in its socket, a client that it cannot accept stays in the kernel's queue, and the call fails with
+ * {@code EMFILE} or {@code ENOMEM}.
  *
  * <p>A shared receive queue is the one memory that several other processes write to, and so can write over what the others have
  * written. It is two files. What says where messages go, the posted receives, is written by the owner alone: the kernel lets

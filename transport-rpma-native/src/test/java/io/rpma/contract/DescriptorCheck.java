@@ -17,6 +17,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.extension.AfterAllCallback;
@@ -37,9 +38,10 @@ final class DescriptorCheck implements BeforeAllCallback, AfterAllCallback {
     @Override
     public void beforeAll(ExtensionContext context) throws Exception {
         if (!warm) {
-            // What a provider opens once for the life of the process, it opens with its first connection.
+            // What is opened once for the life of the process, is opened with the first connection, or the first wait.
             try (Pair pair = Pair.with().connect()) {
                 pair.exchange();
+                pair.client.waitForEvent(Duration.ofNanos(1));
             }
             warm = true;
         }

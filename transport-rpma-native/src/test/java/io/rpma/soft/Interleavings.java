@@ -246,7 +246,7 @@ final class Interleavings implements AutoCloseable {
             ends.server.completionQueue().consumeEvent();
             ends.client.close();
             int closing = ends.server.completionQueue().fd();
-            EventFd next = EventFd.create();
+            EventPipe next = EventPipe.create();
             AtomicInteger times = at("failing", () -> {
                 ends.server.close();
                 assertFalse(Libc.isPipe(closing), "the descriptor is not closed");

@@ -114,7 +114,7 @@ class MappingLimitTest {
 
     /** A hole of a file of huge pages cannot be filled when there are no free ones: whoever touches it is killed. */
     @Test
-    void aFileThatCouldEndThisProcessIsNotMapped() {
+    void aFileThatCouldEndThisProcessIsNotMapped() throws Exception {
         MappingLimit limit = MappingLimit.ofKernel();
         int ordinary = Libc.memfdCreate("rpma-test");
         assertEquals(0, Libc.ftruncate(ordinary, Posix.PAGE_SIZE));

@@ -102,6 +102,38 @@ class OpenFilesTest {
         }
     }
 
+    /** The memory of both processes has been shared by the first connection: what is missing now is one for the doorbell. */
+    @Test
+    void aFurtherClientWaitsUntilTheListenerCanOpenItsDoorbell() throws Exception {
+        InetSocketAddress listener = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+        try (Connection first = station.peer.newConnectionRequest(listener, null).connect(null)) {
+            assertEquals("request", order("take"));
+            assertEquals("accepted", order("accept"));
+            Station.expect(ConnectionEvent.ESTABLISHED, first);
+            try (Connection next = station.peer.newConnectionRequest(listener, null).connect(null)) {
+                assertEquals("request", orderUntilThereAreEnough("next"));
+                assertEquals("accepted", order("accept"));
+                Station.expect(ConnectionEvent.ESTABLISHED, next);
+            }
+        }
+    }
+
+    @Test
+    void aListenerIsNotBlamedForADoorbellThatItsFurtherClientCannotOpen() throws Exception {
+        try (Endpoint endpoint = station.listen()) {
+            assertEquals("requested", order("connect " + endpoint.localAddress().getPort()));
+            try (Connection first = Station.awaitRequest(endpoint, null).connect(null)) {
+                assertEquals("ESTABLISHED", order("await"));
+                Station.expect(ConnectionEvent.ESTABLISHED, first);
+                assertEquals("requested", order("connect " + endpoint.localAddress().getPort()));
+                try (Connection next = Station.awaitRequest(endpoint, null).connect(null)) {
+                    assertEquals("ESTABLISHED", orderUntilThereAreEnough("event"));
+                    Station.expect(ConnectionEvent.ESTABLISHED, next);
+                }
+            }
+        }
+    }
+
     @Test
     void aClientThatLeavesMeanwhileIsForgotten() throws Exception {
         InetSocketAddress listener = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);

@@ -152,6 +152,37 @@ class RemoteProcessTest {
         assertAlive();
     }
 
+    /** A message brings both files; it stays in the link as long as one of them finds no room, and nobody is to blame. */
+    @Test
+    void whatThereAreNoAddressesForIsMappedLater() throws Exception {
+        Range small = newFile();
+        long size = there.mappings().mostBytesEach() / 2;
+        Range large = Range.create(files.size() + 1, size);
+        files.add(large);
+        control.announce(List.of(small, large), true);
+        List<Long> taken = new ArrayList<>();
+        try {
+            long address = reserve(size);
+            while (address > 0) {
+                taken.add(address);
+                address = reserve(size);
+            }
+            assertEquals(Posix.ENOMEM, toHere.read());
+            assertEquals(0, toHere.rangeCount());
+            assertAlive();
+        } finally {
+            taken.forEach(address -> Posix.munmap(address, size));
+        }
+        assertEquals(0, toHere.read());
+        assertEquals(2, toHere.rangeCount());
+        assertEquals(RegionTable.SIZE + size + Posix.PAGE_SIZE, there.mappings().bytes());
+        assertAlive();
+    }
+
+    private static long reserve(long size) {
+        return Posix.mmap(0, size, 0, Posix.MAP_PRIVATE | Posix.MAP_ANONYMOUS | Posix.MAP_NORESERVE, -1, 0);
+    }
+
     /** Two files of half of what one process may have mapped are too much, because its table is mapped as well. */
     @Test
     void aProcessThatWantsTooMuchMappedLosesItsConnections() throws Exception {

@@ -24,6 +24,8 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -87,5 +89,29 @@ class StrangeListenerTest {
         RpmaException failure = connect("HTTP/1.1 400 Bad Request\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
         assertEquals(RpmaError.PROVIDER, failure.error());
         assertTrue(failure.getMessage().contains("does not speak"), failure.getMessage());
+    }
+
+    /** Such a server waits for what its client says, and must not get anything. */
+    @Test
+    void aSilentServerIsSentNothingAndNotWaitedFor() throws Exception {
+        RpmaProvider provider = SoftProvider.instance();
+        InetAddress loopback = InetAddress.getLoopbackAddress();
+        CompletableFuture<byte[]> received = new CompletableFuture<>();
+        try (ServerSocket listener = new ServerSocket(0, 1, loopback);
+                Peer peer = provider.localDevice(loopback).newPeer();
+                // Longer than this test may take.
+                ConnectionConfig config = provider.newConnectionConfig().timeoutMillis(100_000)) {
+            Thread.ofPlatform().daemon().start(() -> {
+                try (Socket client = listener.accept()) {
+                    received.complete(client.getInputStream().readAllBytes());
+                } catch (IOException e) {
+                    received.completeExceptionally(e);
+                }
+            });
+            RpmaException failure = assertThrows(RpmaException.class, () ->
+                peer.newConnectionRequest(new InetSocketAddress(loopback, listener.getLocalPort()), config));
+            assertTrue(failure.getMessage().contains("most likely it is a TCP server"), failure.getMessage());
+            assertEquals(0, received.get(20, TimeUnit.SECONDS).length);
+        }
     }
 }

@@ -178,6 +178,9 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         if (registration != null) {
             handle().registration = null;
             handle().readTask = null;
+            if (open && pair() != null) {
+                pair().leave();
+            }
             registration.cancel();
         }
     }
@@ -189,7 +192,8 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
 
     /** An RDMA connection's own address follows from its route, and its port cannot be chosen. */
     private static void requireNoLocalPort(SocketAddress address) {
-        if (address instanceof InetSocketAddress inet && inet.getPort() != 0) {
+        InetSocketAddress inet = SocketAddresses.requireBindable(address);
+        if (inet.getPort() != 0) {
             throw new ChannelException("the local port " + inet.getPort() + " cannot be chosen: the address and the port of"
                 + " an outgoing RDMA connection follow from its route; bind to port 0, or do not bind");
         }
@@ -299,7 +303,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
                         close(voidPromise());
                     }
                 });
-                prepare(address, timeoutMillis > 0 ? timeoutMillis : Integer.MAX_VALUE);
+                prepare(SocketAddresses.withoutName(address), timeoutMillis > 0 ? timeoutMillis : Integer.MAX_VALUE);
             } catch (Throwable t) {
                 promise.tryFailure(annotateConnectException(t, remoteAddress));
                 closeIfClosed();
@@ -368,6 +372,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
                 QueuePair created = prepared.connect(connectAddress);
                 created.listener(this);
                 dialled(created);
+                created.enter(eventLoop());
                 registration.submit(RpmaIoOps.OPEN);
             } catch (RpmaException e) {
                 failConnectAndClose(ConnectFailure.prepare(e, connectAddress));
@@ -384,7 +389,8 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         }
 
         private void failConnectAndClose(Throwable cause) {
-            failConnect(annotateConnectException(cause, connectAddress));
+            // A timeout names the address already, and applications tell it from other failures by its type.
+            failConnect(cause instanceof ConnectTimeoutException ? cause : annotateConnectException(cause, connectAddress));
             close(voidPromise());
         }
 
@@ -435,6 +441,19 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         }
 
         @Override
+        public final void failed() {
+            close(voidPromise());
+            closeForcibly();
+        }
+
+        @Override
+        public final void posted() {
+            if (registration != null && pair().awaitsCompletions()) {
+                registration.submit(RpmaIoOps.HOT);
+            }
+        }
+
+        @Override
         public final void flushed() {
             IoRegistration current = registration;
             eventLoop().schedule(() -> {
@@ -452,6 +471,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
             wasRegistered = true;
             readTask = new ReadTask();
             if (pair() != null) {
+                pair().enter(eventLoop());
                 with.submit(RpmaIoOps.OPEN);
                 if (pair().isFlushed()) {
                     flushed();
@@ -528,6 +548,12 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         }
 
         @Override
+        public final boolean awaitsCompletions() {
+            QueuePair current = pair();
+            return current != null && current.awaitsCompletions();
+        }
+
+        @Override
         public final int poll(WorkCompletions batch) {
             QueuePair current = pair();
             return current != null ? current.poll(batch) : 0;
@@ -537,7 +563,8 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         protected void flush0() {
             super.flush0();
             if (registration != null && active) {
-                registration.submit(RpmaIoOps.HOT);
+                pair().takeSent();
+                posted();
             }
         }
 

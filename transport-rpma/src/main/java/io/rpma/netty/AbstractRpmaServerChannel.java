@@ -14,6 +14,7 @@
 package io.rpma.netty;
 
 import io.netty.channel.AbstractChannel;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelConfig;
 import io.netty.channel.ChannelMetadata;
 import io.netty.channel.ChannelOutboundBuffer;
@@ -23,7 +24,9 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.IoRegistration;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.ServerChannel;
+import io.netty.util.NetUtil;
 import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.Promise;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 import io.rpma.CompletionQueue;
@@ -34,17 +37,26 @@ import io.rpma.Rpma;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
 import io.rpma.WorkCompletions;
+import java.io.IOException;
+import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
-import java.nio.channels.UnresolvedAddressException;
+import java.nio.ByteBuffer;
+import java.nio.channels.AlreadyBoundException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /** What every server channel of this transport has, whatever its children speak: listening, accepting, a backlog. */
@@ -53,21 +65,33 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
     private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
     /** A client that has been silent for so long may lose its place in a full backlog: an answer takes one round trip. */
     private static final long SILENT_NANOS = 1_000_000_000L;
+    /** How long the others wait for the first child to be registered: it is answered and handed on meanwhile. */
+    private static final long FIRST_CHILD_MILLIS = 1_000;
 
     // In the order in which they were accepted.
     private final Set<PendingAccept> pending = new LinkedHashSet<>();
+    // What the application has not decided about, with the timer of each; no timer while the loop shuts down.
+    private final Map<RpmaConnectRequest, Optional<Future<?>>> undecided = new LinkedHashMap<>();
     private final ArrayDeque<AbstractRpmaChannel> accepted = new ArrayDeque<>();
     private volatile Fabric fabric;
     private ConnectionConfig connectionConfig;
     private volatile Endpoint endpoint;
     private volatile InetSocketAddress local;
     private volatile boolean open = true;
+    /** What a client is told that the application did not decide about. */
+    private static final byte[] UNDECIDED = "the server could not decide".getBytes(StandardCharsets.US_ASCII);
     /** Requests that are taken at once: clients that are refused, however many come, do not keep the event loop. */
     static final int MAX_REQUESTS = 128;
 
+    private final Set<String> told = ConcurrentHashMap.newKeySet();
     private final LogLimit refusals = new LogLimit(System::nanoTime,
         task -> eventLoop().schedule(task, LogLimit.WINDOW_NANOS, TimeUnit.NANOSECONDS),
         count -> LOGGER.warn("{} more connections to {} were not accepted within a second.", count, local));
+
+    /** What the application decided about a client. */
+    private interface Decision {
+        void carryOut(Admission admission) throws RpmaException;
+    }
 
     AbstractRpmaServerChannel() {
         super(null);
@@ -89,6 +113,40 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
      */
     abstract QueuePair accept(Fabric fabric, ConnectionRequest request) throws RpmaException;
 
+    /** Whether connections can be made better once it is known which loops the children are registered with. */
+    boolean wantsChildLoops() {
+        return false;
+    }
+
+    /** It is known now which loops the children are registered with. Any thread. */
+    final void childLoopsKnown() {
+        if (eventLoop().inEventLoop()) {
+            handle().childLoopsKnown();
+            return;
+        }
+        try {
+            eventLoop().execute(() -> handle().childLoopsKnown());
+        } catch (RejectedExecutionException e) {
+            // The loop has ended, and this channel with it.
+            LOGGER.debug("{} accepts no more.", this, e);
+        }
+    }
+
+    /** Who decides about clients; {@code null} if all are accepted. */
+    RequestOptions requests() {
+        return null;
+    }
+
+    /**
+     * Takes a request in, for the application to decide about, or refuses it; on the loop.
+     *
+     * @param request used up by the answer, or if there is none by this call
+     * @return {@code null} if it was refused
+     */
+    Admission admit(Fabric fabric, ConnectionRequest request) throws RpmaException {
+        throw new UnsupportedOperationException("all clients are accepted");
+    }
+
     /** Creates the channel of an established connection. */
     abstract AbstractRpmaChannel newChild(QueuePair pair);
 
@@ -99,6 +157,11 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
     @Override
     protected AbstractUnsafe newUnsafe() {
         return new ServerUnsafe();
+    }
+
+    /** What has been told of options that have no effect on this channel or its children. */
+    final Set<String> told() {
+        return told;
     }
 
     /** Returns how often it may be logged that a client is not accepted. */
@@ -178,23 +241,38 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
 
     @Override
     protected void doBind(SocketAddress address) throws Exception {
-        InetSocketAddress inet = (InetSocketAddress) address;
-        if (inet.isUnresolved()) {
-            throw new UnresolvedAddressException();
+        InetSocketAddress inet = SocketAddresses.requireBindable(address);
+        if (endpoint != null) {
+            throw new AlreadyBoundException();
         }
         try {
             RpmaProvider provider = Rpma.provider();
-            InetAddress reachable = provider.reachable(inet.getAddress());
+            InetAddress reachable = provider.reachable(SocketAddresses.withoutName(inet.getAddress()));
             fabric = Fabric.of(provider.localDevice(reachable));
             RpmaByteBufAllocator.DEFAULT.prepare(fabric);
             connectionConfig = newConfig(fabric);
-            endpoint = fabric.peer().listen(new InetSocketAddress(reachable, inet.getPort()));
+            endpoint = listen(reachable, inet.getPort());
         } catch (RpmaException e) {
             dropUnusedConfig();
             throw ConnectFailure.bind(e, inet);
         }
         local = endpoint.localAddress();
         handle().registration.submit(RpmaIoOps.OPEN);
+    }
+
+    /** Listens; as with TCP, a wildcard takes connections to addresses of both families, unless IPv4 is to be used alone. */
+    private Endpoint listen(InetAddress address, int port) throws RpmaException {
+        if (address instanceof Inet4Address && address.isAnyLocalAddress() && !NetUtil.isIpV4StackPreferred()) {
+            try {
+                return fabric.peer().listen(new InetSocketAddress(SocketAddresses.WILDCARD_6, port));
+            } catch (RpmaException e) {
+                if (!ConnectFailure.isFamilyMissing(e)) {
+                    throw e;
+                }
+                LOGGER.debug("This host has no IPv6: {} listens to IPv4 alone.", this, e);
+            }
+        }
+        return fabric.peer().listen(new InetSocketAddress(address, port));
     }
 
     private void closeConfig() throws RpmaException {
@@ -225,6 +303,9 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         // A copy: each of them leaves the set.
         for (PendingAccept unfinished : new ArrayList<>(pending)) {
             unfinished.close();
+        }
+        for (RpmaConnectRequest request : new ArrayList<>(undecided.keySet())) {
+            handle().closed(request);
         }
         for (AbstractRpmaChannel child = accepted.poll(); child != null; child = accepted.poll()) {
             child.unsafe().closeForcibly();
@@ -268,17 +349,23 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
     }
 
     /** The channel as its event loop sees it. */
-    private final class ServerUnsafe extends AbstractUnsafe implements RpmaIoHandle, PendingAccept.Owner {
+    private final class ServerUnsafe extends AbstractUnsafe implements RpmaIoHandle, PendingAccept.Owner,
+            RpmaConnectRequest.Owner {
         private IoRegistration registration;
         private boolean readPending;
         private boolean readScheduled;
         private boolean reading;
+        // While a handler decides, the next request is taken when it returns.
+        private boolean asking;
         private final Runnable readTask = this::readScheduled;
         private final AcceptBackoff backoff = new AcceptBackoff();
         // Not null while nothing is accepted.
         private Future<?> pause;
         // Not null while the backlog is full of clients that may yet answer.
         private Future<?> roomTimer;
+        // While the first child is on its way to its loop.
+        private Future<?> firstTimer;
+        private boolean firstIsOver;
 
         @Override
         public void connect(SocketAddress remoteAddress, SocketAddress localAddress, ChannelPromise promise) {
@@ -368,16 +455,19 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         }
 
         private boolean hasRoom() {
-            return pending.size() + accepted.size() < Math.max(1, backlog());
+            return pending.size() + undecided.size() + accepted.size() < Math.max(1, backlog());
         }
 
         /** Whether there is room in the backlog, or can be made by giving up a client that does not answer. */
         private boolean mayAccept() {
+            if (waitsForFirst()) {
+                return false;
+            }
             if (hasRoom()) {
                 return true;
             }
-            if (pending.isEmpty() || accepted.size() >= Math.max(1, backlog())) {
-                // There is room when the application has read.
+            if (pending.isEmpty() || undecided.size() + accepted.size() >= Math.max(1, backlog())) {
+                // There is room when the application has read, or decided.
                 return false;
             }
             long silent = System.nanoTime() - pending.iterator().next().since();
@@ -391,6 +481,49 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
                 }, SILENT_NANOS - silent, TimeUnit.NANOSECONDS);
             }
             return false;
+        }
+
+        /**
+         * Whether the first child is on its way to its loop, which tells for which loops the others are made. For that they wait
+         * a moment, once in the life of this channel.
+         */
+        private boolean waitsForFirst() {
+            if (firstIsOver || pending.isEmpty() && accepted.isEmpty()) {
+                return false;
+            }
+            if (!wantsChildLoops() || eventLoop().isShuttingDown()) {
+                firstIsOver = true;
+                return false;
+            }
+            if (firstTimer == null) {
+                firstTimer = eventLoop().schedule(this::firstIsOver, FIRST_CHILD_MILLIS, TimeUnit.MILLISECONDS);
+            }
+            return true;
+        }
+
+        private void firstIsOver() {
+            firstIsOver = true;
+            if (firstTimer != null) {
+                firstTimer.cancel(false);
+                firstTimer = null;
+            }
+            if (!reading) {
+                // Otherwise the accepting goes on after the reading.
+                eventsReady();
+            }
+        }
+
+        /** What was prepared for the next child is not made for one of the loops. */
+        private void childLoopsKnown() {
+            if (!isOpen()) {
+                return;
+            }
+            try {
+                dropUnusedConfig();
+            } catch (RpmaException e) {
+                LOGGER.warn("The configuration of a connection to {} could not be deleted.", local, e);
+            }
+            firstIsOver();
         }
 
         /**
@@ -471,6 +604,10 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
                 roomTimer.cancel(false);
                 roomTimer = null;
             }
+            if (firstTimer != null) {
+                firstTimer.cancel(false);
+                firstTimer = null;
+            }
         }
 
         /** There are no means for another connection: its client must hear so, instead of waiting. */
@@ -490,11 +627,139 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         }
 
         private void accept(ConnectionRequest request) throws RpmaException {
+            RequestOptions options = requests();
+            RpmaRequestHandler handler = options == null ? null : options.handler();
+            if (handler != null) {
+                Admission admission = admit(fabric, request);
+                if (admission != null) {
+                    ask(handler, options.timeoutMillis(), new RpmaConnectRequest(this, admission, request.remoteAddress()));
+                }
+                return;
+            }
             QueuePair accepting = AbstractRpmaServerChannel.this.accept(fabric, request);
             if (accepting != null) {
-                PendingAccept unestablished = new PendingAccept(accepting, this);
-                pending.add(unestablished);
-                unestablished.watch(eventLoop());
+                await(new PendingAccept(accepting, this));
+            }
+        }
+
+        private void await(PendingAccept unestablished) {
+            pending.add(unestablished);
+            unestablished.watch(eventLoop());
+        }
+
+        // ---- the application decides ----
+
+        /** Has the application decide, at once or later; it counts against the backlog until then. */
+        private void ask(RpmaRequestHandler handler, int timeoutMillis, RpmaConnectRequest request) {
+            Future<?> timer = null;
+            if (!eventLoop().isShuttingDown()) {
+                // Otherwise destroy() is the bound.
+                timer = eventLoop().schedule(() -> overdue(request, timeoutMillis), timeoutMillis, TimeUnit.MILLISECONDS);
+            }
+            undecided.put(request, Optional.ofNullable(timer));
+            asking = true;
+            try {
+                handler.requested(request);
+            } catch (Throwable t) {
+                if (request.decide("refused, because its handler failed")) {
+                    refuse(request, UNDECIDED);
+                }
+                pipeline().fireExceptionCaught(t);
+            } finally {
+                asking = false;
+            }
+        }
+
+        private void overdue(RpmaConnectRequest request, int timeoutMillis) {
+            if (!eventLoop().inEventLoop()) {
+                // The channel has moved to another loop since this was scheduled.
+                eventLoop().execute(() -> overdue(request, timeoutMillis));
+                return;
+            }
+            if (request.decide("refused, because it was not decided within " + timeoutMillis + " ms")) {
+                if (refusals.admits()) {
+                    LOGGER.warn("The connection of {} to {} is refused, because the RPMA_REQUEST_HANDLER did not decide within"
+                        + " {} ms (RPMA_REQUEST_TIMEOUT_MILLIS).", request.remoteAddress(), local, timeoutMillis);
+                }
+                refuse(request, UNDECIDED);
+            }
+        }
+
+        /** The channel is being closed: the client hears so. */
+        private void closed(RpmaConnectRequest request) {
+            request.decide("rejected, because the server channel was closed");
+            carryOut(request, admission -> admission.reject(), null);
+        }
+
+        @Override
+        public Channel serverChannel() {
+            return AbstractRpmaServerChannel.this;
+        }
+
+        @Override
+        public Promise<Channel> newPromise() {
+            Promise<Channel> promise = eventLoop().newPromise();
+            promise.setUncancellable();
+            return promise;
+        }
+
+        @Override
+        public void accept(RpmaConnectRequest request, ByteBuffer privateData, Promise<Channel> promise) {
+            carryOut(request, admission -> await(new PendingAccept(admission.accept(privateData), this, promise)), promise);
+        }
+
+        @Override
+        public void refuse(RpmaConnectRequest request, byte[] reason) {
+            carryOut(request, admission -> {
+                RpmaMetrics.accepts().addRefused();
+                if (reason == null) {
+                    admission.reject();
+                } else {
+                    admission.refuse(reason);
+                }
+            }, null);
+        }
+
+        /** Carries out what was decided, on the loop, unless the channel has been closed. */
+        private void carryOut(RpmaConnectRequest request, Decision decision, Promise<Channel> promise) {
+            EventLoop loop = eventLoop();
+            if (!loop.inEventLoop()) {
+                try {
+                    loop.execute(() -> carryOut(request, decision, promise));
+                } catch (RejectedExecutionException e) {
+                    // The loop has ended, and has closed the channel.
+                    tell(promise, e);
+                }
+                return;
+            }
+            Optional<Future<?>> timer = undecided.remove(request);
+            if (timer == null) {
+                tell(promise, new ClosedChannelException());
+                return;
+            }
+            timer.ifPresent(future -> future.cancel(false));
+            try {
+                decision.carryOut(request.admission());
+            } catch (RpmaException | RuntimeException e) {
+                RpmaMetrics.accepts().addFailed();
+                LOGGER.debug("What was decided about {} could not be carried out.", request, e);
+                tell(promise, e);
+                if (isOpen() && e instanceof RpmaException failure && AcceptBackoff.isShortage(failure) && pause == null) {
+                    Throwable shortage = pause(failure, AcceptBackoff.PAUSE_MILLIS);
+                    if (shortage != null) {
+                        pipeline().fireExceptionCaught(shortage);
+                    }
+                }
+            }
+            if (!asking && isOpen() && hasRoom()) {
+                // There is room in the backlog, and the descriptor will not tell again what has come meanwhile.
+                eventLoop().execute(this::eventsReady);
+            }
+        }
+
+        private void tell(Promise<Channel> promise, Throwable failure) {
+            if (promise != null) {
+                promise.tryFailure(failure);
             }
         }
 
@@ -502,7 +767,17 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         public void established(PendingAccept accepting, QueuePair pair) {
             pending.remove(accepting);
             RpmaMetrics.accepts().addEstablished();
-            accepted.add(newChild(pair));
+            AbstractRpmaChannel child = newChild(pair);
+            if (accepting.promise() != null) {
+                // Before the pipeline of the child is made, so that listeners can say what is known of the client.
+                accepting.promise().trySuccess(child);
+                if (!isOpen()) {
+                    // A listener has closed this channel, and nobody would ever read the child.
+                    child.unsafe().closeForcibly();
+                    return;
+                }
+            }
+            accepted.add(child);
             if (wantsRead()) {
                 scheduleRead();
             }
@@ -512,6 +787,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         public void failed(PendingAccept accepting, String why) {
             pending.remove(accepting);
             LOGGER.debug("A connection to {} was not established: {}.", local, why);
+            tell(accepting.promise(), new IOException("the connection was not established: " + why));
             if (isOpen()) {
                 RpmaMetrics.accepts().addUnanswered();
                 // There is room in the backlog again, and the descriptor will not tell again what has come meanwhile.
@@ -558,6 +834,8 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
                     handle.incMessagesRead(1);
                     readPending = false;
                     pipeline.fireChannelRead(child);
+                    // Registered by now, or nobody knows when it will be.
+                    firstIsOver = true;
                 } while (handle.continueReading());
                 handle.readComplete();
                 pipeline.fireChannelReadComplete();

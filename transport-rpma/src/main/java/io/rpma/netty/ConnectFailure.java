@@ -25,6 +25,7 @@ import java.net.NoRouteToHostException;
 /** Turns what the provider says of an address into the exceptions that users of sockets know. */
 final class ConnectFailure {
     private static final int EACCES = 13;
+    private static final int EAFNOSUPPORT = 97;
     private static final int EADDRINUSE = 98;
     private static final int EADDRNOTAVAIL = 99;
     private static final int ENETUNREACH = 101;
@@ -33,6 +34,11 @@ final class ConnectFailure {
     private static final int EHOSTUNREACH = 113;
 
     private ConnectFailure() {
+    }
+
+    /** Whether listening on an address failed because this host has no addresses of its family. */
+    static boolean isFamilyMissing(RpmaException e) {
+        return e.errno() == EAFNOSUPPORT || e.errno() == EADDRNOTAVAIL;
     }
 
     /** Why listening on an address failed. */
@@ -60,6 +66,9 @@ final class ConnectFailure {
 
     /** Why a connection that was asked for did not come about. */
     static IOException event(ConnectionEvent event, IOException broken) {
+        if (broken instanceof RpmaRefusedException) {
+            return broken;
+        }
         return switch (event) {
             case REJECTED -> new ConnectException("Connection refused");
             case UNREACHABLE -> new NoRouteToHostException("No route to host");

@@ -15,6 +15,7 @@ package io.rpma.netty;
 
 import io.netty.channel.ConnectTimeoutException;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.FastThreadLocalThread;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
 import io.rpma.Rpma;
@@ -39,12 +40,29 @@ final class Connector {
     private static final int MAX_KNOWN = 1024;
 
     private static final HostExecutor EXECUTOR = new HostExecutor(new ThreadPoolExecutor(0, Integer.MAX_VALUE, 10,
-        TimeUnit.SECONDS, new SynchronousQueue<>(), new DefaultThreadFactory("rpma-connector", true)), MAX_THREADS, MAX_WAITING);
+        TimeUnit.SECONDS, new SynchronousQueue<>(), new ConnectorThreads()), MAX_THREADS, MAX_WAITING);
 
     // By which fabric an address was reached last, so that only the first connection to it asks.
     private static final ConcurrentHashMap<InetAddress, Fabric> KNOWN = new ConcurrentHashMap<>();
 
     private Connector() {
+    }
+
+    /** Threads that may block: BlockHound, where it is installed, keeps Netty's other threads from it. */
+    private static final class ConnectorThreads extends DefaultThreadFactory {
+        ConnectorThreads() {
+            super("rpma-connector", true);
+        }
+
+        @Override
+        protected Thread newThread(Runnable task, String name) {
+            return new FastThreadLocalThread(threadGroup, task, name) {
+                @Override
+                public boolean permitBlockingCalls() {
+                    return true;
+                }
+            };
+        }
     }
 
     /** Takes the result of the blocking part; called on any thread. */

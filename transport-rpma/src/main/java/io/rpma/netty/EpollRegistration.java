@@ -24,13 +24,19 @@ import io.netty.channel.epoll.EpollIoOps;
  */
 final class EpollRegistration implements IoRegistration {
     private final IoRegistration registration;
+    // Null when there is nothing to be said any more.
+    private TcpNotice notice;
 
-    EpollRegistration(IoRegistration registration) {
+    EpollRegistration(IoRegistration registration, TcpNotice notice) {
         this.registration = registration;
+        this.notice = notice;
     }
 
     @Override
     public long submit(IoOps ops) {
+        if (notice != null && notice.isSettled()) {
+            notice = null;
+        }
         return registration.submit(ops.equals(EpollIoOps.NONE) ? EpollIoOps.EPOLLET : ops);
     }
 

@@ -76,6 +76,10 @@ final class Fabric {
         return peer;
     }
 
+    Device device() {
+        return device;
+    }
+
     DeviceLimits limits() {
         return device.limits();
     }

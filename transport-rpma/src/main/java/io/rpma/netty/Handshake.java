@@ -16,6 +16,7 @@ package io.rpma.netty;
 import io.rpma.ConnectionRequest;
 import java.net.ProtocolException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 
 /**
  * What the two ends of a stream tell each other in the private data, before the first message: that they speak the protocol, in
@@ -26,16 +27,25 @@ import java.nio.ByteBuffer;
  * @param messageBytes the longest message that the end can receive
  * @param credits how many messages of data it can receive before it returns credits
  * @param bulkBytes the largest area in bytes that it grants for large data, 0 for none
+ * @param data what the application says, or of a refusal the reason; possibly nothing
  */
-record Handshake(int minor, int status, int messageBytes, int credits, int bulkBytes) {
+record Handshake(int minor, int status, int messageBytes, int credits, int bulkBytes, ByteBuffer data) {
     static final int MAGIC = 0x4e52504d;
     static final int MAJOR = 1;
-    static final int MINOR = 1;
+    static final int MINOR = 2;
     static final int BYTES = 16;
 
     static final int ACCEPTED = 0;
     static final int REFUSED_VERSION = 1;
     static final int REFUSED_MALFORMED = 2;
+    static final int REFUSED_BY_APPLICATION = 3;
+
+    /** The minor version that brought the application's data. */
+    private static final int MINOR_OF_DATA = 2;
+    /** How many bytes of its own an application can say in a request, behind their number. */
+    static final int MAX_REQUEST_DATA = ConnectionRequest.MAX_CONNECT_PRIVATE_DATA - BYTES - 1;
+    /** How many in an answer. */
+    static final int MAX_ANSWER_DATA = ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA - BYTES - 1;
 
     static final int MIN_MESSAGE_BYTES = 64;
     static final int MAX_MESSAGE_BYTES = 1 << 22;
@@ -43,19 +53,37 @@ record Handshake(int minor, int status, int messageBytes, int credits, int bulkB
     /** What sizes of large data are told in: 64 KiB. */
     static final int BULK_UNIT_SHIFT = 16;
 
-    static Handshake of(StreamSizes sizes) {
-        return new Handshake(MINOR, ACCEPTED, sizes.messageBytes(), sizes.credits(), sizes.bulkBytes());
+    /** A handshake in which the application says nothing. */
+    Handshake(int minor, int status, int messageBytes, int credits, int bulkBytes) {
+        this(minor, status, messageBytes, credits, bulkBytes, ByteBuffer.allocate(0));
+    }
+
+    /**
+     * Returns an end's handshake.
+     *
+     * @param data what its application says, at most {@link #MAX_REQUEST_DATA} or {@link #MAX_ANSWER_DATA} bytes
+     */
+    static Handshake of(StreamSizes sizes, ByteBuffer data) {
+        return new Handshake(MINOR, ACCEPTED, sizes.messageBytes(), sizes.credits(), sizes.bulkBytes(), data);
     }
 
     static Handshake refusal(int status) {
-        return new Handshake(MINOR, status, 0, 0, 0);
+        return refusal(status, ByteBuffer.allocate(0));
+    }
+
+    static Handshake refusal(int status, ByteBuffer reason) {
+        return new Handshake(MINOR, status, 0, 0, 0, reason);
     }
 
     ByteBuffer encode() {
-        ByteBuffer data = ByteBuffer.allocate(BYTES);
-        data.putInt(MAGIC).put((byte) MAJOR).put((byte) minor).put((byte) status).put((byte) 0);
-        data.putInt(messageBytes).putShort((short) credits).putShort((short) (bulkBytes >>> BULK_UNIT_SHIFT));
-        return data.flip();
+        int bytes = data.remaining();
+        ByteBuffer out = ByteBuffer.allocate(bytes == 0 ? BYTES : BYTES + 1 + bytes);
+        out.putInt(MAGIC).put((byte) MAJOR).put((byte) minor).put((byte) status).put((byte) 0);
+        out.putInt(messageBytes).putShort((short) credits).putShort((short) (bulkBytes >>> BULK_UNIT_SHIFT));
+        if (bytes != 0) {
+            out.put((byte) bytes).put(data.duplicate());
+        }
+        return out.flip();
     }
 
     /**
@@ -83,8 +111,9 @@ record Handshake(int minor, int status, int messageBytes, int credits, int bulkB
         int messageBytes = in.getInt();
         int credits = in.getShort() & 0xffff;
         int bulkUnits = in.getShort() & 0xffff;
+        ByteBuffer said = minor >= MINOR_OF_DATA ? applicationData(in) : ByteBuffer.allocate(0);
         if (status != ACCEPTED) {
-            return refusal(status);
+            return refusal(status, said);
         }
         if (messageBytes < MIN_MESSAGE_BYTES || messageBytes > MAX_MESSAGE_BYTES) {
             throw new MismatchException(REFUSED_MALFORMED, "the peer receives messages of " + messageBytes
@@ -98,7 +127,30 @@ record Handshake(int minor, int status, int messageBytes, int credits, int bulkB
             throw new MismatchException(REFUSED_MALFORMED, "the peer grants areas of " + bulkUnits
                 + " times 64 KiB; allowed are 0 to " + (MAX_BULK_BYTES >>> BULK_UNIT_SHIFT));
         }
-        return new Handshake(minor, ACCEPTED, messageBytes, credits, bulkUnits << BULK_UNIT_SHIFT);
+        return new Handshake(minor, ACCEPTED, messageBytes, credits, bulkUnits << BULK_UNIT_SHIFT, said);
+    }
+
+    /** Copies what the peer's application says. Of an end that says nothing there are zeros, or nothing. */
+    private static ByteBuffer applicationData(ByteBuffer in) throws MismatchException {
+        int bytes = in.hasRemaining() ? in.get() & 0xff : 0;
+        if (bytes > in.remaining()) {
+            throw new MismatchException(REFUSED_MALFORMED, "the peer announces " + bytes + " bytes of its application's; there is"
+                + " room for " + in.remaining());
+        }
+        return ByteBuffer.allocate(bytes).put(in.slice(in.position(), bytes)).flip();
+    }
+
+    /** The reason of a refusal by the application, as far as it is text. */
+    String reason() {
+        StringBuilder text = new StringBuilder(StandardCharsets.UTF_8.decode(data.duplicate()));
+        for (int i = 0; i < text.length(); i++) {
+            switch (Character.getType(text.charAt(i))) {
+                case Character.CONTROL, Character.FORMAT, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR,
+                        Character.UNASSIGNED, Character.PRIVATE_USE -> text.setCharAt(i, '?');
+                default -> { }
+            }
+        }
+        return text.toString();
     }
 
     /**
@@ -122,6 +174,7 @@ record Handshake(int minor, int status, int messageBytes, int credits, int bulkB
         return switch (status) {
             case REFUSED_VERSION -> "it does not speak version " + MAJOR + "." + MINOR + " of the stream protocol";
             case REFUSED_MALFORMED -> "it could not read this end's handshake";
+            case REFUSED_BY_APPLICATION -> "its application does not want it";
             default -> "of reason " + status + ", which this version does not know";
         };
     }

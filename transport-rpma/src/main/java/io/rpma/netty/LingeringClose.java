@@ -127,6 +127,16 @@ final class LingeringClose implements RpmaIoHandle, QueuePair.Listener {
     }
 
     @Override
+    public void failed() {
+        end();
+    }
+
+    @Override
+    public void posted() {
+        // The queue is polled until the end.
+    }
+
+    @Override
     public void flushed() {
         // The close is bounded anyway.
     }

@@ -17,20 +17,36 @@ import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
 import io.rpma.RpmaException;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 
-/**
- * How a message channel connects.
- *
- * @param options a copy of the channel's
- */
-record MessageDialer(MessageOptions options) implements Dialer {
+/** How a message channel connects, once. */
+final class MessageDialer implements Dialer {
+    private final MessageOptions options;
+    // Computed with the configuration, used with the request made from it; by one thread after the other.
+    private ByteBuffer privateData;
+    private Fabric computedFor;
+
+    /**
+     * Takes the options.
+     *
+     * @param options a copy of the channel's
+     */
+    MessageDialer(MessageOptions options) {
+        this.options = options;
+    }
+
     @Override
     public ConnectionConfig newConfig(Fabric fabric, int timeoutMillis) throws RpmaException {
+        if (computedFor != fabric) {
+            // Here, because most callers may block: the memory that it describes may have to be registered.
+            privateData = options.privateData(fabric);
+            computedFor = fabric;
+        }
         return options.sizes(fabric.limits()).newConfig(fabric, timeoutMillis);
     }
 
     @Override
     public QueuePair connect(Fabric fabric, ConnectionRequest request, InetSocketAddress remote) throws RpmaException {
-        return MessageQueuePair.connect(fabric, options.sizes(fabric.limits()), request, options.privateData(), remote);
+        return MessageQueuePair.connect(fabric, options.sizes(fabric.limits()), request, privateData, remote);
     }
 }

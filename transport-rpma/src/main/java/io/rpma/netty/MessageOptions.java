@@ -14,6 +14,7 @@
 package io.rpma.netty;
 
 import io.rpma.DeviceLimits;
+import io.rpma.RpmaException;
 import io.rpma.netty.OptionValues.Value;
 import java.nio.ByteBuffer;
 
@@ -29,7 +30,7 @@ final class MessageOptions {
     private final Value<Integer> receives;
     private final Value<Integer> sendQueue;
     private final Value<Integer> peerReceiveBytes;
-    private final Value<ByteBuffer> privateData;
+    private final PrivateDataOptions privateData;
     private final Value<Boolean> receiveCompletionQueue;
     private final Value<RpmaSharedReceiveQueue> shared;
 
@@ -45,10 +46,7 @@ final class MessageOptions {
         receives = values.number(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, StreamOptions.DEFAULT_CREDITS, 1, MAX_QUEUE);
         sendQueue = values.number(RpmaChannelOption.RPMA_SEND_QUEUE_SIZE, DEFAULT_SEND_QUEUE, 1, MAX_QUEUE);
         peerReceiveBytes = values.number(RpmaChannelOption.RPMA_PEER_RECEIVE_BUFFER_BYTES, 0, 0, Integer.MAX_VALUE);
-        privateData = values.value(RpmaChannelOption.RPMA_PRIVATE_DATA, ByteBuffer.class, ByteBuffer.allocate(0), given -> {
-            OptionValues.check(RpmaChannelOption.RPMA_PRIVATE_DATA, given.remaining(), " bytes", 0, maxPrivateData);
-            return ByteBuffer.allocate(given.remaining()).put(given.duplicate()).flip();
-        }, ByteBuffer::asReadOnlyBuffer);
+        privateData = new PrivateDataOptions(values, maxPrivateData);
         receiveCompletionQueue = values.flag(RpmaChannelOption.RPMA_RECEIVE_COMPLETION_QUEUE, false);
         shared = values.value(RpmaChannelOption.RPMA_RECEIVE_QUEUE, RpmaSharedReceiveQueue.class, null);
     }
@@ -60,9 +58,9 @@ final class MessageOptions {
         return copy;
     }
 
-    /** A copy of the private data, possibly empty. */
-    ByteBuffer privateData() {
-        return privateData.get();
+    /** The private data for a connection over a fabric, possibly empty. */
+    ByteBuffer privateData(Fabric fabric) throws RpmaException {
+        return privateData.source().on(fabric);
     }
 
     /** Sizes the queues for a device; what it cannot do is refused. */

@@ -34,6 +34,12 @@ record MessageSizes(int receiveBytes, int receives, int sendQueue, RpmaSharedRec
         return shared != null ? shared.slots() : receives;
     }
 
+    /** The same queues for a connection that is only refused: nothing of its own is posted for it. */
+    MessageSizes withoutReceives() {
+        return shared != null ? this : new MessageSizes(receiveBytes, 0, sendQueue, null, receiveCompletionQueue,
+            peerReceiveBytes);
+    }
+
     /** Creates the configuration; to be closed. */
     ConnectionConfig newConfig(Fabric fabric, int timeoutMillis) throws RpmaException {
         ConnectionConfig config = Rpma.provider().newConnectionConfig();

@@ -33,6 +33,7 @@ final class OptionValues {
         private final UnaryOperator<T> in;
         private final UnaryOperator<T> out;
         private volatile T value;
+        private volatile boolean isSet;
 
         private Value(ChannelOption<T> option, Class<T> type, T initial, UnaryOperator<T> in, UnaryOperator<T> out) {
             this.option = option;
@@ -49,6 +50,7 @@ final class OptionValues {
         /** Sets it, or refuses. The type is checked here, because an option is generic for the compiler only. */
         void set(Object given) {
             value = in.apply(type.cast(given));
+            isSet = true;
         }
     }
 
@@ -114,6 +116,12 @@ final class OptionValues {
         }
         found.set(value);
         return true;
+    }
+
+    /** Whether an option is declared here, and has been set. */
+    boolean isSet(ChannelOption<?> option) {
+        Value<?> found = find(option);
+        return found != null && found.isSet;
     }
 
     /** Sets each option that is declared here to what it is there. */

@@ -12,10 +12,12 @@
  */
 package io.rpma.netty;
 
+import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoRegistration;
 import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.Promise;
 import io.rpma.CompletionQueue;
 import io.rpma.WorkCompletions;
 import java.net.InetAddress;
@@ -31,6 +33,7 @@ final class PendingAccept implements RpmaIoHandle, QueuePair.Listener {
 
     private final QueuePair pair;
     private final Owner owner;
+    private final Promise<Channel> promise;
     private final long since = System.nanoTime();
     private IoRegistration registration;
     private Future<?> timeout;
@@ -46,9 +49,24 @@ final class PendingAccept implements RpmaIoHandle, QueuePair.Listener {
     }
 
     PendingAccept(QueuePair pair, Owner owner) {
+        this(pair, owner, null);
+    }
+
+    /**
+     * Takes a connection over.
+     *
+     * @param promise of the application that decided about the client, or {@code null}
+     */
+    PendingAccept(QueuePair pair, Owner owner, Promise<Channel> promise) {
         this.pair = pair;
         this.owner = owner;
+        this.promise = promise;
         pair.listener(this);
+    }
+
+    /** What the application is told that decided about the client, or {@code null}. */
+    Promise<Channel> promise() {
+        return promise;
     }
 
     /** When the connection was accepted, by {@code System.nanoTime()}. */
@@ -101,6 +119,16 @@ final class PendingAccept implements RpmaIoHandle, QueuePair.Listener {
     @Override
     public void writable() {
         // Nothing is written yet.
+    }
+
+    @Override
+    public void failed() {
+        fail("it could not be watched");
+    }
+
+    @Override
+    public void posted() {
+        // Nothing is posted yet.
     }
 
     @Override

@@ -13,6 +13,7 @@
 
 package io.rpma.netty;
 
+import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.FastThreadLocal;
 import io.rpma.CompletionQueue;
 import io.rpma.CompletionStatus;
@@ -45,6 +46,12 @@ abstract class QueuePair {
 
         /** Work requests can be posted again. */
         void writable();
+
+        /** Telling this listener has failed: it ends the connection at once. Logged already. */
+        void failed();
+
+        /** A work request was posted that the listener has not asked for: a completion is to be expected. */
+        void posted();
 
         /**
          * Work was flushed, and the event that tells why has not come. Whoever has a clock and no other bound calls
@@ -289,7 +296,7 @@ abstract class QueuePair {
             }
             if (event == ConnectionEvent.ESTABLISHED) {
                 establish();
-            } else if (terminal == null) {
+            } else if (terminal == null && !endsLater(event)) {
                 end(event);
             }
         }
@@ -321,7 +328,10 @@ abstract class QueuePair {
     abstract void greeted() throws IOException;
 
     /** The one place where the end of the connection is turned into a state. */
-    private void end(ConnectionEvent event) {
+    final void end(ConnectionEvent event) {
+        if (connection == null || terminal != null) {
+            return;
+        }
         terminal = event;
         // What completed before the end is still in the queue, and comes first.
         takeAll();
@@ -365,18 +375,23 @@ abstract class QueuePair {
             breakWith(e);
             return -1;
         }
-        counters.completions += n;
         for (int i = 0; i < n; i++) {
-            int code = batch.statusCode(i);
-            if (code == 0) {
-                completed(batch, i);
-            } else {
-                CompletionStatus status = CompletionStatus.of(code);
-                counters.failed(status);
-                failed(batch.context(i), status, batch.queuePairNumber(i));
-            }
+            handle(batch, i);
         }
         return n;
+    }
+
+    /** Takes one completion, without telling the listener. */
+    final void handle(WorkCompletions batch, int index) {
+        counters.completions++;
+        int code = batch.statusCode(index);
+        if (code == 0) {
+            completed(batch, index);
+        } else {
+            CompletionStatus status = CompletionStatus.of(code);
+            counters.failed(status);
+            failed(batch.context(index), status, batch.queuePairNumber(index));
+        }
     }
 
     /**
@@ -389,10 +404,47 @@ abstract class QueuePair {
         while (connection != null && broken == null && left > 0) {
             int n = take(rest);
             if (n <= 0) {
-                return;
+                break;
             }
             left -= n;
         }
+        if (connection != null && broken == null) {
+            takeElsewhere();
+        }
+    }
+
+    /** Takes the completions of this connection that come to a queue which is not its own. */
+    void takeElsewhere() {
+        // There is none.
+    }
+
+    /** Takes what has been sent already, after a flush, if that spares the loop from polling for it. Tells nobody. */
+    void takeSent() {
+        // The queue is polled anyway.
+    }
+
+    /** Whether a completion is to be expected in the connection's own queue, or the listener to be told of one. */
+    boolean awaitsCompletions() {
+        return true;
+    }
+
+    /** Is on an event loop from now on, and used by its thread alone; on that loop. */
+    void enter(EventLoop loop) {
+        // All that it has goes with it.
+    }
+
+    /** Leaves the event loop that it was on; on that loop. */
+    void leave() {
+        // All that it has goes with it.
+    }
+
+    /**
+     * Has the event that ended the connection dealt with later, by {@link #end}, because another thread has what arrived before.
+     *
+     * @return whether that is so
+     */
+    boolean endsLater(ConnectionEvent event) {
+        return false;
     }
 
     /** How many completions can wait to be polled: there are not more of what came before a moment. */

@@ -71,6 +71,11 @@ abstract class ReceiveBuffers {
     /** Whether receives are of several connections: they do not end with this one, and have to be posted again. */
     abstract boolean isShared();
 
+    /** The queue that the receives complete in, or {@code null} if that is the connection's own. */
+    LoopCompletions completions() {
+        return null;
+    }
+
     /** A connection ended in the midst of a stream: the device may have taken a receive for a message that it never completed. */
     abstract void endedMidway();
 

@@ -37,15 +37,15 @@ final class RefusedConnection implements RpmaIoHandle {
     /** The completions that are looked at for one client: more than its completion queue has entries. */
     private static final int MAX_COMPLETIONS = 8_192;
 
-    private final ReceiveBuffers receives;
+    private final Runnable destroy;
     private final Set<RefusedConnection> lingering;
     private Connection connection;
     private IoRegistration registration;
     private Future<?> timeout;
 
-    private RefusedConnection(Connection connection, ReceiveBuffers receives, Set<RefusedConnection> lingering) {
+    private RefusedConnection(Connection connection, Runnable destroy, Set<RefusedConnection> lingering) {
         this.connection = connection;
-        this.receives = receives;
+        this.destroy = destroy;
         this.lingering = lingering;
     }
 
@@ -57,10 +57,23 @@ final class RefusedConnection implements RpmaIoHandle {
      *     {@value #MAX_LINGERING}, the oldest is destroyed, whether or not its client has heard why
      */
     static void watch(Connection connection, ReceiveBuffers receives, Set<RefusedConnection> lingering, EventLoop loop) {
+        watch(connection, () -> destroy(connection, receives), lingering, loop);
+    }
+
+    /**
+     * Watches a connection of messages likewise.
+     *
+     * @param pair closed in place of its connection; nothing is read from it
+     */
+    static void watch(QueuePair pair, Set<RefusedConnection> lingering, EventLoop loop) {
+        watch(pair.connection, pair::close, lingering, loop);
+    }
+
+    private static void watch(Connection connection, Runnable destroy, Set<RefusedConnection> lingering, EventLoop loop) {
         if (lingering.size() >= MAX_LINGERING) {
             lingering.iterator().next().end();
         }
-        RefusedConnection refused = new RefusedConnection(connection, receives, lingering);
+        RefusedConnection refused = new RefusedConnection(connection, destroy, lingering);
         lingering.add(refused);
         ((IoEventLoop) loop).register(refused).addListener(future -> {
             if (!future.isSuccess()) {
@@ -92,11 +105,14 @@ final class RefusedConnection implements RpmaIoHandle {
         if (registration != null) {
             registration.cancel();
         }
-        Connection closing = connection;
         connection = null;
+        destroy.run();
+    }
+
+    private static void destroy(Connection closing, ReceiveBuffers receives) {
         try {
             if (receives.isShared()) {
-                giveBackReceives(closing);
+                giveBackReceives(closing, receives);
             }
         } catch (RpmaException | RuntimeException e) {
             // A client that sends where it is refused may have taken receives that are not known any more.
@@ -113,7 +129,7 @@ final class RefusedConnection implements RpmaIoHandle {
     }
 
     /** What a client sends though it is refused has taken receives that are of others. */
-    private void giveBackReceives(Connection closing) throws RpmaException {
+    private static void giveBackReceives(Connection closing, ReceiveBuffers receives) throws RpmaException {
         closing.disconnect();
         WorkCompletions batch = new WorkCompletions(16);
         int taken = 0;

@@ -55,7 +55,10 @@ public final class RpmaAcceptCounters {
         return established.sum();
     }
 
-    /** Returns the connections that were refused, because their clients do not speak the stream protocol as this end does. */
+    /**
+     * Returns the connections that were refused: their clients do not speak the stream protocol as this end does, or an
+     * {@link RpmaRequestHandler} refused or rejected them, or did not decide.
+     */
     public long refused() {
         return refused.sum();
     }

@@ -24,6 +24,7 @@ import io.netty.channel.ChannelPromise;
 import io.netty.channel.DefaultFileRegion;
 import io.netty.channel.EventLoop;
 import io.netty.channel.FileRegion;
+import io.netty.channel.IoEventLoop;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.ChannelInputShutdownReadComplete;
@@ -32,6 +33,7 @@ import io.netty.util.UncheckedBooleanSupplier;
 import io.netty.util.internal.StringUtil;
 import java.io.EOFException;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.NotYetConnectedException;
 import java.util.concurrent.TimeUnit;
@@ -41,8 +43,9 @@ import java.util.concurrent.TimeUnit;
  * channel of this transport. Connecting and accepting follow {@code rpma_conn_req_new(3)}, {@code rpma_conn_req_connect(3)} and
  * {@code rpma_conn_next_event(3)}; data is sent by {@code rpma_send_with_imm(3)}.
  *
- * <p>A write's promise succeeds when the data has been handed to the device; an orderly {@link #close()} still delivers it. A
- * peer that aborts, dies or breaks the protocol shows as an {@link IOException}, mostly with "reset" in its message, before
+ * <p>A write's promise succeeds when the data has been handed to the device; an orderly {@link #close()} still delivers it. What
+ * is written after the peer has closed in order, while its last data is still unread, may succeed and reach nobody, as with TCP.
+ * A peer that aborts, dies or breaks the protocol shows as an {@link IOException}, mostly with "reset" in its message, before
  * {@code channelInactive}. What the application does not read (auto-read off) stops the peer's writes.
  */
 public final class RpmaChannel extends AbstractRpmaChannel implements SocketChannel {
@@ -97,6 +100,17 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
         return (RpmaServerChannel) super.parent();
     }
 
+    /**
+     * Returns the private data that the peer's application connected or accepted with ({@code rpma_conn_get_private_data(3)}),
+     * without what belongs to the stream protocol; there from {@code channelActive} on. It is not to be trusted.
+     *
+     * @return a read-only buffer; empty if the peer said nothing, or before the connection is established
+     */
+    public ByteBuffer peerPrivateData() {
+        StreamQueuePair current = pair;
+        return current != null ? current.peerData() : ByteBuffer.allocate(0).asReadOnlyBuffer();
+    }
+
     /** Returns what this connection has done so far; all 0 while it is not connected. May be called on any thread. */
     public RpmaChannelCounters counters() {
         StreamQueuePair current = pair;
@@ -108,10 +122,17 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
         return pair;
     }
 
+    /** Returns the loop for which the connection was made, or {@code null} if it was made for any. */
+    IoEventLoop home() {
+        StreamQueuePair current = pair;
+        return current == null ? null : current.home();
+    }
+
     @Override
     Dialer dialer() {
         StreamOptions options = config.stream();
-        return new StreamDialer(options.messageBytes(), options.credits(), options.shared(), options.bulkBytes());
+        return new StreamDialer(options.messageBytes(), options.credits(), options.shared(), options.bulkBytes(),
+            options.privateData(), eventLoop());
     }
 
     @Override
@@ -198,9 +219,9 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
         if (handle().isBehind()) {
             handle().catchUp();
         }
-        IOException broken = to.broken();
-        if (broken != null) {
-            throw new IOException(broken.getMessage(), broken);
+        if (to.broken() != null) {
+            writeAfterTheEnd(in, to);
+            return;
         }
         for (;;) {
             Object msg = in.current();
@@ -236,6 +257,41 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
                 return;
             }
         }
+    }
+
+    /**
+     * Deals with what is written after the connection has ended. An exception closes the channel, and with it loses what the
+     * peer sent before and nobody has read yet: so none is thrown before the end of the input has been reached. A peer that has
+     * closed in order is written to meanwhile as with TCP, whose kernel accepts what fits into its buffers: what the peer's
+     * credits allow succeeds and reaches nobody, the rest waits for the end of the input. If the connection has ended otherwise,
+     * what is written fails.
+     */
+    private void writeAfterTheEnd(ChannelOutboundBuffer in, StreamQueuePair to) throws IOException {
+        boolean inOrder = !to.isAbnormal();
+        // Without AUTO_CLOSE an exception loses nothing: it shuts down the output alone. After a reset only data is waited for.
+        boolean unread = config.isAutoClose() && (inOrder ? handle().hasInput() : to.available() > 0);
+        while (open && in.current() instanceof ByteBuf buf) {
+            int bytes = buf.readableBytes();
+            int taken = bytes > 0 && unread && inOrder ? to.sendToNobody(bytes) : 0;
+            if (taken == 0 && bytes > 0) {
+                break;
+            }
+            in.removeBytes(taken);
+        }
+        if (!open || in.isEmpty()) {
+            return;
+        }
+        IOException cause = new IOException(to.broken().getMessage(), to.broken());
+        if (!unread) {
+            throw cause;
+        }
+        if (!inOrder && operations.count() == 0) {
+            while (open && in.current() != null) {
+                in.remove(cause);
+            }
+        }
+        // It may be this very write that has found the connection broken.
+        handle().later(handle()::readable);
     }
 
     /**

@@ -31,7 +31,7 @@ import java.util.Map;
  */
 public final class RpmaChannelConfig extends DefaultChannelConfig implements SocketChannelConfig {
     private final OptionValues values = new OptionValues();
-    private final StreamOptions stream = new StreamOptions(values);
+    private final StreamOptions stream = new StreamOptions(values, Handshake.MAX_REQUEST_DATA);
     private final Value<Boolean> allowHalfClosure = values.flag(ChannelOption.ALLOW_HALF_CLOSURE, false);
     private final Value<Integer> soLinger = values.number(ChannelOption.SO_LINGER, -1);
     private final Value<Boolean> tcpNoDelay = values.flag(ChannelOption.TCP_NODELAY, true);
@@ -72,7 +72,9 @@ public final class RpmaChannelConfig extends DefaultChannelConfig implements Soc
     @Override
     public <T> boolean setOption(ChannelOption<T> option, T value) {
         validate(option, value);
-        return values.set(option, value) || super.setOption(option, value);
+        boolean known = values.set(option, value) || super.setOption(option, value);
+        WithoutEffect.check(owner, option, values);
+        return known;
     }
 
     @Override

@@ -68,10 +68,32 @@ public final class RpmaChannelOption<T> extends ChannelOption<T> {
         valueOf(RpmaChannelOption.class, "RPMA_PEER_RECEIVE_BUFFER_BYTES");
 
     /**
-     * Message channels: the private data that the peer is told with the connection request (at most 56 bytes) or its acceptance
-     * (at most 196); default none. {@link RpmaMessageChannel#peerPrivateData()} is how it is read.
+     * The private data that the peer is told with the connection request or its acceptance; default none. Of a client's message
+     * channel at most 56 bytes, of a server's 196; of streams, whose protocol needs some itself, 39 and 179.
+     * {@link RpmaMessageChannel#peerPrivateData()} and {@link RpmaChannel#peerPrivateData()} are how it is read.
      */
     public static final ChannelOption<ByteBuffer> RPMA_PRIVATE_DATA = valueOf(RpmaChannelOption.class, "RPMA_PRIVATE_DATA");
+
+    /**
+     * Computes the private data when the device of the connection is known, in place of
+     * {@link #RPMA_PRIVATE_DATA}, which has no effect beside it; default none.
+     */
+    public static final ChannelOption<RpmaPrivateDataFactory> RPMA_PRIVATE_DATA_FACTORY =
+        valueOf(RpmaChannelOption.class, "RPMA_PRIVATE_DATA_FACTORY");
+
+    /**
+     * Server channels: decides about each client before it is accepted; default none: all are accepted. Takes effect on requests
+     * that come afterwards.
+     */
+    public static final ChannelOption<RpmaRequestHandler> RPMA_REQUEST_HANDLER =
+        valueOf(RpmaChannelOption.class, "RPMA_REQUEST_HANDLER");
+
+    /**
+     * Server channels: how many milliseconds the decision about a client may take before the client is refused; 1 to 60,000,
+     * default 10,000.
+     */
+    public static final ChannelOption<Integer> RPMA_REQUEST_TIMEOUT_MILLIS =
+        valueOf(RpmaChannelOption.class, "RPMA_REQUEST_TIMEOUT_MILLIS");
 
     /**
      * Message channels: whether receives complete in a queue of their own ({@code rpma_conn_cfg_set_rcq_size(3)}); default

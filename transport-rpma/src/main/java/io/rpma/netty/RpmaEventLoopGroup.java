@@ -13,6 +13,10 @@
 
 package io.rpma.netty;
 
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.EventLoop;
 import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
@@ -86,6 +90,36 @@ public class RpmaEventLoopGroup extends MultiThreadIoEventLoopGroup {
      */
     public RpmaEventLoopGroup(int threads, ThreadFactory threadFactory, RpmaPolling polling) {
         super(threads, threadFactory, RpmaIoHandler.newFactory(polling));
+    }
+
+    /**
+     * Registers a channel with one of the loops. The loop of an accepted {@link RpmaChannel} was chosen when its connection was
+     * accepted, by {@link #next()} of the group that the children of its server channel are registered with.
+     */
+    @Override
+    public ChannelFuture register(Channel channel) {
+        EventLoop home = home(channel);
+        return home == null ? super.register(channel) : home.register(channel);
+    }
+
+    /**
+     * Registers a channel with one of the loops, as {@link #register(Channel)} does.
+     *
+     * @param promise of the channel
+     */
+    @Override
+    public ChannelFuture register(ChannelPromise promise) {
+        EventLoop home = home(promise.channel());
+        return home == null ? super.register(promise) : home.register(promise);
+    }
+
+    private EventLoop home(Channel channel) {
+        if (!(channel instanceof RpmaChannel child) || child.parent() == null) {
+            return null;
+        }
+        child.parent().childrenGoTo(this);
+        EventLoop home = child.home();
+        return home != null && home.parent() == this && !home.isShuttingDown() ? home : null;
     }
 
     @Override

@@ -26,6 +26,11 @@ interface RpmaIoHandle extends IoHandle {
     /** The descriptor of connection events or requests; asked for once, before it is watched. */
     int eventFd();
 
+    /** Whether there is a descriptor of events; always the same. */
+    default boolean hasEvents() {
+        return true;
+    }
+
     /** Tells that the event descriptor became readable; to be drained. */
     void eventsReady();
 
@@ -39,6 +44,14 @@ interface RpmaIoHandle extends IoHandle {
      * @return how many completions were handled
      */
     int poll(WorkCompletions batch);
+
+    /**
+     * Whether a completion is to be expected. While none is, a queue that is empty is neither polled nor armed: whoever posts
+     * work submits {@link RpmaIoOps#HOT}.
+     */
+    default boolean awaitsCompletions() {
+        return true;
+    }
 
     /** The loop begins to shut down. */
     @Override

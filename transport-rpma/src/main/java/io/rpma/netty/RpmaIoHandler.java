@@ -30,6 +30,7 @@ import io.netty.util.concurrent.ThreadAwareExecutor;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 import io.rpma.CompletionQueue;
+import io.rpma.Rpma;
 import io.rpma.RpmaException;
 import io.rpma.RpmaUnavailableException;
 import io.rpma.WorkCompletions;
@@ -44,7 +45,9 @@ import java.util.Set;
  *
  * <p>A queue is <i>hot</i> while completions come: then it is polled in every turn and costs no system call. Otherwise it is
  * <i>cold</i>: armed, its descriptor in the epoll set, and costs nothing. Before the loop blocks it arms every hot queue and
- * polls it once more, so that no completion is missed between the last poll and the arming.
+ * polls it once more, so that no completion is missed between the last poll and the arming. The queue of a connection from which
+ * no completion is expected is neither hot nor armed ({@link RpmaIoHandle#awaitsCompletions}): the messages of most streams
+ * complete in one queue for all streams of the loop ({@link LoopCompletions}).
  */
 public final class RpmaIoHandler implements IoHandler {
     private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(RpmaIoHandler.class);
@@ -60,6 +63,7 @@ public final class RpmaIoHandler implements IoHandler {
     private final ThreadAwareExecutor executor;
     private final IoHandler epoll;
     private final SpinPolicy spin;
+    private RunQueue runQueue;
     private final WorkCompletions batch = new WorkCompletions(BATCH);
     private final Set<Registration> registrations = new LinkedHashSet<>();
     private final NonBlocking nonBlocking = new NonBlocking();
@@ -101,6 +105,7 @@ public final class RpmaIoHandler implements IoHandler {
     public static IoHandlerFactory newFactory(RpmaPolling polling) {
         Objects.requireNonNull(polling, "polling");
         NativeAccess.ensure(Epoll.unavailabilityCause());
+        chooseProvider();
         IoHandlerFactory epoll = EpollIoHandler.newFactory();
         return new IoHandlerFactory() {
             @Override
@@ -115,9 +120,20 @@ public final class RpmaIoHandler implements IoHandler {
         };
     }
 
+    /** Chooses the provider on this thread: that reads files and asks for random numbers, which no event loop should wait for. */
+    private static void chooseProvider() {
+        try {
+            Rpma.provider();
+        } catch (RpmaUnavailableException e) {
+            LOGGER.debug("There is no provider. What binds or connects a channel is told so.", e);
+        }
+    }
+
     @Override
     public void initialize() {
         epoll.initialize();
+        closeRunQueue();
+        runQueue = RunQueue.ofThisThread();
         RpmaByteBufAllocator.DEFAULT.beginMagazines();
         counters.name(Thread.currentThread().getName());
         RpmaMetrics.began(counters);
@@ -125,6 +141,12 @@ public final class RpmaIoHandler implements IoHandler {
             // Netty prepares the handler only in a turn that begins to shut down before it runs its tasks. Without a quiet
             // period, a turn that learns of the shutdown later is the last one, and its channels would never be closed.
             loop.addShutdownHook(shutdownHook);
+        }
+    }
+
+    private void closeRunQueue() {
+        if (runQueue != null) {
+            runQueue.close();
         }
     }
 
@@ -146,7 +168,7 @@ public final class RpmaIoHandler implements IoHandler {
             return active;
         }
         long idleSince = System.nanoTime();
-        boolean polled = hotCount > 0 && spin.pays();
+        boolean polled = hotCount > 0 && spin.pays() && (spin.isEndless() || !runQueue.isCrowded(idleSince));
         if (polled) {
             counters.spins++;
             if (spinUntilWork(context, idleSince)) {
@@ -180,6 +202,17 @@ public final class RpmaIoHandler implements IoHandler {
         return System.nanoTime() - lastEpollNanos > BEHIND_NANOS;
     }
 
+    /**
+     * Looks at the events of connections, without waiting, if that was long ago; on the loop, in the course of a turn. Otherwise
+     * each connection that is written to would look at its own.
+     */
+    void catchUp() {
+        if (nonBlocking.context != null && isBehind()) {
+            lastEpollNanos = System.nanoTime();
+            runEpoll(nonBlocking);
+        }
+    }
+
     private void runEpoll(IoHandlerContext context) {
         for (int i = 0; i < fresh.size(); i++) {
             fresh.get(i).watch();
@@ -205,6 +238,11 @@ public final class RpmaIoHandler implements IoHandler {
                 total += n;
                 active++;
                 registration.emptyPolls = 0;
+                if (registration.hotIndex >= 0 && !registration.handle.awaitsCompletions()) {
+                    cool(registration);
+                }
+            } else if (registration.hotIndex >= 0 && !registration.handle.awaitsCompletions()) {
+                cool(registration);
             } else if (++registration.emptyPolls >= COLD_AFTER_EMPTY_POLLS && registration.hotIndex >= 0 && !spin.isEndless()
                     && !registration.armAndPoll(batch)) {
                 cool(registration);
@@ -254,7 +292,9 @@ public final class RpmaIoHandler implements IoHandler {
                 continue;
             }
             Registration registration = hot[i];
-            if (registration.armAndPoll(batch)) {
+            if (!registration.handle.awaitsCompletions()) {
+                cool(registration);
+            } else if (registration.armAndPoll(batch)) {
                 active++;
                 registration.emptyPolls = 0;
                 worked = true;
@@ -263,6 +303,12 @@ public final class RpmaIoHandler implements IoHandler {
             }
         }
         return worked;
+    }
+
+    private void countConnection(RpmaIoHandle handle, int change) {
+        if (handle.hasEvents()) {
+            counters.connections += change;
+        }
     }
 
     private void heat(Registration registration) {
@@ -317,6 +363,7 @@ public final class RpmaIoHandler implements IoHandler {
             }
         }
         epoll.destroy();
+        closeRunQueue();
         RpmaByteBufAllocator.DEFAULT.endMagazines();
         RpmaMetrics.ended(counters);
     }
@@ -326,11 +373,11 @@ public final class RpmaIoHandler implements IoHandler {
         if (handle instanceof RpmaIoHandle rpma) {
             Registration registration = new Registration(rpma);
             registrations.add(registration);
-            counters.connections = registrations.size();
+            countConnection(rpma, 1);
             rpma.registered();
             return registration;
         }
-        return new EpollRegistration(epoll.register(handle));
+        return new EpollRegistration(epoll.register(handle), TcpNotice.of(handle));
     }
 
     @Override
@@ -370,6 +417,10 @@ public final class RpmaIoHandler implements IoHandler {
         /** Arms the queue and polls it once more. Returns whether there was work. */
         boolean armAndPoll(WorkCompletions batch) {
             try {
+                if (completions == null) {
+                    // Only now: a connection whose completions come at once, or to a shared queue, never needs this one watched.
+                    completions = new Watch(this, queue.fd(), false);
+                }
                 queue.consumeEvent();
             } catch (RpmaException | RuntimeException e) {
                 failed(e);
@@ -426,16 +477,13 @@ public final class RpmaIoHandler implements IoHandler {
             }
         }
 
-        /** Puts the descriptors into the epoll set. What has happened to them before is told at once. */
+        /** Puts the descriptor of events into the epoll set. What has happened before is told at once. */
         void watch() {
-            if (!opened || events != null) {
+            if (!opened || events != null || !handle.hasEvents()) {
                 return;
             }
             try {
                 events = new Watch(this, handle.eventFd(), true);
-                if (queue != null) {
-                    completions = new Watch(this, queue.fd(), false);
-                }
             } catch (RuntimeException e) {
                 failed(e);
             }
@@ -477,7 +525,7 @@ public final class RpmaIoHandler implements IoHandler {
         private void cancelOnLoop() {
             close();
             if (registrations.remove(this)) {
-                counters.connections = registrations.size();
+                countConnection(handle, -1);
                 handle.unregistered();
             }
         }

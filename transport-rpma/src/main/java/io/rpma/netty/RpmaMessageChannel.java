@@ -187,6 +187,11 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
         MessageQueuePair to = pair;
         IOException broken = to.broken();
         if (broken != null) {
+            if (handle().hasInput()) {
+                // An exception would close the channel, and lose what has arrived. What is written fails when that has been read.
+                handle().later(handle()::readable);
+                return;
+            }
             throw new IOException(broken.getMessage(), broken);
         }
         entries.write(in, to);

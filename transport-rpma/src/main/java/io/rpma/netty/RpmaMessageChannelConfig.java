@@ -64,6 +64,8 @@ public final class RpmaMessageChannelConfig extends DefaultChannelConfig {
     @Override
     public <T> boolean setOption(ChannelOption<T> option, T value) {
         validate(option, value);
-        return values.set(option, value) || super.setOption(option, value);
+        boolean known = values.set(option, value) || super.setOption(option, value);
+        WithoutEffect.check(owner, option, values);
+        return known;
     }
 }

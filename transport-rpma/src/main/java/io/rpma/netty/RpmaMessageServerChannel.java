@@ -18,6 +18,8 @@ import io.rpma.ConnectionRequest;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import java.nio.ByteBuffer;
+import java.util.LinkedHashSet;
+import java.util.Set;
 
 /**
  * Accepts {@link RpmaMessageChannel}s ({@code rpma_ep_listen(3)}, {@code rpma_ep_next_conn_req(3)}), from this transport or from
@@ -33,6 +35,7 @@ public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
     private final RpmaMessageServerChannelConfig config = new RpmaMessageServerChannelConfig(this);
     private MessageSizes sizes;
     private RpmaSharedReceiveQueue held;
+    private final Set<RefusedConnection> refused = new LinkedHashSet<>();
 
     /** Creates a channel that can be bound. */
     public RpmaMessageServerChannel() {
@@ -52,6 +55,10 @@ public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
     @Override
     ConnectionConfig newConfig(Fabric fabric) throws RpmaException {
         MessageSizes next;
+        if (sizes == null) {
+            // The channel is being bound: a factory that fails must fail here, and not for each client.
+            config.messages().privateData(fabric);
+        }
         try {
             next = config.messages().sizes(fabric.limits());
             hold(next.shared());
@@ -91,13 +98,108 @@ public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
     }
 
     @Override
+    RequestOptions requests() {
+        return config.requests();
+    }
+
+    @Override
     QueuePair accept(Fabric fabric, ConnectionRequest request) throws RpmaException {
-        ByteBuffer privateData = config.messages().privateData();
-        return MessageQueuePair.accept(fabric, sizes, request, privateData);
+        return accept(fabric, sizes, request, null);
+    }
+
+    private QueuePair accept(Fabric fabric, MessageSizes with, ConnectionRequest request, ByteBuffer answer)
+            throws RpmaException {
+        ByteBuffer privateData;
+        try {
+            privateData = answer != null ? answer : config.messages().privateData(fabric);
+        } catch (RpmaException e) {
+            QueuePair.abandon(null, request, e);
+            throw e;
+        }
+        return MessageQueuePair.accept(fabric, with, request, privateData);
+    }
+
+    @Override
+    Admission admit(Fabric fabric, ConnectionRequest request) throws RpmaException {
+        try {
+            return new MessageAdmission(fabric, sizes, request);
+        } catch (RpmaException | RuntimeException e) {
+            QueuePair.abandon(null, request, e);
+            throw e;
+        }
     }
 
     @Override
     AbstractRpmaChannel newChild(QueuePair pair) {
         return new RpmaMessageChannel(this, (MessageQueuePair) pair);
+    }
+
+    /** A client, which may be any program that uses librpma. */
+    private final class MessageAdmission implements Admission {
+        private final Fabric fabric;
+        private final MessageSizes sizes;
+        private final ConnectionRequest request;
+        private final ByteBuffer privateData;
+
+        /**
+         * Takes a request.
+         *
+         * @param sizes the queues that it was configured with
+         */
+        MessageAdmission(Fabric fabric, MessageSizes sizes, ConnectionRequest request) throws RpmaException {
+            this.fabric = fabric;
+            this.sizes = sizes;
+            this.request = request;
+            privateData = request.privateData();
+            if (sizes.shared() != null) {
+                // The options may be changed before this client is decided about.
+                sizes.shared().retain();
+            }
+        }
+
+        private void release() {
+            if (sizes.shared() != null) {
+                sizes.shared().release();
+            }
+        }
+
+        @Override
+        public ByteBuffer privateData() {
+            return privateData;
+        }
+
+        @Override
+        public int maxPrivateData() {
+            return ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA;
+        }
+
+        @Override
+        public QueuePair accept(ByteBuffer answer) throws RpmaException {
+            try {
+                return RpmaMessageServerChannel.this.accept(fabric, sizes, request, answer);
+            } finally {
+                release();
+            }
+        }
+
+        @Override
+        public void refuse(byte[] reason) throws RpmaException {
+            try {
+                QueuePair pair =
+                    MessageQueuePair.accept(fabric, sizes.withoutReceives(), request, ByteBuffer.wrap(reason));
+                RefusedConnection.watch(pair, refused, eventLoop());
+            } finally {
+                release();
+            }
+        }
+
+        @Override
+        public void reject() throws RpmaException {
+            try {
+                request.close();
+            } finally {
+                release();
+            }
+        }
     }
 }

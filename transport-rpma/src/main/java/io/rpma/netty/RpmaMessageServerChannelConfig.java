@@ -26,6 +26,7 @@ import java.util.Map;
 public final class RpmaMessageServerChannelConfig extends DefaultChannelConfig {
     private final OptionValues values = new OptionValues();
     private final MessageOptions messages = new MessageOptions(values, ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA);
+    private final RequestOptions requests = new RequestOptions(values);
     private final Value<Integer> backlog = values.backlog();
     private final RpmaMessageServerChannel owner;
 
@@ -40,6 +41,10 @@ public final class RpmaMessageServerChannelConfig extends DefaultChannelConfig {
 
     int backlog() {
         return backlog.get();
+    }
+
+    RequestOptions requests() {
+        return requests;
     }
 
     @Override
@@ -61,6 +66,8 @@ public final class RpmaMessageServerChannelConfig extends DefaultChannelConfig {
     @Override
     public <T> boolean setOption(ChannelOption<T> option, T value) {
         validate(option, value);
-        return values.set(option, value) || super.setOption(option, value);
+        boolean known = values.set(option, value) || super.setOption(option, value);
+        WithoutEffect.check(owner, option, values);
+        return known;
     }
 }

@@ -20,6 +20,7 @@ import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.ImmediateEventExecutor;
 import io.netty.util.concurrent.Promise;
 import io.rpma.AddressRange;
+import io.rpma.Device;
 import io.rpma.LocalMemoryRegion;
 import io.rpma.MemoryUsage;
 import io.rpma.Rpma;
@@ -176,7 +177,23 @@ public final class RpmaRegion extends AbstractReferenceCounted {
      * @throws IllegalArgumentException if the channel is of another transport, or not connected or bound yet
      */
     public ByteBuffer descriptor(Channel channel) throws RpmaException {
-        LocalMemoryRegion region = on(Fabric.of(channel));
+        return descriptor(Fabric.of(channel));
+    }
+
+    /**
+     * Writes the 21 bytes by which peers that are connected over a device open the region, before there is a channel: a client
+     * that lends memory in its own connection request learns its device by {@link RpmaPrivateDataFactory}.
+     *
+     * @param device a device of {@link Rpma#provider()}
+     * @return the descriptor
+     * @throws RpmaException if the memory cannot be registered; the message says why
+     */
+    public ByteBuffer descriptor(Device device) throws RpmaException {
+        return descriptor(Fabric.of(device));
+    }
+
+    private ByteBuffer descriptor(Fabric fabric) throws RpmaException {
+        LocalMemoryRegion region = on(fabric);
         ByteBuffer descriptor = ByteBuffer.allocate(region.descriptorSize());
         region.descriptor(descriptor);
         return descriptor.flip();

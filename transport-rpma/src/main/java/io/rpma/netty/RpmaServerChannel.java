@@ -13,11 +13,13 @@
 
 package io.rpma.netty;
 
+import io.netty.channel.IoEventLoop;
 import io.netty.channel.socket.ServerSocketChannel;
 import io.rpma.Connection;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
 import io.rpma.RpmaException;
+import java.nio.ByteBuffer;
 import java.util.LinkedHashSet;
 import java.util.Set;
 
@@ -35,6 +37,8 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel implement
     // For the next child.
     private ReceiveBuffers receives;
     private final Set<RefusedConnection> refused = new LinkedHashSet<>();
+    // Where the children are registered; null while that is not known.
+    private volatile RpmaEventLoopGroup children;
 
     /** Creates a channel that can be bound. */
     public RpmaServerChannel() {
@@ -55,14 +59,37 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel implement
     ConnectionConfig newConfig(Fabric fabric) throws RpmaException {
         fabric.requireImmediateData();
         StreamOptions options = config.stream();
+        if (sizes == null) {
+            // The channel is being bound: a factory that fails must fail here, and not for each client.
+            options.privateData().on(fabric);
+        }
         sizes = StreamSizes.of(options.messageBytes(), options.credits(), options.bulkBytes(), fabric.limits());
-        receives = sizes.newReceives(fabric, options.shared());
+        receives = sizes.newReceives(fabric, options.shared(), nextLoop());
         try {
             return sizes.newConfig(receives, 1000);
         } catch (RpmaException | RuntimeException e) {
             dropConfig();
             throw e;
         }
+    }
+
+    /** Returns the loop of the next child, if its group is known. */
+    private IoEventLoop nextLoop() {
+        RpmaEventLoopGroup group = children;
+        return group == null || group.isShuttingDown() ? null : group.next();
+    }
+
+    /** A child is about to be registered with a group: the next ones are made for its loops. Any thread. */
+    void childrenGoTo(RpmaEventLoopGroup group) {
+        if (children != group) {
+            children = group;
+            childLoopsKnown();
+        }
+    }
+
+    @Override
+    boolean wantsChildLoops() {
+        return children == null && config.stream().shared();
     }
 
     @Override
@@ -72,7 +99,18 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel implement
     }
 
     @Override
+    RequestOptions requests() {
+        return config.requests();
+    }
+
+    @Override
     QueuePair accept(Fabric fabric, ConnectionRequest request) throws RpmaException {
+        Admission admission = admit(fabric, request);
+        return admission == null ? null : admission.accept(null);
+    }
+
+    @Override
+    Admission admit(Fabric fabric, ConnectionRequest request) throws RpmaException {
         ReceiveBuffers ours = receives;
         receives = null;
         Handshake peer;
@@ -84,20 +122,20 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel implement
                     e.getMessage());
             }
             RpmaMetrics.accepts().addRefused();
-            refuse(request, e.status(), ours);
+            refuse(request, Handshake.refusal(e.status()), ours);
             return null;
         } catch (RpmaException | RuntimeException e) {
             QueuePair.abandon(null, request, e);
             ours.leave(0);
             throw e;
         }
-        return StreamQueuePair.accept(fabric, sizes, ours, request, peer);
+        return new StreamAdmission(fabric, sizes, ours, request, peer);
     }
 
-    private void refuse(ConnectionRequest request, int status, ReceiveBuffers ours) throws RpmaException {
+    private void refuse(ConnectionRequest request, Handshake refusal, ReceiveBuffers ours) throws RpmaException {
         Connection connection;
         try {
-            connection = request.connect(Handshake.refusal(status).encode());
+            connection = request.connect(refusal.encode());
         } catch (RpmaException | RuntimeException e) {
             QueuePair.abandon(null, request, e);
             ours.leave(0);
@@ -114,5 +152,66 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel implement
     @Override
     AbstractRpmaChannel newChild(QueuePair pair) {
         return new RpmaChannel(this, (StreamQueuePair) pair);
+    }
+
+    /** A client that speaks the stream protocol. */
+    private final class StreamAdmission implements Admission {
+        private final Fabric fabric;
+        private final StreamSizes sizes;
+        private final ReceiveBuffers ours;
+        private final ConnectionRequest request;
+        private final Handshake peer;
+
+        /**
+         * Takes a request.
+         *
+         * @param sizes the queues that it was configured with
+         * @param ours the receives likewise
+         */
+        StreamAdmission(Fabric fabric, StreamSizes sizes, ReceiveBuffers ours, ConnectionRequest request, Handshake peer) {
+            this.fabric = fabric;
+            this.sizes = sizes;
+            this.ours = ours;
+            this.request = request;
+            this.peer = peer;
+        }
+
+        @Override
+        public ByteBuffer privateData() {
+            return peer.data();
+        }
+
+        @Override
+        public int maxPrivateData() {
+            return Handshake.MAX_ANSWER_DATA;
+        }
+
+        @Override
+        public QueuePair accept(ByteBuffer answer) throws RpmaException {
+            ByteBuffer data;
+            try {
+                data = answer != null ? answer : config.stream().privateData().on(fabric);
+            } catch (RpmaException e) {
+                QueuePair.abandon(null, request, e);
+                ours.leave(0);
+                throw e;
+            }
+            return StreamQueuePair.accept(fabric, sizes, ours, request, data, peer);
+        }
+
+        @Override
+        public void refuse(byte[] reason) throws RpmaException {
+            RpmaServerChannel.this.refuse(request, Handshake.refusal(Handshake.REFUSED_BY_APPLICATION, ByteBuffer.wrap(reason)),
+                ours);
+        }
+
+        @Override
+        public void reject() throws RpmaException {
+            try {
+                request.close();
+            } finally {
+                ours.leave(0);
+            }
+        }
     }
 }

@@ -29,7 +29,8 @@ import java.util.Map;
  */
 public final class RpmaServerChannelConfig extends DefaultChannelConfig implements ServerSocketChannelConfig {
     private final OptionValues values = new OptionValues();
-    private final StreamOptions stream = new StreamOptions(values);
+    private final StreamOptions stream = new StreamOptions(values, Handshake.MAX_ANSWER_DATA);
+    private final RequestOptions requests = new RequestOptions(values);
     private final Value<Integer> backlog = values.backlog();
     private final Value<Boolean> reuseAddress = values.flag(ChannelOption.SO_REUSEADDR, false);
     private final Value<Integer> receiveBufferSize = values.number(ChannelOption.SO_RCVBUF, 64 << 10);
@@ -42,6 +43,10 @@ public final class RpmaServerChannelConfig extends DefaultChannelConfig implemen
 
     StreamOptions stream() {
         return stream;
+    }
+
+    RequestOptions requests() {
+        return requests;
     }
 
     @Override
@@ -63,7 +68,9 @@ public final class RpmaServerChannelConfig extends DefaultChannelConfig implemen
     @Override
     public <T> boolean setOption(ChannelOption<T> option, T value) {
         validate(option, value);
-        return values.set(option, value) || super.setOption(option, value);
+        boolean known = values.set(option, value) || super.setOption(option, value);
+        WithoutEffect.check(owner, option, values);
+        return known;
     }
 
     @Override

@@ -13,6 +13,8 @@
 
 package io.rpma.netty;
 
+import io.netty.channel.IoEventLoop;
+import io.netty.channel.MultithreadEventLoopGroup;
 import io.netty.util.NettyRuntime;
 import io.netty.util.internal.SystemPropertyUtil;
 import io.rpma.ConnectionConfig;
@@ -29,8 +31,9 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
  * Receive buffers that many connections share ({@code rpma_srq_recv(3)}), so that their memory does not grow with the number of
- * connections. The completions come to each connection's own completion queue: which loop a connection will be on is not known
- * yet when it is accepted.
+ * connections. The connections of an event loop share one queue, whose receives complete in one completion queue for all of them
+ * ({@code rpma_srq_get_rcq(3)}): {@link LoopCompletions}. Where it is not known which loop a connection will be on, the
+ * completions come to its own completion queue, and the receives are shared by all such connections.
  *
  * <p>While the connections are few, there are as many receives as all of them together may need: none can run out, and a message
  * that waits to be read keeps its receive, as with a queue of its own. Beyond that there is a fixed number; then a message hands
@@ -40,13 +43,11 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * <p>The data path takes no lock. Slots are added and given up under the lock, when connections come and go.
  */
 final class SharedReceives extends ReceiveBuffers {
-    /** Up to so many receives each connection has its own share. */
+    /** Up to so many receives of a queue each connection has its own share, where loops do not have queues of their own. */
     private static final int SHARES =
         Math.max(64, SystemPropertyUtil.getInt("io.rpma.netty.sharedReceiveBuffers", 512));
-    /** Beyond, so many more circulate, which nobody holds. */
-    private static final int CIRCULATING = SHARES;
-    /** Receives in place of those that may have been lost with connections that ended midway. */
-    private static final int SPARES = SHARES / 4;
+    /** The least of them in the queue of one loop. */
+    private static final int FEWEST_SHARES = Math.min(128, SHARES);
     /** With fewer receives than this, for want of memory, no connection is made. */
     private static final int FEWEST = 128;
     /** An unused queue with so few receives is kept for the next connection. */
@@ -56,27 +57,45 @@ final class SharedReceives extends ReceiveBuffers {
 
     private static final Map<Key, Group> GROUPS = new HashMap<>();
 
-    private record Key(Fabric fabric, int messageBytes) {
+    private record Key(Fabric fabric, int messageBytes, IoEventLoop loop) {
         // By hand: what a record has by itself is slow until it has been compiled.
         @Override
         public boolean equals(Object other) {
-            return other instanceof Key that && that.fabric == fabric && that.messageBytes == messageBytes;
+            return other instanceof Key that && that.fabric == fabric && that.messageBytes == messageBytes && that.loop == loop;
         }
 
         @Override
         public int hashCode() {
-            return 31 * fabric.hashCode() + messageBytes;
+            return 31 * fabric.hashCode() + messageBytes + System.identityHashCode(loop);
         }
     }
 
-    /** The queues in use of one fabric and size; each connection takes the next. */
+    /** The queues in use of one fabric, size and loop; each connection takes the next. */
     private static final class Group {
+        private final Key key;
         private final List<SharedReceives> queues = new ArrayList<>();
         private int next;
+
+        Group(Key key) {
+            this.key = key;
+        }
+
+        int most() {
+            return key.loop == null ? SPREAD : 1;
+        }
+
+        void remove(SharedReceives queue) {
+            queues.remove(queue);
+            if (queues.isEmpty()) {
+                GROUPS.remove(key, this);
+            }
+        }
     }
 
     private final Group group;
     private final SharedReceiveQueue queue;
+    // Null if the receives complete in the connections' own queues.
+    private final LoopCompletions completions;
     private final AtomicReferenceArray<RpmaByteBuf> buffers;
     // Under the lock of GROUPS.
     private int users;
@@ -84,7 +103,9 @@ final class SharedReceives extends ReceiveBuffers {
     private final int[] freeSlots;
     private int freeCount;
     private int shares;
-    private int sharesAtMost = SHARES;
+    private final int allShares;
+    private final int allSpares;
+    private int sharesAtMost;
     private int spares;
     private boolean retired;
     // Read without a lock: a moment's delay does no harm.
@@ -94,10 +115,17 @@ final class SharedReceives extends ReceiveBuffers {
     private SharedReceives(Fabric fabric, int messageBytes, Group group) throws RpmaException {
         super(fabric, messageBytes);
         this.group = group;
-        int slots = Math.min(SHARES + CIRCULATING + SPARES, fabric.limits().maxSharedReceiveQueueWorkRequests());
+        IoEventLoop loop = group.key.loop;
+        allShares = loop == null ? SHARES : sharesOf(loop);
+        allSpares = spares(allShares);
+        sharesAtMost = allShares;
+        int slots = Math.min(slots(allShares), fabric.limits().maxSharedReceiveQueueWorkRequests());
         try (SharedReceiveQueueConfig config = Rpma.provider().newSharedReceiveQueueConfig()) {
-            queue = fabric.peer().newSharedReceiveQueue(config.receiveQueueSize(slots).receiveCompletionQueueSize(0));
+            // No receive completes twice before it is posted again: so many completions are all that there can be.
+            queue = fabric.peer().newSharedReceiveQueue(config.receiveQueueSize(slots)
+                .receiveCompletionQueueSize(loop == null ? 0 : slots));
         }
+        completions = loop == null ? null : new LoopCompletions(this, queue.receiveCompletionQueue(), loop);
         buffers = new AtomicReferenceArray<>(slots);
         freeSlots = new int[slots];
         for (int slot = slots - 1; slot >= 0; slot--) {
@@ -105,25 +133,62 @@ final class SharedReceives extends ReceiveBuffers {
         }
     }
 
-    /** Whether a fabric's device has shared receive queues that are of use. */
-    static boolean isPossible(Fabric fabric) {
-        return fabric.limits().maxSharedReceiveQueueWorkRequests() >= SHARES + CIRCULATING + SPARES;
+    /** The shares of one loop's queue: all loops of a group together have as many as the queues that are not of a loop. */
+    private static int sharesOf(IoEventLoop loop) {
+        int loops = loop.parent() instanceof MultithreadEventLoopGroup group ? group.executorCount() : 1;
+        return Math.clamp((long) SHARES * SPREAD / loops, FEWEST_SHARES, SHARES);
     }
 
-    /** Returns the queue for the next connection. It is to be given back by {@link #leave}, exactly once. */
-    static SharedReceives join(Fabric fabric, int messageBytes) throws RpmaException {
+    /** Receives in place of those that may have been lost with connections that ended midway. */
+    private static int spares(int shares) {
+        return shares / 4;
+    }
+
+    /** The receives of a queue: beyond the shares, as many more circulate, which nobody holds. */
+    private static int slots(int shares) {
+        return 2 * shares + spares(shares);
+    }
+
+    /** Whether a fabric's device has shared receive queues that are of use. */
+    static boolean isPossible(Fabric fabric) {
+        return fabric.limits().maxSharedReceiveQueueWorkRequests() >= slots(SHARES);
+    }
+
+    /**
+     * Returns the queue for the next connection. It is to be given back by {@link #leave}, exactly once.
+     *
+     * @param loop the loop that the connection will be on, {@code null} if that is not known
+     */
+    static SharedReceives join(Fabric fabric, int messageBytes, IoEventLoop loop) throws RpmaException {
+        IoEventLoop of = loop == null || loop.isShuttingDown() || fabric.limits().maxCompletionQueueSize() < slots(SHARES)
+            ? null : loop;
+        SharedReceives chosen;
         synchronized (GROUPS) {
-            Group group = GROUPS.computeIfAbsent(new Key(fabric, messageBytes), key -> new Group());
-            SharedReceives chosen;
-            if (group.queues.size() < SPREAD) {
-                chosen = new SharedReceives(fabric, messageBytes, group);
+            Group group = GROUPS.computeIfAbsent(new Key(fabric, messageBytes, of), Group::new);
+            if (group.queues.size() < group.most()) {
+                try {
+                    chosen = new SharedReceives(fabric, messageBytes, group);
+                } catch (RpmaException | RuntimeException e) {
+                    if (group.queues.isEmpty()) {
+                        GROUPS.remove(group.key, group);
+                    }
+                    throw e;
+                }
                 group.queues.add(chosen);
             } else {
-                chosen = group.queues.get(group.next++ % SPREAD);
+                chosen = group.queues.get(group.next++ % group.queues.size());
             }
             chosen.users++;
-            return chosen;
         }
+        if (of != null) {
+            chosen.completions.watch();
+        }
+        return chosen;
+    }
+
+    @Override
+    LoopCompletions completions() {
+        return completions;
     }
 
     @Override
@@ -143,7 +208,7 @@ final class SharedReceives extends ReceiveBuffers {
     }
 
     private int wanted() {
-        return spares + (shares <= sharesAtMost ? shares : SHARES + CIRCULATING);
+        return spares + (shares <= sharesAtMost ? shares : 2 * allShares);
     }
 
     private void measure() {
@@ -183,10 +248,35 @@ final class SharedReceives extends ReceiveBuffers {
             kept = retired ? Integer.MAX_VALUE : buffers.length() - freeCount;
         }
         synchronized (GROUPS) {
-            if (--users > 0 || kept <= KEPT) {
+            if (--users > 0 || kept <= KEPT && !(completions != null && completions.isEnded())) {
                 return;
             }
-            group.queues.remove(this);
+            group.remove(this);
+        }
+        if (completions == null) {
+            destroy();
+        } else {
+            completions.end(this::destroy);
+        }
+    }
+
+    /** Gives this queue to no further connection. */
+    void retire() {
+        synchronized (this) {
+            retired = true;
+        }
+        synchronized (GROUPS) {
+            group.remove(this);
+        }
+    }
+
+    /** The loop that polls the completions has ended: without connections, nothing is kept for the next one. */
+    void loopEnded() {
+        synchronized (GROUPS) {
+            if (users > 0) {
+                return;
+            }
+            group.remove(this);
         }
         destroy();
     }
@@ -287,7 +377,7 @@ final class SharedReceives extends ReceiveBuffers {
             if (retired) {
                 return;
             }
-            if (spares < SPARES) {
+            if (spares < allSpares) {
                 spares++;
                 try {
                     fill();
@@ -303,7 +393,7 @@ final class SharedReceives extends ReceiveBuffers {
             measure();
         }
         synchronized (GROUPS) {
-            group.queues.remove(this);
+            group.remove(this);
         }
     }
 }

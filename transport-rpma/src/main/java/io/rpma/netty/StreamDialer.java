@@ -13,10 +13,13 @@
 
 package io.rpma.netty;
 
+import io.netty.channel.EventLoop;
+import io.netty.channel.IoEventLoop;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
 import io.rpma.RpmaException;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 
 /** How a stream connects, once. */
 final class StreamDialer implements Dialer {
@@ -24,8 +27,12 @@ final class StreamDialer implements Dialer {
     private final int credits;
     private final boolean shared;
     private final int bulkBytes;
+    private final IoEventLoop loop;
+    private final PrivateDataOptions.Source privateData;
     // Chosen with the configuration, used with the request made from it; by one thread after the other.
     private ReceiveBuffers receives;
+    private ByteBuffer data;
+    private Fabric dataFor;
 
     /**
      * Takes the options.
@@ -34,12 +41,17 @@ final class StreamDialer implements Dialer {
      * @param credits receive buffers
      * @param shared whether from a queue that other connections share
      * @param bulkBytes the largest area granted for large data
+     * @param privateData what the peer is told
+     * @param loop of the channel
      */
-    StreamDialer(int messageBytes, int credits, boolean shared, int bulkBytes) {
+    StreamDialer(int messageBytes, int credits, boolean shared, int bulkBytes, PrivateDataOptions.Source privateData,
+            EventLoop loop) {
         this.messageBytes = messageBytes;
         this.credits = credits;
         this.shared = shared;
         this.bulkBytes = bulkBytes;
+        this.loop = loop instanceof IoEventLoop own ? own : null;
+        this.privateData = privateData;
     }
 
     private StreamSizes sizes(Fabric fabric) {
@@ -49,8 +61,13 @@ final class StreamDialer implements Dialer {
     @Override
     public ConnectionConfig newConfig(Fabric fabric, int timeoutMillis) throws RpmaException {
         fabric.requireImmediateData();
+        if (dataFor != fabric) {
+            // Here, because most callers may block: the memory that it describes may have to be registered.
+            data = privateData.on(fabric);
+            dataFor = fabric;
+        }
         StreamSizes sizes = sizes(fabric);
-        receives = sizes.newReceives(fabric, shared);
+        receives = sizes.newReceives(fabric, shared, loop);
         try {
             return sizes.newConfig(receives, timeoutMillis);
         } catch (RpmaException | RuntimeException e) {
@@ -63,7 +80,7 @@ final class StreamDialer implements Dialer {
     public QueuePair connect(Fabric fabric, ConnectionRequest request, InetSocketAddress remote) throws RpmaException {
         ReceiveBuffers ours = receives;
         receives = null;
-        return StreamQueuePair.connect(fabric, sizes(fabric), ours, request, remote);
+        return StreamQueuePair.connect(fabric, sizes(fabric), ours, request, data, remote);
     }
 
     @Override

@@ -25,14 +25,25 @@ final class StreamOptions {
     private final Value<Integer> credits;
     private final Value<Boolean> shared;
     private final Value<Integer> bulkBytes;
+    private final PrivateDataOptions privateData;
 
-    /** Declares them among the options of a channel. */
-    StreamOptions(OptionValues values) {
+    /**
+     * Declares them among the options of a channel.
+     *
+     * @param maxPrivateData bytes of private data that the protocol leaves to the application
+     */
+    StreamOptions(OptionValues values, int maxPrivateData) {
         messageBytes = values.number(RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES, DEFAULT_MESSAGE_BYTES,
             Handshake.MIN_MESSAGE_BYTES, Handshake.MAX_MESSAGE_BYTES);
         credits = values.number(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, DEFAULT_CREDITS, 1, Immediate.MAX_CREDITS);
         shared = values.flag(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE, true);
         bulkBytes = values.number(RpmaChannelOption.RPMA_BULK_BYTES, DEFAULT_BULK_BYTES, 0, Handshake.MAX_BULK_BYTES);
+        privateData = new PrivateDataOptions(values, maxPrivateData);
+    }
+
+    /** Where the private data come from, as it is now. */
+    PrivateDataOptions.Source privateData() {
+        return privateData.source();
     }
 
     int messageBytes() {

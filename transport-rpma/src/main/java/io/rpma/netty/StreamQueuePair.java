@@ -16,6 +16,8 @@ package io.rpma.netty;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.EventLoop;
+import io.netty.channel.IoEventLoop;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.util.ReferenceCounted;
 import io.rpma.CompletionFlag;
@@ -31,7 +33,11 @@ import io.rpma.WorkCompletions;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ProtocolException;
+import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -52,6 +58,8 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     /** What is at least so long, and lies together, goes into memory that the peer has granted, if there is some. */
     static final int BULK_BYTES = 512 << 10;
 
+    private static final int MOST_READ_SLOTS = 8;
+
     private final StreamSizes sizes;
 
     // Receiving: the messages that arrived and are not read yet, in order, and the receive that each of them still holds, if any.
@@ -63,8 +71,31 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     private int arrivedCount;
     private int headRead;
     private int returnable;
+    // The receives of messages that were read while their completion was being told of: posted when that is over, so that what
+    // the application answers does not wait for it.
+    private final int[] readSlots = new int[MOST_READ_SLOTS];
+    private int readSlotCount;
+    private boolean settling;
     private int peerHolds;
     private boolean starved;
+    // Where the receives complete if that is not the own queue, or null.
+    private final LoopCompletions elsewhere;
+    private final int number;
+    // Whether the thread that polls there uses this queue pair; changed by that thread alone.
+    private boolean isHome;
+    // Which loop uses it if that is another one; null while none does.
+    private volatile EventLoop loop;
+    // What has completed there while another thread used this queue pair, or none.
+    private final Queue<StreamArrival> inbox;
+    // The end that came before a loop was known, or null.
+    private ConnectionEvent earlyEnd;
+    // What was the case before completions were taken of which the listener has not been told yet.
+    private boolean touched;
+    private int arrivedBefore;
+    private boolean finBefore;
+    private boolean brokenBefore;
+    private boolean blockedBefore;
+    private boolean fullBefore;
     // Null until the peer has large data.
     private BulkAreas areas;
 
@@ -81,9 +112,13 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     private int peerCredits;
     private int peerMessageBytes;
     private int peerBulkBytes;
+    private ByteBuffer peerData = ByteBuffer.allocate(0);
     // Null until the peer grants something.
     private BulkGrants grants;
     private Runnable granted;
+
+    // Bytes that were written after the peer had closed.
+    private long sentToNobody;
 
     private boolean finSent;
     private boolean finReceived;
@@ -107,6 +142,9 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         outcomes = new Outcomes(sizes.sendQueue());
         underWayMask = slots - 1;
         peerHolds = sizes.credits();
+        elsewhere = receives.completions();
+        inbox = elsewhere == null ? null : new ConcurrentLinkedQueue<>();
+        number = elsewhere == null ? 0 : connection.queuePairNumber();
     }
 
     /**
@@ -114,10 +152,11 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
      *
      * @param receives what the request was configured with; given back when the connection ends, or cannot be made
      * @param request made by the blocking part of connecting; used up, whatever happens
+     * @param data what the application tells the peer
      */
     static StreamQueuePair connect(Fabric fabric, StreamSizes sizes, ReceiveBuffers receives, ConnectionRequest request,
-            InetSocketAddress remote) throws RpmaException {
-        return open(fabric, sizes, receives, request, true, remote);
+            ByteBuffer data, InetSocketAddress remote) throws RpmaException {
+        return open(fabric, sizes, receives, request, data, true, remote);
     }
 
     /**
@@ -125,30 +164,42 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
      *
      * @param receives what the request was configured with; given back when the connection ends, or cannot be made
      * @param request as it came in; used up, whatever happens
+     * @param data what the application tells the peer
      * @param peer its handshake
      */
     static StreamQueuePair accept(Fabric fabric, StreamSizes sizes, ReceiveBuffers receives, ConnectionRequest request,
-            Handshake peer) throws RpmaException {
-        StreamQueuePair pair = open(fabric, sizes, receives, request, false, request.remoteAddress());
+            ByteBuffer data, Handshake peer) throws RpmaException {
+        StreamQueuePair pair = open(fabric, sizes, receives, request, data, false, request.remoteAddress());
         pair.peerIs(peer);
         return pair;
     }
 
     private static StreamQueuePair open(Fabric fabric, StreamSizes sizes, ReceiveBuffers receives, ConnectionRequest request,
-            boolean active, InetSocketAddress remote) throws RpmaException {
+            ByteBuffer data, boolean active, InetSocketAddress remote) throws RpmaException {
         int posted = 0;
         Connection connection = null;
+        LoopCompletions elsewhere = receives.completions();
+        if (elsewhere != null) {
+            elsewhere.expect();
+        }
         try {
             // Before the connection exists, so that the peer's first message finds them.
             receives.post(request, sizes.receiveQueue());
             posted = sizes.receiveQueue();
-            connection = request.connect(Handshake.of(sizes).encode());
+            connection = request.connect(Handshake.of(sizes, data).encode());
             if (receives instanceof OwnReceives own) {
                 own.connected(connection);
             }
-            return new StreamQueuePair(fabric, sizes, active, receives, connection, remote);
+            StreamQueuePair pair = new StreamQueuePair(fabric, sizes, active, receives, connection, remote);
+            if (elsewhere != null) {
+                elsewhere.add(pair);
+            }
+            return pair;
         } catch (RpmaException | RuntimeException e) {
             abandon(connection, request, e);
+            if (elsewhere != null) {
+                elsewhere.expectNoMore();
+            }
             receives.leave(posted);
             throw e;
         }
@@ -159,6 +210,12 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         peerCredits = peer.credits();
         credits = peer.credits();
         peerBulkBytes = peer.bulkBytes();
+        peerData = peer.data();
+    }
+
+    /** What the peer's application connected or accepted with. */
+    ByteBuffer peerData() {
+        return peerData.asReadOnlyBuffer();
     }
 
     /** Has something run when the peer grants memory for large data, and there was none: see {@link #returnIdleGrants}. */
@@ -177,6 +234,9 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     void greeted() throws IOException {
         if (active) {
             Handshake peer = Handshake.decode(connection.privateData());
+            if (peer.status() == Handshake.REFUSED_BY_APPLICATION) {
+                throw new RpmaRefusedException(remoteAddress, peer.reason());
+            }
             if (peer.status() != Handshake.ACCEPTED) {
                 throw new ProtocolException(remoteAddress + " refused the connection: "
                     + Handshake.refusalText(peer.status()));
@@ -202,33 +262,105 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         if (connection == null) {
             return 0;
         }
-        int arrivedBefore = arrivedCount;
-        boolean finBefore = finReceived;
-        boolean brokenBefore = broken != null;
-        boolean blockedBefore = messageLimit() == 0;
-        boolean fullBefore = !canPost();
+        boolean first = touch();
         int n = take(batch);
         if (hungUp != null && broken == null) {
             // The end of the peer's stream may have arrived before, and not been taken yet.
             takeAll();
             breakWith(hungUp);
         }
-        if (n != 0 && takeOvertakenEvents()) {
-            grantAreas();
-            // Those of grants, which nobody reads.
-            returnCredits();
-            boolean ended = outcomes.hasNext();
-            if (arrivedCount != arrivedBefore || finReceived != finBefore || broken != null && !brokenBefore) {
-                listener.readable();
-            }
-            if (connection != null && (ended || blockedBefore && messageLimit() > 0 || fullBefore && canPost())) {
-                if (messageLimit() > 0) {
-                    stallEnded();
-                }
-                listener.writable();
-            }
+        if (n != 0 || !first) {
+            settle();
+        } else {
+            touched = false;
         }
         return Math.abs(n);
+    }
+
+    @Override
+    void takeSent() {
+        if (elsewhere == null || connection == null || posted == retired) {
+            return;
+        }
+        boolean first = touch();
+        take(rest());
+        boolean ended = broken != null || hungUp != null || isFlushed();
+        if (first && !ended && !outcomes.hasNext() && !(blockedBefore && messageLimit() > 0) && !(fullBefore && canPost())) {
+            touched = false;
+        }
+    }
+
+    /**
+     * Notes what is the case before a completion is taken; {@link #settle} follows.
+     *
+     * @return whether there was nothing that the listener has not been told yet
+     */
+    boolean touch() {
+        boolean first = !touched;
+        if (first) {
+            touched = true;
+            arrivedBefore = arrivedCount;
+            finBefore = finReceived;
+            brokenBefore = broken != null;
+            blockedBefore = false;
+            fullBefore = false;
+        }
+        // Each time: something may have been sent since the first.
+        blockedBefore |= messageLimit() == 0;
+        fullBefore |= !canPost();
+        return first;
+    }
+
+    /** Tells the listener what has become of the completions that were taken. */
+    void settle() {
+        if (!touched) {
+            return;
+        }
+        touched = false;
+        if (connection == null || !takeOvertakenEvents()) {
+            return;
+        }
+        boolean outermost = !settling;
+        settling = true;
+        try {
+            tell();
+        } finally {
+            if (outermost) {
+                settling = false;
+                repostRead();
+            }
+        }
+    }
+
+    private void tell() {
+        grantAreas();
+        // Those of grants, which nobody reads.
+        returnCredits();
+        boolean ended = outcomes.hasNext();
+        if (arrivedCount != arrivedBefore || finReceived != finBefore || broken != null && !brokenBefore) {
+            listener.readable();
+        }
+        if (connection != null && (ended || blockedBefore && messageLimit() > 0 || fullBefore && canPost())) {
+            if (messageLimit() > 0) {
+                stallEnded();
+            }
+            listener.writable();
+        }
+    }
+
+    /** Posts the receives of messages that have been read, and returns their credits if it is time. */
+    private void repostRead() {
+        int count = readSlotCount;
+        if (count > 0) {
+            readSlotCount = 0;
+            for (int i = 0; i < count; i++) {
+                giveBack(readSlots[i]);
+            }
+            returnable += count;
+            if (connection != null) {
+                returnCredits();
+            }
+        }
     }
 
     @Override
@@ -240,6 +372,147 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             received((int) context, batch.byteLength(index), batch.opcodeCode(index) == WRITTEN, batch.hasImmediate(index),
                 batch.immediate(index));
         }
+    }
+
+    @Override
+    boolean awaitsCompletions() {
+        return elsewhere == null || posted != retired || touched;
+    }
+
+    // ---- receives that complete elsewhere ----
+
+    /** Returns the loop whose queue the receives complete in; {@code null} if that is the connection's own queue. */
+    IoEventLoop home() {
+        return elsewhere == null ? null : elsewhere.loop();
+    }
+
+    /** Returns the number by which a completion elsewhere names this queue pair. */
+    int number() {
+        return number;
+    }
+
+    /** Whether the thread that polls there uses this queue pair; on that thread. */
+    boolean isHome() {
+        return isHome;
+    }
+
+    /** Keeps a completion for the thread that uses this queue pair, which is another one; on the thread that polls. */
+    void forward(StreamArrival arrival) {
+        inbox.add(arrival);
+        onItsLoop(this::takeForwarded);
+    }
+
+    /** Ends this connection, which another thread uses; on the thread that polls. */
+    void breakElsewhere(IOException cause) {
+        onItsLoop(() -> breakWith(cause));
+    }
+
+    private void onItsLoop(Runnable task) {
+        EventLoop user = loop;
+        if (user == null) {
+            // The loop that takes this queue pair over looks into the inbox.
+            return;
+        }
+        try {
+            user.execute(() -> {
+                if (loop == user) {
+                    touch();
+                    task.run();
+                    settle();
+                }
+            });
+        } catch (RejectedExecutionException e) {
+            // That loop has ended, and this queue pair with it: its receives are taken out of the inbox when it is closed.
+            AbstractRpmaServerChannel.LOGGER.debug("{} is on a loop that has ended.", this, e);
+        }
+    }
+
+    /**
+     * Ends this connection alone, because what it has received could not be dealt with. The listener is told of it by
+     * {@link #settle}.
+     */
+    void cannotTake(Throwable why) {
+        AbstractRpmaServerChannel.LOGGER.error("{} failed; its connection is closed.", this, why);
+        breakWith(new IOException("what was received could not be dealt with: " + why, why));
+    }
+
+    /** Ends this connection alone, because its listener could not be told what it has received. */
+    void cannotTell(Throwable why) {
+        cannotTake(why);
+        try {
+            listener.failed();
+        } catch (Throwable suppressed) {
+            AbstractRpmaServerChannel.LOGGER.error("{} could not be closed.", this, suppressed);
+        }
+    }
+
+    /** Takes what another thread has kept for this one. */
+    void takeForwarded() {
+        StreamArrival arrival = inbox.poll();
+        while (arrival != null) {
+            counters.completions++;
+            if (arrival.status() == 0) {
+                received(arrival.slot(), arrival.bytes(), arrival.opcode() == WRITTEN, arrival.hasImmediate(),
+                    arrival.immediate());
+            } else {
+                CompletionStatus status = CompletionStatus.of(arrival.status());
+                counters.failed(status);
+                failed(arrival.slot(), status, number);
+            }
+            arrival = inbox.poll();
+        }
+    }
+
+    @Override
+    void takeElsewhere() {
+        if (elsewhere == null) {
+            return;
+        }
+        if (isHome) {
+            elsewhere.drain();
+        } else {
+            takeForwarded();
+        }
+    }
+
+    @Override
+    void enter(EventLoop to) {
+        if (elsewhere == null) {
+            return;
+        }
+        if (to == elsewhere.loop()) {
+            isHome = true;
+        } else {
+            loop = to;
+        }
+        takeForwarded();
+        ConnectionEvent end = earlyEnd;
+        earlyEnd = null;
+        if (end != null && !endsLater(end)) {
+            to.execute(() -> end(end));
+        }
+    }
+
+    @Override
+    void leave() {
+        isHome = false;
+        loop = null;
+    }
+
+    @Override
+    boolean endsLater(ConnectionEvent event) {
+        if (elsewhere == null || isHome || !established) {
+            return false;
+        }
+        EventLoop user = loop;
+        if (user == null) {
+            earlyEnd = event;
+            return true;
+        }
+        return elsewhere.onLoop(() -> {
+            elsewhere.drain();
+            user.execute(() -> end(event));
+        });
     }
 
     @Override
@@ -492,11 +765,17 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
 
     private void consumed() {
         boolean area = arrivedSlot[arrivedHead] == AREA;
-        letGo(arrivedHead);
+        if (settling && arrivedSlot[arrivedHead] >= 0 && readSlotCount < MOST_READ_SLOTS) {
+            // A credit is returned when its receive is posted, not before.
+            readSlots[readSlotCount++] = arrivedSlot[arrivedHead];
+            arrived[arrivedHead] = null;
+        } else {
+            letGo(arrivedHead);
+            returnable++;
+        }
         headRead = 0;
         arrivedHead = (arrivedHead + 1) % arrived.length;
         arrivedCount--;
-        returnable++;
         if (area) {
             areas.read();
             grantAreas();
@@ -566,7 +845,8 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             message.writeBytes(grant);
             try {
                 credits--;
-                post(message, message.slab(), message.block().offset, grant.length, Immediate.GRANT, 0, isSignalDue());
+                post(message, message.slab(), message.block().offset, grant.length, Immediate.GRANT, 0, isControlSignalled());
+                listener.posted();
             } catch (RpmaException e) {
                 message.release();
                 breakWith(e);
@@ -605,7 +885,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             int count = grants.count();
             grants.clear();
             credits--;
-            sendControl(Immediate.RETURN, count, isSignalDue());
+            sendControl(Immediate.RETURN, count, isControlSignalled());
             return false;
         }
         return true;
@@ -616,7 +896,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     /** Returns credits by a message of their own, if so many are due that the peer may be waiting for them. */
     void returnCredits() {
         if (returnable >= halfOf(sizes.credits()) && isUsable() && !finReceived && freeSlots() > 0) {
-            sendControl(Immediate.CREDIT, 0, isSignalDue());
+            sendControl(Immediate.CREDIT, 0, isControlSignalled());
         }
     }
 
@@ -656,6 +936,14 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     private boolean isSignalDue() {
         // A sender that is about to wait must be told when the way is free again.
         return credits == 0 || freeSlots() - 1 <= StreamSizes.CONTROL_RESERVE || unsignalled + 1 >= sizes.sendQueue() >>> 2;
+    }
+
+    /**
+     * Whether a message without data is signalled. Nothing may follow it for long; where completions are not looked for unless
+     * one is expected, its own has to be.
+     */
+    private boolean isControlSignalled() {
+        return elsewhere != null || isSignalDue();
     }
 
     /** Something is to be sent, but {@link #messageLimit()} is 0. */
@@ -723,6 +1011,17 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         }
     }
 
+    /**
+     * Counts data as sent that nobody receives, because the peer has closed.
+     *
+     * @return how many of the bytes the peer's credits would have allowed to send
+     */
+    int sendToNobody(int bytes) {
+        int taken = (int) Math.min(bytes, (long) credits * peerMessageBytes - sentToNobody);
+        sentToNobody += taken;
+        return taken;
+    }
+
     @Override
     public boolean takes(Object message) {
         return message instanceof RpmaOperation;
@@ -764,6 +1063,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     private void sendControl(int kind, int argument, boolean signal) {
         counters.controlMessagesSent++;
         post(null, 0, 0, kind, argument, signal);
+        listener.posted();
     }
 
     /** Posts a message whose buffer is released when it has been delivered, or could not be posted. */
@@ -851,18 +1151,27 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         while (left > 0) {
             int n = take(rest);
             if (n <= 0) {
-                return received;
+                break;
             }
             for (int i = 0; i < n; i++) {
                 received |= (rest.context(i) & SEND_CONTEXT) == 0;
             }
             left -= n;
         }
+        if (elsewhere != null) {
+            long before = counters.completions;
+            takeElsewhere();
+            received |= counters.completions != before;
+        }
         return received;
     }
 
     @Override
     void release(BooleanSupplier quiescent) {
+        repostRead();
+        if (elsewhere != null) {
+            elsewhere.remove(this);
+        }
         while (arrivedCount > 0) {
             letGo(arrivedHead);
             arrivedHead = (arrivedHead + 1) % arrived.length;

@@ -13,6 +13,7 @@
 
 package io.rpma.netty;
 
+import io.netty.channel.IoEventLoop;
 import io.rpma.ConnectionConfig;
 import io.rpma.DeviceLimits;
 import io.rpma.Rpma;
@@ -54,9 +55,14 @@ record StreamSizes(int messageBytes, int credits, int sendQueue, int bulkBytes) 
         return credits + CONTROL_RESERVE;
     }
 
-    /** Returns the receive buffers for one more connection, to be given back by {@link ReceiveBuffers#leave}. */
-    ReceiveBuffers newReceives(Fabric fabric, boolean shared) throws RpmaException {
-        return shared && SharedReceives.isPossible(fabric) ? SharedReceives.join(fabric, messageBytes)
+    /**
+     * Returns the receive buffers for one more connection, to be given back by {@link ReceiveBuffers#leave}.
+     *
+     * @param shared whether they are to be shared with other connections
+     * @param loop the loop that the connection will be on, {@code null} if that is not known
+     */
+    ReceiveBuffers newReceives(Fabric fabric, boolean shared, IoEventLoop loop) throws RpmaException {
+        return shared && SharedReceives.isPossible(fabric) ? SharedReceives.join(fabric, messageBytes, loop)
             : new OwnReceives(fabric, this);
     }
 
@@ -67,7 +73,8 @@ record StreamSizes(int messageBytes, int credits, int sendQueue, int bulkBytes) 
             receives.configure(config);
             // A peer that ignores its credits may take all that a shared receive queue has. A completion queue that overflowed
             // would lose those receives, which are everybody's; this one has room for them until the peer is found out.
-            int completions = Math.min(sendQueue + receives.most(), receives.fabric.limits().maxCompletionQueueSize());
+            int completions = receives.completions() != null ? sendQueue
+                : Math.min(sendQueue + receives.most(), receives.fabric.limits().maxCompletionQueueSize());
             return config.timeoutMillis(timeoutMillis)
                 .sendQueueSize(sendQueue)
                 .completionQueueSize(completions);

@@ -33,6 +33,10 @@ class ChannelOptionsTest {
         RpmaChannelOption.RPMA_RECEIVE_BUFFERS, RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE,
         RpmaChannelOption.RPMA_BULK_BYTES);
 
+    /** Of servers alone. */
+    private static final Set<ChannelOption<?>> REQUESTS = Set.of(RpmaChannelOption.RPMA_REQUEST_HANDLER,
+        RpmaChannelOption.RPMA_REQUEST_TIMEOUT_MILLIS);
+
     private static List<Channel> streams() {
         return List.of(new RpmaChannel(), new RpmaServerChannel());
     }
@@ -53,6 +57,8 @@ class ChannelOptionsTest {
         Set<ChannelOption<?>> taken = new LinkedHashSet<>();
         for (List<Channel> kind : List.of(streams(), messages())) {
             Set<ChannelOption<?>> options = ownOptions(kind.getFirst().config());
+            taken.addAll(options);
+            options.addAll(REQUESTS);
             assertEquals(options, ownOptions(kind.getLast().config()));
             taken.addAll(options);
             kind.forEach(channel -> channel.unsafe().closeForcibly());
@@ -114,6 +120,14 @@ class ChannelOptionsTest {
         assertRefused(server, RpmaChannelOption.RPMA_PRIVATE_DATA, ByteBuffer.allocate(197),
             "RPMA_PRIVATE_DATA is 197 bytes; allowed are 0 to 196");
         server.unsafe().closeForcibly();
+        List<Channel> streams = streams();
+        assertRefused(streams.getFirst(), RpmaChannelOption.RPMA_PRIVATE_DATA, ByteBuffer.allocate(40),
+            "RPMA_PRIVATE_DATA is 40 bytes; allowed are 0 to 39");
+        assertRefused(streams.getLast(), RpmaChannelOption.RPMA_PRIVATE_DATA, ByteBuffer.allocate(180),
+            "RPMA_PRIVATE_DATA is 180 bytes; allowed are 0 to 179");
+        assertRefused(streams.getLast(), RpmaChannelOption.RPMA_REQUEST_TIMEOUT_MILLIS, 0,
+            "RPMA_REQUEST_TIMEOUT_MILLIS is 0; allowed are 1 to 60000");
+        streams.forEach(channel -> channel.unsafe().closeForcibly());
     }
 
     private static <T> void assertRefused(Channel channel, ChannelOption<T> option, T value, String message) {

@@ -15,16 +15,21 @@ package io.rpma.netty;
 
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
+import java.io.InterruptedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
 
 /** A process of this Java with this class path, that can be killed. */
 final class ChildJvm implements AutoCloseable {
+    // Told from every line by its identity.
+    private static final String END = new String("the end");
+
     private final Process process;
-    private final BufferedReader output;
+    private final BlockingQueue<String> output = new LinkedBlockingQueue<>();
 
     ChildJvm(List<String> options, Class<?> main, String... arguments) throws IOException {
         this(List.of(), options, main, arguments);
@@ -42,7 +47,34 @@ final class ChildJvm implements AutoCloseable {
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
         command.addAll(List.of(arguments));
         process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        output = new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
+        // Whoever waits for a line can be interrupted, as a test whose time is over is; a thread that reads cannot.
+        Thread.ofPlatform().daemon().name("output of " + process.pid()).start(this::read);
+    }
+
+    private void read() {
+        try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
+            for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+                output.add(line);
+            }
+        } catch (IOException e) {
+            output.add("its output cannot be read: " + e);
+        }
+        output.add(END);
+    }
+
+    /** Waits for the next line; {@code null} at the end. */
+    private String nextLine() throws IOException {
+        try {
+            String line = output.take();
+            if (line != END) {
+                return line;
+            }
+            output.add(END);
+            return null;
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("while the process was waited for");
+        }
     }
 
     /** The options that a user of the class path gives. */
@@ -57,7 +89,7 @@ final class ChildJvm implements AutoCloseable {
     /** Waits for the line that begins with a word; returns the rest of it. */
     String await(String word) throws IOException {
         StringBuilder seen = new StringBuilder();
-        for (String line = output.readLine(); line != null; line = output.readLine()) {
+        for (String line = nextLine(); line != null; line = nextLine()) {
             if (line.startsWith(word)) {
                 return line.substring(word.length()).trim();
             }
@@ -75,7 +107,7 @@ final class ChildJvm implements AutoCloseable {
     /** Everything that the process still says until it ends. */
     String rest() throws IOException {
         StringBuilder rest = new StringBuilder();
-        for (String line = output.readLine(); line != null; line = output.readLine()) {
+        for (String line = nextLine(); line != null; line = nextLine()) {
             rest.append(line).append('\n');
         }
         return rest.toString();

@@ -130,7 +130,8 @@ class OpenFailureTest {
     void theReceivesOfAStreamComeBack() {
         StreamSizes sizes = new StreamSizes(64, 4, 8, 0);
         assertReason("connect", assertThrows(RpmaException.class,
-            () -> StreamQueuePair.connect(null, sizes, new CountedReceives(), new FailingRequest(), REMOTE)));
+            () -> StreamQueuePair.connect(null, sizes, new CountedReceives(), new FailingRequest(), ByteBuffer.allocate(0),
+                REMOTE)));
         assertEquals(List.of(sizes.receiveQueue()), left);
     }
 

@@ -339,6 +339,8 @@ class ProtocolTest {
             // On the server's one loop, which is busy meanwhile: it sees all messages together, and returns no credit between.
             group.next().submit(() -> {
                 violation.commit(peer);
+                // A device delivers later than it takes.
+                peer.awaitSends();
                 return null;
             }).sync();
             Throwable failure = failures.poll(10, TimeUnit.SECONDS);
@@ -415,7 +417,71 @@ class ProtocolTest {
             arguments("garbage", garbage, Handshake.REFUSED_MALFORMED),
             arguments("another version", version, Handshake.REFUSED_VERSION),
             arguments("no credits", credits, Handshake.REFUSED_MALFORMED),
-            arguments("endless messages", size, Handshake.REFUSED_MALFORMED));
+            arguments("endless messages", size, Handshake.REFUSED_MALFORMED),
+            arguments("more of its application's data than there is", withData(Handshake.MINOR, 40),
+                Handshake.REFUSED_MALFORMED),
+            arguments("all the data of a byte", withData(Handshake.MINOR, 255), Handshake.REFUSED_MALFORMED));
+    }
+
+    /** A handshake with a number of bytes of the application's data, and no more than the first of them. */
+    private static ByteBuffer withData(int minor, int bytes) {
+        ByteBuffer handshake = handshake();
+        return ByteBuffer.allocate(Handshake.BYTES + 2).put(handshake).put(5, (byte) minor)
+            .put((byte) bytes).put((byte) 'a').flip();
+    }
+
+    /** An end of version 1.1 says nothing behind its 16 bytes, whatever lies there, and hears what it knows. */
+    @Test
+    void anEndOfVersion1Dot1IsUnderstoodAndUnderstands() throws Exception {
+        server.config().setOption(RpmaChannelOption.RPMA_PRIVATE_DATA, ByteBuffer.allocate(179));
+        BlockingQueue<RpmaConnectRequest> asked = new LinkedBlockingQueue<>();
+        server.config().setOption(RpmaChannelOption.RPMA_REQUEST_HANDLER, request -> {
+            asked.add(request);
+            request.accept();
+        });
+        try (RawPeer peer = new RawPeer()) {
+            assertEquals(ConnectionEvent.ESTABLISHED, peer.connect(address(), withData(1, 255)));
+            assertEquals(0, asked.take().privateData().remaining());
+            ByteBuffer answer = peer.peerData();
+            assertEquals(Handshake.MAGIC, answer.getInt());
+            assertEquals(1, answer.get());
+            assertEquals(Handshake.MINOR, answer.get());
+            assertEquals(Handshake.ACCEPTED, answer.get());
+            assertEquals(StreamOptions.DEFAULT_MESSAGE_BYTES, answer.getInt(8));
+            assertEquals(StreamOptions.DEFAULT_CREDITS, answer.getShort(12));
+            peer.send(10, DATA);
+            assertEquals(10, received.take());
+        }
+        // And where this end has nothing to say, it says the same as version 1.1 did.
+        assertEquals(Handshake.BYTES, handshake().remaining());
+        try (RawPeer peer = new RawPeer()) {
+            ChannelFuture connect = new Bootstrap().group(group).channel(RpmaChannel.class)
+                .handler(new ChannelInboundHandlerAdapter()).connect(peer.listen());
+            peer.accept(withData(1, 255));
+            assertEquals(0, ((RpmaChannel) connect.sync().channel()).peerPrivateData().remaining());
+        }
+    }
+
+    /** The longest data that there can be, and one byte more. */
+    @Test
+    void dataOfTheServersApplicationAreChecked() throws Exception {
+        for (int bytes : new int[] {179, 180}) {
+            try (RawPeer peer = new RawPeer()) {
+                ChannelFuture connect = new Bootstrap().group(group).channel(RpmaChannel.class)
+                    .handler(new ChannelInboundHandlerAdapter()).connect(peer.listen());
+                peer.accept(withData(Handshake.MINOR, bytes));
+                assertTrue(connect.await(10, TimeUnit.SECONDS));
+                if (bytes == 179) {
+                    ByteBuffer data = ((RpmaChannel) connect.channel()).peerPrivateData();
+                    assertEquals(179, data.remaining());
+                    assertEquals('a', data.get());
+                } else {
+                    assertTrue(connect.cause().getMessage().contains("announces 180 bytes of its application's; there is room"
+                        + " for 179"), connect.cause().getMessage());
+                }
+            }
+        }
+        nextConnectionWorks();
     }
 
     @ParameterizedTest(name = "{0}")

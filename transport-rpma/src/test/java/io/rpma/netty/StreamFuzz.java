@@ -235,7 +235,7 @@ final class StreamFuzz {
             boolean shared = random.nextBoolean();
             receives = new Receives(fabric, sizes, shared && random.nextBoolean(), shared);
             credits = sizes.credits();
-            pair = StreamQueuePair.accept(fabric, sizes, receives, this,
+            pair = StreamQueuePair.accept(fabric, sizes, receives, this, ByteBuffer.allocate(0),
                 new Handshake(Handshake.MINOR, Handshake.ACCEPTED, 1 << 10, peerCredits, 1 << 20));
             pair.listener(this);
             handle.reset(null);
@@ -511,6 +511,16 @@ final class StreamFuzz {
         @Override
         public void flushed() {
             // The events that tell why are taken in the same poll.
+        }
+
+        @Override
+        public void failed() {
+            throw new IllegalStateException("a listener that does not throw");
+        }
+
+        @Override
+        public void posted() {
+            // The fuzzer polls as it likes.
         }
 
         @Override

@@ -21,9 +21,10 @@ import java.util.SplittableRandom;
 public interface ChaosCase {
     /** Returns all cases. */
     static List<ChaosCase> all() {
-        return List.of(new KillCase(), new StopCase(false), new StopCase(true), new AttackCase("scribble", 14, "soft"),
-            new AttackCase("sockets", 8, "soft"), new AttackCase("frames", 8, "soft", "librpma"),
-            new AttackCase("violations", 8, "soft", "librpma"), new LimitsCase(), new StrangerCase());
+        return List.of(new KillCase(), new StopCase(false), new StopCase(true), new AttackCase("scribble", 11, "soft"),
+            new AttackCase("sockets", 6, "soft"), new AttackCase("descriptors", 5, "soft"),
+            new AttackCase("frames", 5, "soft", "librpma"), new AttackCase("violations", 5, "soft", "librpma"),
+            new LimitsCase(), new StrangerCase());
     }
 
     /** Returns the name in the table. */

@@ -26,7 +26,7 @@ import java.util.concurrent.TimeUnit;
  * middle of an operation. The next client is starting while one is being killed.
  */
 final class KillCase implements ChaosCase {
-    private static final int STARTING = 2;
+    private static final int STARTING = 3;
     private static final int LONGEST_LIFE_MILLIS = 150;
 
     @Override
@@ -36,7 +36,7 @@ final class KillCase implements ChaosCase {
 
     @Override
     public int weight() {
-        return 40;
+        return 50;
     }
 
     @Override

@@ -17,20 +17,33 @@ import io.rpma.chaos.Child;
 import io.rpma.chaos.Surroundings;
 import io.rpma.posix.Posix;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Descriptors that run out, at the server and at clients: clients that connect and say nothing, a limit of the server that is
- * lowered to little more than it has open while clients come, and clients with a low limit of their own.
+ * Descriptors and memory that run out. On the software provider: clients that connect and say nothing, and limits of the server
+ * that are lowered to little more than it has, of open files or of its address space, while clients come. On both: clients with
+ * low limits of their own, of open files, address space and, as another user than root, of locked memory.
  */
 final class LimitsCase implements ChaosCase {
     private static final int HALF_OPEN_MILLIS = 3000;
     private static final int SPARE = 6;
-    private static final int STARVING_MILLIS = 1500;
+    /** What the virtual machine of the server may need meanwhile; the memory of a client is larger. */
+    private static final long SPARE_BYTES = 32 << 20;
+    private static final int STARVING_MILLIS = 4000;
     private static final int CLIENTS = 2;
+    private static final long TRAFFIC_MILLIS = 60_000;
+    private static final long POOR_MILLIS = 20_000;
+    private static final String NOBODY = "65534";
+    private static final long LEAST_ADDRESSES = 450L << 20;
+    private static final long MOST_ADDRESSES = 1200L << 20;
+    /** So that the virtual machine itself starts within {@link #LEAST_ADDRESSES}. */
+    private static final List<String> SMALL_MACHINE =
+        List.of("-XX:CompressedClassSpaceSize=32m", "-XX:ReservedCodeCacheSize=24m");
 
     @Override
     public String name() {
@@ -39,53 +52,108 @@ final class LimitsCase implements ChaosCase {
 
     @Override
     public int weight() {
-        return 8;
-    }
-
-    @Override
-    public boolean runsOn(String provider) {
-        return provider.equals("soft");
+        return 6;
     }
 
     @Override
     public void run(Surroundings surroundings, SplittableRandom random, long end) throws Exception {
-        while (System.nanoTime() < end) {
-            Child silent = surroundings.hostile("half-open", HALF_OPEN_MILLIS, random.nextLong());
-            AttackCase.listen(silent, surroundings);
-            silent.kill();
-            surroundings.ended(silent);
-            starve(surroundings, random);
-        }
+        boolean soft = surroundings.provider().equals("soft");
+        do {
+            if (soft) {
+                Child silent = surroundings.hostile("half-open", HALF_OPEN_MILLIS, random.nextLong());
+                AttackCase.listen(silent, surroundings);
+                silent.kill();
+                surroundings.ended(silent);
+                long open = surroundings.status().descriptors();
+                starve(surroundings, random, "--nofile=" + (open + SPARE), "--nofile="
+                    + Posix.softLimit(Posix.RLIMIT_NOFILE));
+                starve(surroundings, random, "--as=" + (addressSpace(surroundings.server().pid()) + SPARE_BYTES),
+                    "--as=unlimited");
+            } else {
+                poor(surroundings, random);
+            }
+        } while (System.nanoTime() < end);
     }
 
-    private static void starve(Surroundings surroundings, SplittableRandom random) throws Exception {
+    /** Lets honest clients come while the server has hardly anything left. Its neighbours make no new connections meanwhile. */
+    private static void starve(Surroundings surroundings, SplittableRandom random, String low, String before) throws Exception {
         surroundings.holdConnects();
-        long open = surroundings.status().descriptors();
-        String before = String.valueOf(Posix.softLimit(Posix.RLIMIT_NOFILE));
-        limit(surroundings.server().pid(), String.valueOf(open + SPARE));
+        limit(surroundings.server().pid(), low);
         List<Child> clients = new ArrayList<>();
         try {
             for (int i = 0; i < CLIENTS; i++) {
-                clients.add(surroundings.hostile("traffic", 60_000, random.nextLong()));
+                clients.add(surroundings.hostile("traffic", TRAFFIC_MILLIS, random.nextLong()));
             }
-            String low = "--nofile=" + random.nextInt(30, 70);
-            clients.add(surroundings.hostile("traffic", List.of("prlimit", low), 60_000, random.nextLong()));
-            TimeUnit.MILLISECONDS.sleep(STARVING_MILLIS);
-            surroundings.count(clients.size());
-        } finally {
+            clients.add(poorClient(surroundings, random));
+            // Until all of them are connected, or have failed, or have tried for a while.
+            long last = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(STARVING_MILLIS);
             for (Child client : clients) {
-                client.kill();
-                surroundings.ended(client);
+                client.next(Math.max(0, (last - System.nanoTime()) / 1_000_000));
+                surroundings.count(1);
             }
+        } finally {
+            end(clients, surroundings);
             limit(surroundings.server().pid(), before);
         }
+        // A server channel without descriptors tries again after a while; from then on nobody may notice anything.
+        Child next = surroundings.hostile("traffic", TRAFFIC_MILLIS, random.nextLong());
+        try {
+            next.expect("ready");
+        } catch (IOException e) {
+            surroundings.failed("the server takes no client although it has enough again: " + e.getMessage());
+        }
+        end(List.of(next), surroundings);
         surroundings.allowConnects();
+    }
+
+    /** Lets one client come that has little itself, until it has ended or has run for a while. */
+    private static void poor(Surroundings surroundings, SplittableRandom random) throws Exception {
+        Child client = poorClient(surroundings, random);
+        client.next(POOR_MILLIS);
+        surroundings.count(1);
+        end(List.of(client), surroundings);
+    }
+
+    private static Child poorClient(Surroundings surroundings, SplittableRandom random) throws IOException {
+        List<String> limited = new ArrayList<>();
+        List<String> options = new ArrayList<>();
+        boolean root = System.getProperty("user.name").equals("root");
+        switch (random.nextInt(surroundings.provider().equals("soft") ? 2 : 3)) {
+            case 0 -> limited.addAll(List.of("prlimit", "--nofile=" + random.nextInt(30, 70)));
+            case 1 -> {
+                limited.addAll(List.of("prlimit", "--as=" + random.nextLong(LEAST_ADDRESSES, MOST_ADDRESSES)));
+                options.addAll(SMALL_MACHINE);
+            }
+            default -> {
+                if (root) {
+                    // Root may lock what it likes.
+                    limited.addAll(List.of("setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups"));
+                    options.addAll(List.of("-cp", surroundings.publicClassPath()));
+                }
+                limited.addAll(List.of("prlimit", "--memlock=" + random.nextInt(64, 8192) * 1024L));
+            }
+        }
+        return surroundings.hostile("traffic", limited, TRAFFIC_MILLIS, random.nextLong(), options.toArray(String[]::new));
+    }
+
+    private static void end(List<Child> clients, Surroundings surroundings) {
+        for (Child client : clients) {
+            client.kill();
+            surroundings.ended(client);
+        }
+    }
+
+    /** Returns how many bytes of addresses a process has taken, which is what its limit is about. */
+    private static long addressSpace(long pid) throws IOException {
+        try (var lines = Files.lines(Path.of("/proc/" + pid + "/status"))) {
+            String line = lines.filter(each -> each.startsWith("VmSize:")).findFirst().orElseThrow();
+            return Long.parseLong(line.replaceAll("\\D", "")) * 1024;
+        }
     }
 
     private static void limit(long pid, String soft) throws IOException, InterruptedException {
         // Nothing behind the colon: the hard limit stays.
-        Process process = new ProcessBuilder("prlimit", "--pid", String.valueOf(pid), "--nofile=" + soft + ":").inheritIO()
-            .start();
+        Process process = new ProcessBuilder("prlimit", "--pid", String.valueOf(pid), soft + ":").inheritIO().start();
         if (process.waitFor() != 0) {
             throw new IOException("prlimit failed");
         }

@@ -49,7 +49,7 @@ final class StopCase implements ChaosCase {
 
     @Override
     public int weight() {
-        return inside ? 14 : 8;
+        return inside ? 9 : 6;
     }
 
     @Override

@@ -21,6 +21,8 @@ import java.util.SplittableRandom;
 /** Processes of other users, among them the one that stands for users without a number here. Root only. */
 final class StrangerCase implements ChaosCase {
     private static final List<String> USERS = List.of("12345", "65534");
+    /** The first one connects and takes names, the other one sends garbage to the listeners. */
+    private static final List<String> ATTACKS = List.of("stranger", "strange-sockets");
     private static final long STAY_MILLIS = 4000;
 
     @Override
@@ -30,7 +32,7 @@ final class StrangerCase implements ChaosCase {
 
     @Override
     public int weight() {
-        return 6;
+        return 4;
     }
 
     @Override
@@ -44,7 +46,8 @@ final class StrangerCase implements ChaosCase {
         int round = 0;
         while (System.nanoTime() < end) {
             String user = USERS.get(round++ % USERS.size());
-            Child child = surroundings.hostile("stranger", List.of("setpriv", "--reuid=" + user, "--regid=" + user,
+            String attack = ATTACKS.get(random.nextInt(ATTACKS.size()));
+            Child child = surroundings.hostile(attack, List.of("setpriv", "--reuid=" + user, "--regid=" + user,
                 "--clear-groups"), STAY_MILLIS, random.nextLong(), "-cp", readable);
             AttackCase.listen(child, surroundings);
             child.kill();

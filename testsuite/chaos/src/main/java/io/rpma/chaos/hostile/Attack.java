@@ -19,7 +19,7 @@ import java.util.SplittableRandom;
 /** What a hostile process does. */
 interface Attack {
     /**
-     * Attacks until the time is over.
+     * Attacks until the time is over, and once at least.
      *
      * @param end in the nanoseconds of {@link System#nanoTime}
      */

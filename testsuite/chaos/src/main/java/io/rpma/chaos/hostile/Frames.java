@@ -39,7 +39,7 @@ final class Frames implements Attack {
         Garbage garbage = new Garbage(random, version);
         boolean warm = false;
         HostileMain.say("ready");
-        while (System.nanoTime() < end) {
+        do {
             int before = new File("/proc/self/fd").list().length;
             for (int i = 0; i < BATCH; i++) {
                 int what = random.nextInt(8);
@@ -68,7 +68,7 @@ final class Frames implements Attack {
                 HostileMain.say("wrong the decoders leave " + (after - before) + " descriptors open");
             }
             warm = true;
-        }
+        } while (System.nanoTime() < end);
     }
 
     private static void control(int[] pair, int file, Garbage garbage, SplittableRandom random) {

@@ -13,6 +13,7 @@
 
 package io.rpma.chaos.hostile;
 
+import io.rpma.Rpma;
 import io.rpma.chaos.Addresses;
 import java.util.SplittableRandom;
 
@@ -27,6 +28,8 @@ public final class HostileMain {
 
     /** Runs an attack. */
     public static void main(String[] arguments) throws Exception {
+        // What takes long to load on a slow machine is not to take the time of the attack.
+        Rpma.provider();
         long end = System.nanoTime() + Long.parseLong(arguments[1]) * 1_000_000;
         SplittableRandom random = new SplittableRandom(Long.parseLong(arguments[2]));
         Addresses addresses = Addresses.parse(arguments, 3);
@@ -34,7 +37,9 @@ public final class HostileMain {
             case "crowd" -> new Crowd();
             case "traffic" -> new Traffic();
             case "scribble" -> new Scribble();
-            case "sockets" -> new Sockets();
+            case "sockets" -> new Sockets(true);
+            case "strange-sockets" -> new Sockets(false);
+            case "descriptors" -> new Descriptors();
             case "frames" -> new Frames();
             case "violations" -> new Violations();
             case "half-open" -> new HalfOpen();

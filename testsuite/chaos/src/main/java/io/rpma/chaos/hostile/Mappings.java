@@ -36,6 +36,12 @@ final class Mappings {
      * @param writable whether this process may write there
      */
     record Mapping(String name, MemorySegment memory, boolean writable) {
+        /** Returns a path by which the file can be opened anew, as root. */
+        String file() {
+            return "/proc/self/map_files/" + Long.toHexString(memory.address()) + '-'
+                + Long.toHexString(memory.address() + memory.byteSize());
+        }
+
         /** Tries to make it writable; returns whether it is now. */
         boolean makeWritable() {
             return Posix.mprotect(memory.address(), memory.byteSize(), Posix.PROT_READ | Posix.PROT_WRITE) == 0;

@@ -27,7 +27,10 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  * memory is open to the processes of its user, by design.
  */
 final class Scribble implements Attack {
-    private static final int BURST = 200;
+    /** How many words one connection is overwritten with, and how many of them are told of at once. */
+    private static final int FEWEST = 100;
+    private static final int MOST = 1600;
+    private static final int PORTION = 100;
     private static final int LOOKS = 64;
     private static final int HEAD_BYTES = 1024;
 
@@ -38,7 +41,7 @@ final class Scribble implements Attack {
         random = from;
         HostileMain.say("ready");
         OwnSockets own = new OwnSockets(addresses);
-        while (System.nanoTime() < end) {
+        do {
             if (!own.connect()) {
                 // What it has written has broken this process itself.
                 return;
@@ -59,10 +62,14 @@ final class Scribble implements Attack {
                     targets.add(mapping);
                 }
             }
-            // Told before it is done: this process may not live to tell.
-            HostileMain.say("count " + (BURST + refused));
+            HostileMain.say("count " + refused);
             Mappings.Mapping target = targets.get(random.nextInt(targets.size()));
-            for (int i = 0; i < BURST; i++) {
+            int words = random.nextInt(FEWEST / PORTION, MOST / PORTION + 1) * PORTION;
+            for (int i = 0; i < words; i++) {
+                if (i % PORTION == 0) {
+                    // Told before it is done: this process may not live to tell.
+                    HostileMain.say("count " + PORTION);
+                }
                 if (random.nextInt(8) == 0) {
                     target = targets.get(random.nextInt(targets.size()));
                 }
@@ -72,7 +79,7 @@ final class Scribble implements Attack {
                 }
             }
             own.close();
-        }
+        } while (System.nanoTime() < end);
     }
 
     private void scribble(Mappings.Mapping mapping) {

@@ -30,7 +30,9 @@ import java.util.SplittableRandom;
 final class Sockets implements Attack {
     private static final int BURST = 800;
     private static final int SEALS = 7;
+    private static final int ANSWER_MILLIS = 5000;
 
+    private final boolean mayConnect;
     private SplittableRandom random;
     private Garbage garbage;
     private String listener;
@@ -38,6 +40,15 @@ final class Sockets implements Attack {
     private long sent;
     private int connected;
     private int refused;
+
+    /**
+     * Creates the attack.
+     *
+     * @param mayConnect whether this process is one that the server talks to: of its own user
+     */
+    Sockets(boolean mayConnect) {
+        this.mayConnect = mayConnect;
+    }
 
     @Override
     public void run(Addresses of, SplittableRandom from, long end) throws Exception {
@@ -48,8 +59,8 @@ final class Sockets implements Attack {
         garbage = new Garbage(random, ListenerNames.version(listener));
         HostileMain.say("ready");
         OwnSockets own = new OwnSockets(addresses);
-        while (System.nanoTime() < end) {
-            switch (random.nextInt(8)) {
+        do {
+            switch (random.nextInt(mayConnect ? 8 : 5)) {
                 case 0 -> tcp();
                 case 1 -> datagrams();
                 case 2 -> silent();
@@ -58,14 +69,14 @@ final class Sockets implements Attack {
             }
             HostileMain.say("count " + sent);
             sent = 0;
-        }
+        } while (System.nanoTime() < end);
         if (connected == 0 && refused > 2) {
             HostileMain.say("wrong none of " + refused + " honest connections of this process worked");
         }
     }
 
     /** What is no hello, or nearly one. */
-    private void tcp() throws InterruptedException {
+    private void tcp() {
         for (int i = 0; i < 20; i++) {
             try (Socket socket = new Socket(addresses.host(), addresses.streamPort())) {
                 byte[] bytes = new byte[random.nextInt(1, 600)];
@@ -83,7 +94,7 @@ final class Sockets implements Attack {
                 }
             } catch (IOException e) {
                 // The server has closed it, or takes no more for now: as it should.
-                Thread.sleep(1);
+                continue;
             }
         }
     }
@@ -107,6 +118,11 @@ final class Sockets implements Attack {
             int fd = UnixSocket.create(UnixSocket.SEQPACKET);
             if (UnixSocket.connect(fd, listener) == 0) {
                 sent++;
+                if (!mayConnect && i == BURST - 1) {
+                    // What waits in the kernel's queue, which any user can fill, is no more than this: the server turns away
+                    // the last one after the others.
+                    UnixSocket.awaitInput(fd, ANSWER_MILLIS);
+                }
             }
             Posix.close(fd);
         }

@@ -26,7 +26,10 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
-/** Unix sockets and descriptors as the kernel has them, without any rule of the software provider. Never waits. */
+/**
+ * Unix sockets and descriptors as the kernel has them, without any rule of the software provider. Nothing waits but
+ * {@link #awaitInput}.
+ */
 final class UnixSocket {
     static final int SEQPACKET = 5;
     static final int DGRAM = 2;
@@ -60,6 +63,8 @@ final class UnixSocket {
         Posix.downcallErrno("ftruncate", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
     private static final MethodHandle FCNTL =
         Posix.downcallErrno("fcntl", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT));
+    private static final MethodHandle POLL =
+        Posix.downcallErrno("poll", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
     private static final MethodHandle EVENTFD =
         Posix.downcallErrno("eventfd", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
     // One thread only.
@@ -145,6 +150,13 @@ final class UnixSocket {
         }
         int result = call(capture -> (long) SENDMSG.invokeExact(capture, fd, HEADER, MSG_DONTWAIT_NOSIGNAL));
         return Math.min(result, 0);
+    }
+
+    /** Waits until there is something to be received, be it the end. */
+    static void awaitInput(int fd, int millis) {
+        NAME.set(JAVA_INT, 0, fd);
+        NAME.set(JAVA_INT, 4, 1);
+        call(capture -> (int) POLL.invokeExact(capture, NAME, 1L, millis));
     }
 
     private static int option(int fd, int name) {

@@ -74,7 +74,7 @@ final class Violations implements Attack {
         random = from;
         peer = new RawPeer(addresses.stream());
         HostileMain.say("ready");
-        while (System.nanoTime() < end) {
+        do {
             int frames = 1;
             if (random.nextInt(3) == 0) {
                 handshake(addresses);
@@ -83,7 +83,7 @@ final class Violations implements Attack {
             }
             peer.close();
             HostileMain.say("count " + frames);
-        }
+        } while (System.nanoTime() < end);
     }
 
     private void handshake(Addresses addresses) throws RpmaException {

@@ -12,6 +12,7 @@
  */
 package io.rpma.soft;
 
+import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -30,7 +31,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** A doorbell between two processes: what the other one does with its descriptor makes no call of this one wait. */
 @Timeout(20)
-class EventFdTest {
+class EventPipeTest {
     private static final int F_GETFL = 3;
     private static final int F_SETFL = 4;
     private static final int O_NONBLOCK = 0x800;
@@ -38,17 +39,17 @@ class EventFdTest {
         FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(2));
     private static final long MOST_EVENTS = 1 << 17;
 
-    private EventFd own;
+    private EventPipe own;
     /** What the other process is sent. */
     private int sent;
-    private EventFd ofPeer;
+    private EventPipe ofPeer;
 
     @BeforeEach
     void open() throws Exception {
-        own = EventFd.create();
+        own = EventPipe.create();
         sent = own.openForPeer();
         // A second number for the same open file: the one that a peer keeps of what it has sent, or that it was sent.
-        ofPeer = EventFd.open(duplicate(sent));
+        ofPeer = EventPipe.open(sent);
     }
 
     @AfterEach
@@ -78,7 +79,7 @@ class EventFdTest {
     }
 
     /** Signals until there is no room, and some more. */
-    private static void fill(EventFd event) {
+    private static void fill(EventPipe event) {
         for (long i = 0; i < MOST_EVENTS; i++) {
             event.signal();
         }
@@ -121,11 +122,38 @@ class EventFdTest {
         assertEquals(1, own.read());
     }
 
+    /** Root could open it whatever its mode. */
+    @Test
+    void aPeerThatTakesTheModeAwayHurtsNoOtherPeer() {
+        AnotherUser.assumeRoot();
+        assertEquals(0, AnotherUser.call(() -> {
+            try {
+                EventPipe pipe = EventPipe.create();
+                int first = pipe.openForPeer();
+                assertEquals(0, Libc.changeMode(first, 0));
+                int second = pipe.openForPeer();
+                assertEquals(0, Libc.changeMode(first, 0));
+                EventPipe ofSecond = EventPipe.open(second);
+                ofSecond.signal();
+                assertTrue(pipe.isReadable());
+                ofSecond.release();
+                pipe.release();
+                Posix.close(first);
+                Posix.close(second);
+                return 0;
+            } catch (RpmaException e) {
+                throw new AssertionError(e);
+            }
+        }));
+    }
+
     @Test
     void otherKindsAreRefused() throws Exception {
         int[] ends = new int[2];
         assertEquals(0, Sockets.socketPair(ends));
-        assertNull(EventFd.open(ends[0]));
-        assertNull(EventFd.open(ends[1]));
+        for (int end : ends) {
+            assertNull(EventPipe.open(end));
+            Posix.close(end);
+        }
     }
 }

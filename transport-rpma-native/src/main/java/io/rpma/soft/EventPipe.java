@@ -25,55 +25,70 @@ import java.util.concurrent.atomic.AtomicInteger;
  * clears {@code O_NONBLOCK} and fills the counter blocks whoever signals next, and one that empties the counter blocks whoever
  * reads. A pipe can be opened again: what each side reads from or writes to is an open file of its own, which nobody else has.
  */
-final class EventFd {
+final class EventPipe {
     /** How often events are read at once: more than a pipe holds, unless somebody goes on writing. */
     private static final int MOST_READS = 16;
     private static final int NONE = -1;
+    private static final int OWNER_READS_AND_WRITES = 0600;
 
     private final int fd;
     private final AtomicInteger users = new AtomicInteger(1);
     // The end that the pipe was made with, for the first peer; NONE once it has been given away.
     private int forPeer;
 
-    private EventFd(int fd, int forPeer) {
+    private EventPipe(int fd, int forPeer) {
         this.fd = fd;
         this.forPeer = forPeer;
     }
 
-    static EventFd create() throws RpmaException {
+    static EventPipe create() throws RpmaException {
         int[] ends = new int[2];
         int result = Libc.pipe(ends);
         if (result < 0) {
             throw failed(result);
         }
-        int fd = Libc.reopen(ends[0], Libc.O_RDWR);
+        int fd = reopen(ends[0], Libc.O_RDWR);
         Posix.close(ends[0]);
         if (fd < 0) {
             Posix.close(ends[1]);
             throw failed(fd);
         }
-        return new EventFd(fd, ends[1]);
+        return new EventPipe(fd, ends[1]);
+    }
+
+    /** Opens a pipe anew. Another peer may have changed its mode, which all processes of the user can. */
+    private static int reopen(int fd, int flags) {
+        int result = Libc.reopen(fd, flags);
+        if (result == -Posix.EACCES) {
+            Libc.changeMode(fd, OWNER_READS_AND_WRITES);
+            result = Libc.reopen(fd, flags);
+        }
+        return result;
     }
 
     private static RpmaException failed(int result) {
-        return SoftLog.failure(RpmaError.PROVIDER, -result, "making a pipe failed: " + Posix.strerror(-result)
-            + "; the limit of open files is " + Posix.softLimit(Posix.RLIMIT_NOFILE) + " (ulimit -n), and /proc must be mounted",
-            null);
+        String what = "making a pipe failed";
+        return OpenFiles.areExhausted(-result) ? OpenFiles.failure(-result, what)
+            : SoftLog.failure(RpmaError.PROVIDER, -result, what + ": " + Posix.strerror(-result) + "; /proc must be mounted",
+                null);
     }
 
     /**
-     * Takes over what another process sent, to signal events there.
+     * Opens what another process sent, to signal events there. What was sent remains the caller's to close.
      *
-     * @return the event descriptor, or {@code null} if it is of another kind; the reason is logged, and what was sent closed
+     * @return the event descriptor, or {@code null} if it is of another kind; the reason is logged
+     * @throws RpmaException if this process has no descriptor left; the same may then be tried again
      */
-    static EventFd open(int sent) {
-        int fd = Libc.isPipe(sent) ? Libc.reopen(sent, Libc.O_WRONLY) : -Libc.EBADF;
-        Posix.close(sent);
+    static EventPipe open(int sent) throws RpmaException {
+        int fd = Libc.isPipe(sent) ? reopen(sent, Libc.O_WRONLY) : -Libc.EBADF;
+        if (OpenFiles.areExhausted(-fd)) {
+            throw OpenFiles.failure(-fd, "the doorbell of another process cannot be opened");
+        }
         if (fd < 0) {
             SoftLog.violation("a doorbell came that is no pipe, or cannot be opened: " + Posix.strerror(-fd));
             return null;
         }
-        return new EventFd(fd, NONE);
+        return new EventPipe(fd, NONE);
     }
 
     /** Returns the descriptor. Never to be sent to another process. */
@@ -88,7 +103,7 @@ final class EventFd {
             forPeer = NONE;
             return first;
         }
-        int result = Libc.reopen(fd, Libc.O_WRONLY);
+        int result = reopen(fd, Libc.O_WRONLY);
         if (result < 0) {
             throw failed(result);
         }
@@ -120,7 +135,7 @@ final class EventFd {
     }
 
     /** Counts one more user. Only a user may call it. */
-    EventFd retain() {
+    EventPipe retain() {
         users.incrementAndGet();
         return this;
     }

@@ -1,0 +1,159 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.agent;
+
+import net.bytebuddy.asm.AsmVisitorWrapper;
+import net.bytebuddy.description.field.FieldDescription;
+import net.bytebuddy.description.field.FieldList;
+import net.bytebuddy.description.method.MethodList;
+import net.bytebuddy.description.type.TypeDescription;
+import net.bytebuddy.implementation.Implementation;
+import net.bytebuddy.jar.asm.ClassVisitor;
+import net.bytebuddy.jar.asm.ClassWriter;
+import net.bytebuddy.jar.asm.MethodVisitor;
+import net.bytebuddy.jar.asm.Opcodes;
+import net.bytebuddy.jar.asm.Type;
+import net.bytebuddy.pool.TypePool;
+import net.bytebuddy.utility.OpenedClassReader;
+
+/**
+ * Changes the calls by which channels and handlers of event loops are made. A call stays what it is; only an object that it is
+ * called with comes from {@link Sites}, which may give back the same, or what it returned is looked at there.
+ */
+final class CallSites extends AsmVisitorWrapper.AbstractBase {
+    private static final String SITES = "io/rpma/agent/Sites";
+
+    private final String root;
+    private int changed;
+
+    /**
+     * Creates a visitor of one class.
+     *
+     * @param root the package of Netty, with slashes
+     */
+    CallSites(String root) {
+        this.root = root;
+    }
+
+    /** How many calls were changed. */
+    int changed() {
+        return changed;
+    }
+
+    @Override
+    public int mergeWriter(int flags) {
+        return flags | ClassWriter.COMPUTE_MAXS;
+    }
+
+    @Override
+    public ClassVisitor wrap(TypeDescription type, ClassVisitor visitor, Implementation.Context context, TypePool pool,
+            FieldList<FieldDescription.InDefinedShape> fields, MethodList<?> methods, int writerFlags, int readerFlags) {
+        String owner = type.getInternalName();
+        boolean isLegacyLoop = owner.equals(root + "/channel/nio/NioEventLoop")
+            || owner.equals(root + "/channel/epoll/EpollEventLoop");
+        return new ClassVisitor(OpenedClassReader.ASM_API, visitor) {
+            @Override
+            public MethodVisitor visitMethod(int access, String name, String descriptor, String signature, String[] exceptions) {
+                if (isLegacyLoop && name.startsWith("registeredChannels")) {
+                    // Counts by the class of the handler that is not there any more; the method of the class above remains.
+                    changed++;
+                    return null;
+                }
+                MethodVisitor next = super.visitMethod(access, name, descriptor, signature, exceptions);
+                boolean isBootstrap = (access & Opcodes.ACC_STATIC) == 0 && owner.equals(root + "/bootstrap/AbstractBootstrap");
+                boolean isIoType = name.equals("isIoType") && (owner.equals(root + "/channel/SingleThreadIoEventLoop")
+                    || owner.equals(root + "/channel/ManualIoEventLoop"));
+                return next == null ? null : new Calls(next, isBootstrap, isIoType);
+            }
+        };
+    }
+
+    private final class Calls extends MethodVisitor {
+        private final boolean isBootstrap;
+        private final boolean isIoType;
+
+        Calls(MethodVisitor next, boolean isBootstrap, boolean isIoType) {
+            super(OpenedClassReader.ASM_API, next);
+            this.isBootstrap = isBootstrap;
+            this.isIoType = isIoType;
+        }
+
+        @Override
+        public void visitMethodInsn(int opcode, String owner, String name, String descriptor, boolean isInterface) {
+            if (opcode == Opcodes.INVOKEINTERFACE && name.equals("newChannel") && descriptor.startsWith("()")
+                    && (owner.equals(root + "/channel/ChannelFactory") || owner.equals(root + "/bootstrap/ChannelFactory"))) {
+                newChannel(owner);
+            } else if (opcode == Opcodes.INVOKEINTERFACE && name.equals("newHandler")
+                    && owner.equals(root + "/channel/IoHandlerFactory")) {
+                newHandler(owner);
+            } else if (opcode == Opcodes.INVOKEINTERFACE && name.equals("register")
+                    && owner.equals(root + "/channel/Channel$Unsafe")) {
+                register();
+            } else if (opcode == Opcodes.INVOKEINTERFACE && name.equals("setOption")
+                    && owner.equals(root + "/channel/ChannelConfig")) {
+                setOption(owner, descriptor);
+                return;
+            } else if (isIoType && opcode == Opcodes.INVOKEVIRTUAL && name.equals("getClass")) {
+                changed++;
+                super.visitMethodInsn(Opcodes.INVOKESTATIC, SITES, "handlerType", "(Ljava/lang/Object;)Ljava/lang/Class;", false);
+                return;
+            }
+            super.visitMethodInsn(opcode, owner, name, descriptor, isInterface);
+        }
+
+        /** From: factory. To: another factory. */
+        private void newChannel(String type) {
+            changed++;
+            if (isBootstrap) {
+                visitVarInsn(Opcodes.ALOAD, 0);
+            } else {
+                visitInsn(Opcodes.ACONST_NULL);
+            }
+            visitLdcInsn(Type.getObjectType(type));
+            super.visitMethodInsn(Opcodes.INVOKESTATIC, SITES, "channelFactory",
+                "(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Class;)Ljava/lang/Object;", false);
+            visitTypeInsn(Opcodes.CHECKCAST, type);
+        }
+
+        /** From: factory, executor. To: another factory, executor. */
+        private void newHandler(String type) {
+            changed++;
+            visitInsn(Opcodes.SWAP);
+            visitLdcInsn(Type.getObjectType(type));
+            super.visitMethodInsn(Opcodes.INVOKESTATIC, SITES, "handlerFactory",
+                "(Ljava/lang/Object;Ljava/lang/Class;)Ljava/lang/Object;", false);
+            visitTypeInsn(Opcodes.CHECKCAST, type);
+            visitInsn(Opcodes.SWAP);
+        }
+
+        /** From: config, option, value. To: whether the option is accepted. */
+        private void setOption(String owner, String descriptor) {
+            changed++;
+            visitInsn(Opcodes.DUP2_X1);
+            super.visitMethodInsn(Opcodes.INVOKEINTERFACE, owner, "setOption", descriptor, true);
+            super.visitMethodInsn(Opcodes.INVOKESTATIC, SITES, "accepted", "(Ljava/lang/Object;Ljava/lang/Object;Z)Z", false);
+        }
+
+        /** From: unsafe, loop, promise. To: unsafe, another loop, promise. */
+        private void register() {
+            changed++;
+            visitInsn(Opcodes.DUP_X1);
+            visitLdcInsn(Type.getObjectType(root + "/channel/ChannelFactory"));
+            super.visitMethodInsn(Opcodes.INVOKESTATIC, SITES, "loop",
+                "(Ljava/lang/Object;Ljava/lang/Object;Ljava/lang/Class;)Ljava/lang/Object;", false);
+            visitTypeInsn(Opcodes.CHECKCAST, root + "/channel/EventLoop");
+            visitInsn(Opcodes.SWAP);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.agent;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.util.Locale;
+
+/**
+ * A host that goes over RPMA: a name ({@code db1}), the end of one ({@code *.cluster}), an address ({@code 10.0.0.2}), or a
+ * network ({@code 10.0.0.0/8}). A name is compared with the name that the application gave, an address with the address that it
+ * gave or resolved: nothing is looked up.
+ */
+record HostPattern(String name, byte[] address, int bits) {
+    static HostPattern parse(String text) {
+        String pattern = text.trim().toLowerCase(Locale.ROOT);
+        if (pattern.isEmpty()) {
+            throw new IllegalArgumentException("an empty host; a name, *.domain, an address, or a network such as 10.0.0.0/8 is"
+                + " needed");
+        }
+        int slash = pattern.indexOf('/');
+        String host = slash < 0 ? pattern : pattern.substring(0, slash);
+        if (!host.contains(":") && !host.matches("[0-9.]+")) {
+            if (slash >= 0) {
+                throw new IllegalArgumentException("'" + pattern + "' is no network: before the slash an address is needed");
+            }
+            return new HostPattern(pattern, null, 0);
+        }
+        byte[] address;
+        try {
+            address = InetAddress.getByName(host).getAddress();
+        } catch (UnknownHostException e) {
+            throw new IllegalArgumentException("'" + host + "' is no address", e);
+        }
+        int bits = address.length * 8;
+        if (slash >= 0) {
+            try {
+                bits = Integer.parseInt(pattern.substring(slash + 1));
+            } catch (NumberFormatException e) {
+                bits = -1;
+            }
+            if (bits < 0 || bits > address.length * 8) {
+                throw new IllegalArgumentException("'" + pattern + "' is no network: after the slash a number from 0 to "
+                    + address.length * 8 + " is needed");
+            }
+        }
+        return new HostPattern(null, address, bits);
+    }
+
+    boolean matches(InetSocketAddress target) {
+        if (name == null) {
+            return target.getAddress() != null ? matches(target.getAddress().getAddress()) : matchesText(target.getHostString());
+        }
+        String host = target.getHostString().toLowerCase(Locale.ROOT);
+        return name.startsWith("*.") ? host.endsWith(name.substring(1)) : host.equals(name);
+    }
+
+    /** An unresolved address whose name is an address in writing. */
+    private boolean matchesText(String host) {
+        try {
+            return (host.contains(":") || host.matches("[0-9.]+")) && matches(InetAddress.getByName(host).getAddress());
+        } catch (UnknownHostException e) {
+            return false;
+        }
+    }
+
+    private boolean matches(byte[] other) {
+        if (other.length != address.length) {
+            return false;
+        }
+        for (int bit = 0; bit < bits; bit++) {
+            int mask = 0x80 >> (bit & 7);
+            if ((other[bit >> 3] & mask) != (address[bit >> 3] & mask)) {
+                return false;
+            }
+        }
+        return true;
+    }
+}

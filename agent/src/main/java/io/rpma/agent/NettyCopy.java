@@ -1,0 +1,104 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.agent;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.net.URL;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Properties;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** What a copy of Netty is, by the files beside its classes. */
+final class NettyCopy {
+    /** The class by which a copy is noticed: every client and every server has one. */
+    static final String LANDMARK = "bootstrap/AbstractBootstrap";
+    /** Netty 4.2 has it, 4.1 has not. */
+    private static final String SINCE_4_2 = "channel/IoHandlerFactory.class";
+    private static final String VERSIONS = "META-INF/io.netty.versions.properties";
+    private static final Pattern VERSION = Pattern.compile("4\\.2\\.(\\d+)\\..*");
+    /** The oldest that the transport has been run with. */
+    private static final int OLDEST_MICRO = 13;
+
+    private NettyCopy() {
+    }
+
+    /** Why the agent leaves the copy of this package alone, or {@code null} if it does not. */
+    static String reasonAgainst(ClassLoader loader, String root) {
+        URL landmark = loader.getResource(root.replace('.', '/') + '/' + LANDMARK + ".class");
+        String version = version(loader, landmark);
+        String name = "Netty" + (version == null ? "" : " " + version) + " in the package " + root + where(landmark);
+        if (loader.getResource(root.replace('.', '/') + '/' + SINCE_4_2) == null) {
+            return name + " is left as it is: RPMA needs Netty 4.2";
+        }
+        Matcher matcher = VERSION.matcher(version == null ? "" : version);
+        if (matcher.matches() && Integer.parseInt(matcher.group(1)) < OLDEST_MICRO) {
+            return name + " is left as it is: RPMA needs Netty 4.2." + OLDEST_MICRO + ".Final or newer";
+        }
+        return null;
+    }
+
+    /** What is said of a relocated copy whose package was not named. */
+    static String unnamed(ClassLoader loader, String root) {
+        URL landmark = loader.getResource(root.replace('.', '/') + '/' + LANDMARK + ".class");
+        boolean is42 = loader.getResource(root.replace('.', '/') + '/' + SINCE_4_2) != null;
+        return "a relocated Netty in the package " + root + where(landmark) + " is left as it is: "
+            + (is42 ? "the option prefix=" + root + " puts it on RPMA" : "RPMA needs Netty 4.2");
+    }
+
+    private static String where(URL landmark) {
+        if (landmark == null) {
+            return "";
+        }
+        String url = landmark.toString();
+        int end = url.lastIndexOf("!/");
+        return end < 0 ? "" : " (" + url.substring(url.lastIndexOf('/', end - 1) + 1, end) + ")";
+    }
+
+    /** The version of the copy that the class file belongs to, or {@code null} if its jar does not tell. */
+    private static String version(ClassLoader loader, URL landmark) {
+        for (URL url : versions(loader, landmark)) {
+            Properties properties = new Properties();
+            try (InputStream in = url.openStream()) {
+                properties.load(in);
+            } catch (IOException e) {
+                continue;
+            }
+            String version = properties.getProperty("netty-transport.version");
+            if (version != null) {
+                return version;
+            }
+        }
+        return null;
+    }
+
+    private static List<URL> versions(ClassLoader loader, URL landmark) {
+        List<URL> urls = new ArrayList<>();
+        String class0 = landmark == null ? "" : landmark.toString();
+        int end = class0.lastIndexOf("!/");
+        try {
+            if (end >= 0) {
+                urls.add(URI.create(class0.substring(0, end + 2) + VERSIONS).toURL());
+            } else {
+                loader.getResources(VERSIONS).asIterator().forEachRemaining(urls::add);
+            }
+        } catch (IOException | IllegalArgumentException e) {
+            // The version remains unknown.
+        }
+        return urls;
+    }
+}

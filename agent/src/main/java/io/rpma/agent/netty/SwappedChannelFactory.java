@@ -1,0 +1,124 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.agent.netty;
+
+import io.netty.bootstrap.AbstractBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFactory;
+import io.netty.channel.ReflectiveChannelFactory;
+import io.rpma.agent.Swap;
+import io.rpma.agent.Target;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.Field;
+
+/** Makes one channel: the one that the application asks for, or the one that takes its place. */
+@SuppressWarnings("deprecation")
+final class SwappedChannelFactory implements ChannelFactory<Channel> {
+    private static final Field CONSTRUCTOR = constructorField();
+
+    private final io.netty.bootstrap.ChannelFactory<?> original;
+    // Null if the channel is made by other means.
+    private final AbstractBootstrap<?, ?> bootstrap;
+    private final Swap.Context context;
+
+    SwappedChannelFactory(io.netty.bootstrap.ChannelFactory<?> original, AbstractBootstrap<?, ?> bootstrap,
+            Swap.Context context) {
+        this.original = original;
+        this.bootstrap = bootstrap;
+        this.context = context;
+    }
+
+    private static Field constructorField() {
+        try {
+            Field field = ReflectiveChannelFactory.class.getDeclaredField("constructor");
+            field.setAccessible(true);
+            return field;
+        } catch (ReflectiveOperationException | RuntimeException e) {
+            // Then a channel has to be made to see its class.
+            return null;
+        }
+    }
+
+    @Override
+    public Channel newChannel() {
+        Target target = Handlers.isForNames(bootstrap) ? Target.TCP : context.target();
+        Channel made = null;
+        Class<?> type = declaredType();
+        if (type == null) {
+            // A factory that calls another one does so for this target.
+            context.target(target);
+            try {
+                made = original.newChannel();
+            } finally {
+                context.target(null);
+            }
+            type = made.getClass();
+        }
+        // One address, one channel: what else is made on this thread is not for it.
+        context.target(null);
+        ChannelKind kind = ChannelKind.of(type);
+        if (kind == null || keepsOriginal(type, kind)) {
+            return made != null ? made : original.newChannel();
+        }
+        if (kind == ChannelKind.STREAM && !target.isRemote()) {
+            // It is bound first. Where it is to be connected to is not known.
+            target = Target.UNKNOWN;
+        }
+        if (kind.isStream() && context.includes(target)) {
+            discard(made);
+            tell(type, kind.rpmaType(), target);
+            return kind.newRpma();
+        }
+        if (kind.epollType() == type) {
+            return made != null ? made : original.newChannel();
+        }
+        discard(made);
+        tell(type, kind.epollType(), target);
+        return kind.newEpoll();
+    }
+
+    /** The class of the channels, if that can be seen without making one; else {@code null}. */
+    private Class<?> declaredType() {
+        if (CONSTRUCTOR == null || original.getClass() != ReflectiveChannelFactory.class) {
+            return null;
+        }
+        try {
+            return ((Constructor<?>) CONSTRUCTOR.get(original)).getDeclaringClass();
+        } catch (IllegalAccessException e) {
+            return null;
+        }
+    }
+
+    /** Whether a handler of the application insists on a class of channels: it would fail with any other. */
+    private boolean keepsOriginal(Class<?> type, ChannelKind kind) {
+        Class<?> wanted = Handlers.channelClass(bootstrap, kind);
+        if (wanted == null) {
+            return false;
+        }
+        context.say("channels of the class " + type.getName() + " are left as they are: a handler takes " + wanted.getName()
+            + " only, which RPMA's channels are not; they are SocketChannel and ServerSocketChannel");
+        return true;
+    }
+
+    private void tell(Class<?> from, Class<?> to, Target target) {
+        context.report(from.getSimpleName() + " became " + to.getSimpleName() + ": " + target);
+    }
+
+    /** Gives back what a channel that was never registered holds. */
+    private static void discard(Channel made) {
+        if (made != null) {
+            made.unsafe().closeForcibly();
+        }
+    }
+}

@@ -1,0 +1,150 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.agent.netty;
+
+import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
+import io.netty.channel.IoHandle;
+import io.netty.channel.IoHandler;
+import io.netty.channel.IoHandlerContext;
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.IoRegistration;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.AbstractNioChannel;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.ThreadAwareExecutor;
+import io.rpma.agent.Swap;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The handler of an event loop that was made for another transport. It runs RPMA's channels and epoll's, and says that it is
+ * compatible with what the handler is that it stands in for. Channels of the other transport that were not swapped, such as
+ * those of an application's own class that extends {@code NioSocketChannel}, get a loop of the original kind, made when the
+ * first one comes.
+ */
+final class SwappedHandler implements IoHandler, Swap.StandIn {
+    private static final Map<ThreadAwareExecutor, SwappedHandler> BY_LOOP = new ConcurrentHashMap<>();
+
+    private final ThreadAwareExecutor executor;
+    private final IoHandler rpma;
+    private final HandlerKind kind;
+    private final IoHandlerFactory originalFactory;
+    // Guarded by this.
+    private MultiThreadIoEventLoopGroup original;
+    private boolean isEnding;
+
+    SwappedHandler(ThreadAwareExecutor executor, IoHandler rpma, HandlerKind kind, IoHandlerFactory originalFactory) {
+        this.executor = executor;
+        this.rpma = rpma;
+        this.kind = kind;
+        this.originalFactory = originalFactory;
+        BY_LOOP.put(executor, this);
+    }
+
+    /** The loop that a channel is to be registered with in place of another. */
+    static EventLoop loopFor(EventLoop loop, Channel channel) {
+        SwappedHandler handler = loop instanceof ThreadAwareExecutor executor ? BY_LOOP.get(executor) : null;
+        return handler == null || !isForeign(channel) ? loop : handler.originalLoop(loop);
+    }
+
+    private static boolean isForeign(Channel channel) {
+        if (channel instanceof AbstractNioChannel) {
+            return true;
+        }
+        String uring = Channel.class.getPackageName() + ".uring.AbstractIoUringChannel";
+        for (Class<?> type = channel.getClass(); type != null; type = type.getSuperclass()) {
+            if (type.getName().equals(uring)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private synchronized EventLoop originalLoop(EventLoop loop) {
+        if (isEnding) {
+            // It refuses the channel, as the original would.
+            return loop;
+        }
+        if (original == null) {
+            // A factory of the original kind, but not of a class that is swapped.
+            original = new MultiThreadIoEventLoopGroup(1, new DefaultThreadFactory("rpma-agent-original", true),
+                new IoHandlerFactory() {
+                    @Override
+                    public IoHandler newHandler(ThreadAwareExecutor own) {
+                        return originalFactory.newHandler(own);
+                    }
+                });
+            // Whether the process lives on is for the thread of the application's loop to say, which would start now.
+            loop.execute(() -> { });
+        }
+        return original.next();
+    }
+
+    private void end() {
+        MultiThreadIoEventLoopGroup ending;
+        synchronized (this) {
+            isEnding = true;
+            ending = original;
+            original = null;
+        }
+        if (ending != null) {
+            ending.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+        }
+    }
+
+    @Override
+    public Class<?> original() {
+        return kind.handler();
+    }
+
+    @Override
+    public void initialize() {
+        rpma.initialize();
+    }
+
+    @Override
+    public int run(IoHandlerContext context) {
+        return rpma.run(context);
+    }
+
+    @Override
+    public void prepareToDestroy() {
+        end();
+        rpma.prepareToDestroy();
+    }
+
+    @Override
+    public void destroy() {
+        BY_LOOP.remove(executor);
+        end();
+        rpma.destroy();
+    }
+
+    @Override
+    public IoRegistration register(IoHandle handle) throws Exception {
+        return rpma.register(handle);
+    }
+
+    @Override
+    public void wakeup() {
+        rpma.wakeup();
+    }
+
+    @Override
+    public boolean isCompatible(Class<? extends IoHandle> type) {
+        return rpma.isCompatible(type) || kind.takes(type);
+    }
+}

@@ -1,0 +1,187 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.agent;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.rpma.agent.programs.ClassicNio;
+import io.rpma.agent.programs.GrpcEcho;
+import io.rpma.agent.programs.Nested;
+import io.rpma.agent.programs.NettyEcho;
+import io.rpma.agent.programs.NioManners;
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** What applications differ in: which addresses, class loaders and copies of Netty they have, and what they insist on. */
+class ApplicationsTest {
+    private static final long ECHO = 4L << 20;
+
+    @Test
+    void swapsSelectedHostsOnly() throws Exception {
+        Program.Output output = Program.withAgent("report;hosts=127.0.0.2")
+            .run(NioManners.class, "servers", "127.0.0.1,127.0.0.2");
+        assertEquals(0, output.exitCode(), output.text());
+        assertEquals(List.of("channels: EpollServerSocketChannel, EpollSocketChannel",
+            "channels: RpmaServerChannel, RpmaChannel"), channels(output), output.text());
+        assertEquals(ECHO, output.carried(), output.text());
+    }
+
+    @Test
+    void leavesEverythingElseOnTcp() throws Exception {
+        Program.Output output = Program.withAgent("report;ports=1").run(NettyEcho.class, "nio", "class");
+        assertEquals(0, output.exitCode(), output.text());
+        assertEquals(List.of("channels: EpollServerSocketChannel, EpollSocketChannel"), channels(output), output.text());
+        assertEquals(0, output.carried(), output.text());
+    }
+
+    @Test
+    void answersWhatAGroupIs() throws Exception {
+        assertEquals(List.of("result: true false true"), Program.plain().run(NioManners.class, "asks").result());
+        assertEquals(List.of("result: true false true"), Program.withAgent("").run(NioManners.class, "asks").result());
+    }
+
+    @Test
+    void putsDatagramsOnEpoll() throws Exception {
+        Program.Output output = Program.withAgent("report").run(NioManners.class, "datagram");
+        assertEquals(List.of("result: received 100"), output.result(), output.text());
+        assertEquals(List.of("channels: EpollDatagramChannel, EpollDatagramChannel"), channels(output), output.text());
+    }
+
+    @Test
+    void leavesChannelsThatAHandlerInsistsOn() throws Exception {
+        Program.Output output = Program.withAgent("report").run(NioManners.class, "insists");
+        assertEquals(0, output.exitCode(), output.text());
+        assertEquals(List.of("channels: NioServerSocketChannel, NioSocketChannel"), channels(output), output.text());
+        assertTrue(output.text().contains("a handler takes io.netty.channel.socket.nio.NioSocketChannel only"), output.text());
+    }
+
+    @Test
+    void leavesChannelsOfOtherClasses() throws Exception {
+        Program.Output output = Program.withAgent("report").run(NioManners.class, "own-class");
+        assertEquals(0, output.exitCode(), output.text());
+        assertEquals(List.of("channels: OwnServerChannel, NioSocketChannel"), channels(output), output.text());
+    }
+
+    @Test
+    void bringsEpollWhereTheApplicationHasNone() throws Exception {
+        for (String missing : new String[] {"netty-transport-native-epoll", "epoll"}) {
+            Program.Output output = Program.withAgent("report").without(missing).run(ClassicNio.class);
+            assertEquals(0, output.exitCode(), output.text());
+            assertEquals(ECHO, output.carried(), output.text());
+        }
+    }
+
+    @Test
+    void bringsALoggerWhereTheApplicationHasNone() throws Exception {
+        Program.Output output = Program.withAgent("report").without("slf4j").run(ClassicNio.class);
+        assertEquals(0, output.exitCode(), output.text());
+        assertEquals(ECHO, output.carried(), output.text());
+    }
+
+    @Test
+    void findsNettyInAChildLoader() throws Exception {
+        Program program = Program.withAgent("report");
+        List<String> entries = program.classPath();
+        Path launcher = Path.of(Nested.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+        Program.Output output = program.classPath(List.of(launcher.toString()))
+            .run(Nested.class, String.join(File.pathSeparator, entries), NettyEcho.class.getName(), "nio", "class");
+        assertEquals(0, output.exitCode(), output.text());
+        assertEquals(ECHO, output.carried(), output.text());
+    }
+
+    @Test
+    void swapsTheOldestNetty() throws Exception {
+        Program.Output output = withNetty("oldest-netty");
+        assertEquals(0, output.exitCode(), output.text());
+        assertEquals(ECHO, output.carried(), output.text());
+    }
+
+    @Test
+    void leavesNetty41() throws Exception {
+        Program.Output output = withNetty("netty-4.1");
+        assertEquals(0, output.exitCode(), output.text());
+        assertEquals(List.of("channels: NioServerSocketChannel, NioSocketChannel"), channels(output), output.text());
+        assertEquals(1, output.text().lines().filter(line -> line.contains("is left as it is: RPMA needs Netty 4.2")).count(),
+            output.text());
+    }
+
+    private static Program.Output withNetty(String folder) throws Exception {
+        Program program = Program.withAgent("report");
+        return program.classPath(withTests(program, folder)).run(ClassicNio.class);
+    }
+
+    @Test
+    void leavesEverythingWhereNativeAccessIsRefused() throws Exception {
+        Program program = Program.withAgentAlone("report").jvm("--illegal-native-access=deny");
+        Program.Output output = program.run(ClassicNio.class);
+        assertEquals(0, output.exitCode(), output.text());
+        assertEquals(List.of("channels: NioServerSocketChannel, NioSocketChannel"), channels(output), output.text());
+        assertTrue(output.text().contains("this JVM refuses native access"), output.text());
+        assertTrue(output.text().contains("nothing went over RPMA"), output.text());
+    }
+
+    @Test
+    void leavesRelocatedNetty() throws Exception {
+        Program.Output output = shaded("report");
+        assertEquals(0, output.exitCode(), output.text());
+        assertEquals(0, output.carried(), output.text());
+        assertEquals(1, output.text().lines().filter(line -> line.contains("the option prefix=io.grpc.netty.shaded.io.netty"))
+            .count(), output.text());
+    }
+
+    @Test
+    void swapsRelocatedNettyThatIsNamed() throws Exception {
+        Program.Output output = shaded("report;prefix=io.grpc.netty.shaded.io.netty");
+        assertEquals(0, output.exitCode(), output.text());
+        assertTrue(output.carried() > 0, output.text());
+    }
+
+    private static Program.Output shaded(String options) throws Exception {
+        Program program = Program.withAgent(options);
+        return program.classPath(withTests(program, "grpc-shaded")).run(GrpcEcho.class);
+    }
+
+    /** A class path with the jars of a folder in place of all that has Netty in its name. */
+    private static List<String> withTests(Program program, String folder) throws Exception {
+        List<String> entries = new ArrayList<>(program.classPath());
+        entries.removeIf(entry -> Path.of(entry).getFileName().toString().contains("netty"));
+        entries.addAll(jars(folder));
+        return entries;
+    }
+
+    private static List<String> jars(String folder) throws IOException {
+        try (Stream<Path> files = Files.list(Path.of("target", folder))) {
+            return files.map(file -> file.toAbsolutePath().toString()).toList();
+        }
+    }
+
+    @Test
+    void refusesUnknownOptionsAndLeavesTheApplication() throws Exception {
+        Program.Output output = Program.withAgent("prots=80").run(ClassicNio.class);
+        assertEquals(0, output.exitCode(), output.text());
+        assertEquals(List.of("channels: NioServerSocketChannel, NioSocketChannel"), channels(output), output.text());
+        assertTrue(output.text().contains("unknown option 'prots'"), output.text());
+    }
+
+    private static List<String> channels(Program.Output output) {
+        return output.text().lines().filter(line -> line.startsWith("channels: ")).toList();
+    }
+}

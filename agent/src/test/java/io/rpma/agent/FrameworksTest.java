@@ -1,0 +1,81 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.agent;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.rpma.agent.programs.ArmeriaHttp;
+import io.rpma.agent.programs.GrpcEcho;
+import io.rpma.agent.programs.LettuceRedis;
+import io.rpma.agent.programs.ReactorHttp;
+import io.rpma.agent.programs.VertxHttp;
+import org.junit.jupiter.api.Test;
+
+/** Programs that know nothing of RPMA, each alone and with the agent: they do the same, and with it their bytes go over RPMA. */
+class FrameworksTest {
+    /** Each program sends more than this, and gets it back. */
+    private static final long BYTES = 20 * 40_000;
+
+    /** What is on this host: a channel of an address that the agent does not see would stay on TCP. */
+    private static final String SELECTED = "report;ports=0-65535;hosts=127.0.0.1,localhost";
+
+    @Test
+    void vertx() throws Exception {
+        assertSwapped(VertxHttp.class);
+    }
+
+    @Test
+    void reactorNetty() throws Exception {
+        assertSwapped(ReactorHttp.class);
+    }
+
+    @Test
+    void reactorNettyOnNio() throws Exception {
+        assertSwapped(ReactorHttp.class, "-Dreactor.netty.native=false");
+    }
+
+    @Test
+    void armeria() throws Exception {
+        assertSwapped(ArmeriaHttp.class);
+    }
+
+    @Test
+    void armeriaOnNio() throws Exception {
+        assertSwapped(ArmeriaHttp.class, "-Dcom.linecorp.armeria.transportType=nio");
+    }
+
+    @Test
+    void grpc() throws Exception {
+        assertSwapped(GrpcEcho.class);
+    }
+
+    @Test
+    void lettuce() throws Exception {
+        assertSwapped(LettuceRedis.class);
+    }
+
+    private static void assertSwapped(Class<?> main, String... jvm) throws Exception {
+        Program.Output plain = Program.plain().jvm(jvm).run(main);
+        assertEquals(0, plain.exitCode(), plain.text());
+        assertEquals(1, plain.result().size(), plain.text());
+        Program.Output swapped = Program.withAgent(SELECTED).jvm(jvm).run(main);
+        assertEquals(0, swapped.exitCode(), swapped.text());
+        assertEquals(plain.result(), swapped.result(), swapped.text());
+        assertFalse(swapped.text().contains("Unknown channel option"), swapped.text());
+        // Both ends are in the process, so each byte is counted on both.
+        assertTrue(swapped.carried() >= 4 * BYTES, swapped.text());
+    }
+}

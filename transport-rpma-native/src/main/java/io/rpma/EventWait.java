@@ -1,0 +1,73 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma;
+
+import io.rpma.posix.DescriptorWait;
+import java.time.Duration;
+
+import static io.rpma.posix.Posix.strerror;
+
+/** Waiting for what a descriptor tells of, for programs without an event loop. */
+final class EventWait {
+    private EventWait() {
+    }
+
+    /** Looks for something, without waiting. */
+    interface Attempt<T> {
+        /** Returns it, or {@code null} if it is not there. */
+        T look() throws RpmaException;
+    }
+
+    /**
+     * Waits for something.
+     *
+     * @param fd becomes readable when there may be something
+     * @param timeout how long at most; with 0 this only looks
+     * @return what came, or {@code null} if nothing did
+     * @throws IllegalArgumentException if the timeout is negative
+     * @throws IllegalStateException if another thread waits for the same
+     */
+    static <T> T forIt(int fd, Duration timeout, Attempt<T> attempt) throws RpmaException, InterruptedException {
+        if (timeout.isNegative()) {
+            throw new IllegalArgumentException("the timeout is " + timeout + "; allowed are 0, which does not wait, and more");
+        }
+        if (Thread.interrupted()) {
+            throw new InterruptedException("interrupted before waiting for an event");
+        }
+        T found = attempt.look();
+        if (found != null || timeout.isZero()) {
+            return found;
+        }
+        // Not more than nanoTime() can tell apart.
+        long nanos = timeout.compareTo(Duration.ofNanos(Long.MAX_VALUE >> 1)) > 0 ? Long.MAX_VALUE >> 1 : timeout.toNanos();
+        long end = System.nanoTime() + nanos;
+        try (DescriptorWait wait = DescriptorWait.begin(fd)) {
+            while (true) {
+                int error = wait.arm();
+                // Looked for once more: it may have come, or been closed, before the descriptor was watched.
+                found = attempt.look();
+                if (found != null) {
+                    return found;
+                }
+                if (error != 0) {
+                    throw new RpmaException(RpmaError.PROVIDER, -error, "the descriptor " + fd + " cannot be watched: "
+                        + strerror(-error), null);
+                }
+                if (!wait.await(end - System.nanoTime())) {
+                    return attempt.look();
+                }
+            }
+        }
+    }
+}

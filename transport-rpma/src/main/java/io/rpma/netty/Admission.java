@@ -1,0 +1,50 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.rpma.RpmaException;
+import java.nio.ByteBuffer;
+
+/** A connection request that a server channel has taken and not answered yet. Exactly one answer uses it up; on the loop. */
+interface Admission {
+    /** What the client's application says in its private data. */
+    ByteBuffer privateData();
+
+    /** How many bytes of private data, or of a reason, the answer can carry. */
+    int maxPrivateData();
+
+    /**
+     * Returns a copy of private data for the answer; on any thread.
+     *
+     * @throws IllegalArgumentException if it is too long
+     */
+    default ByteBuffer checked(ByteBuffer given) {
+        OptionValues.check(RpmaChannelOption.RPMA_PRIVATE_DATA, given.remaining(), " bytes", 0, maxPrivateData());
+        return ByteBuffer.allocate(given.remaining()).put(given.duplicate()).flip();
+    }
+
+    /**
+     * Accepts.
+     *
+     * @param answer the private data for the client, {@code null} for those of the options
+     * @return the connection, not established yet
+     */
+    QueuePair accept(ByteBuffer answer) throws RpmaException;
+
+    /** Refuses, with a reason that the client is told. */
+    void refuse(byte[] reason) throws RpmaException;
+
+    /** Rejects, without one. */
+    void reject() throws RpmaException;
+}

@@ -1,0 +1,39 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.rpma.netty.OptionValues.Value;
+
+/** The options of a server channel that say who decides about its clients. */
+final class RequestOptions {
+    private static final int DEFAULT_TIMEOUT_MILLIS = 10_000;
+
+    private final Value<RpmaRequestHandler> handler;
+    private final Value<Integer> timeoutMillis;
+
+    /** Declares them among the options of a channel. */
+    RequestOptions(OptionValues values) {
+        handler = values.value(RpmaChannelOption.RPMA_REQUEST_HANDLER, RpmaRequestHandler.class, null);
+        timeoutMillis = values.number(RpmaChannelOption.RPMA_REQUEST_TIMEOUT_MILLIS, DEFAULT_TIMEOUT_MILLIS, 1, 60_000);
+    }
+
+    /** Who decides, or {@code null} if everybody is accepted. */
+    RpmaRequestHandler handler() {
+        return handler.get();
+    }
+
+    int timeoutMillis() {
+        return timeoutMillis.get();
+    }
+}

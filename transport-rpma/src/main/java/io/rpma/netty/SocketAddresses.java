@@ -1,0 +1,77 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.net.UnknownHostException;
+import java.nio.channels.UnresolvedAddressException;
+
+/** What channels do with the addresses that they are given, as Netty's own channels do. */
+final class SocketAddresses {
+    /** Takes connections to addresses of both families. */
+    static final InetAddress WILDCARD_6 = numeric(new byte[16]);
+
+    private SocketAddresses() {
+    }
+
+    /**
+     * Checks an address that a channel is to be bound to.
+     *
+     * @throws UnresolvedAddressException if it is only a name
+     * @throws IllegalArgumentException if it is of another kind
+     */
+    static InetSocketAddress requireBindable(SocketAddress address) {
+        if (!(address instanceof InetSocketAddress inet)) {
+            throw new IllegalArgumentException("an address of type " + address.getClass().getName()
+                + " cannot be bound to: an InetSocketAddress is needed");
+        }
+        if (inet.isUnresolved()) {
+            throw new UnresolvedAddressException();
+        }
+        return inet;
+    }
+
+    /** Returns the same address without the name that it was looked up by: a channel's own address has none. */
+    static InetSocketAddress withoutName(InetSocketAddress address) {
+        return new InetSocketAddress(withoutName(address.getAddress()), address.getPort());
+    }
+
+    /** Returns the same address without the name that it was looked up by. */
+    static InetAddress withoutName(InetAddress address) {
+        if (address instanceof Inet6Address six) {
+            try {
+                if (six.getScopedInterface() != null) {
+                    return Inet6Address.getByAddress(null, six.getAddress(), six.getScopedInterface());
+                }
+                if (six.getScopeId() != 0) {
+                    return Inet6Address.getByAddress(null, six.getAddress(), six.getScopeId());
+                }
+            } catch (UnknownHostException e) {
+                throw new AssertionError("the length of the address was right before", e);
+            }
+        }
+        return numeric(address.getAddress());
+    }
+
+    private static InetAddress numeric(byte[] address) {
+        try {
+            return InetAddress.getByAddress(address);
+        } catch (UnknownHostException e) {
+            throw new AssertionError("an address has 4 or 16 bytes, this one " + address.length, e);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelOption;
+import io.netty.util.internal.logging.InternalLogger;
+import io.netty.util.internal.logging.InternalLoggerFactory;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * Warns of options that were set where they have no effect, and says where they belong. What concerns a server and its children
+ * is told once for each server channel; what concerns clients, once for the process.
+ */
+final class WithoutEffect {
+    private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(RpmaChannelOption.class);
+
+    private static final Set<ChannelOption<?>> OF_SERVERS = Set.of(RpmaChannelOption.RPMA_REQUEST_HANDLER,
+        RpmaChannelOption.RPMA_REQUEST_TIMEOUT_MILLIS, ChannelOption.SO_BACKLOG);
+    private static final Set<ChannelOption<?>> OF_CHILDREN = Set.of(ChannelOption.ALLOW_HALF_CLOSURE, ChannelOption.SO_LINGER,
+        ChannelOption.WRITE_BUFFER_WATER_MARK);
+    private static final Set<ChannelOption<?>> OF_STREAMS = Set.of(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE,
+        RpmaChannelOption.RPMA_BULK_BYTES, ChannelOption.ALLOW_HALF_CLOSURE);
+    /** What each has no effect beside. */
+    private static final Map<ChannelOption<?>, ChannelOption<?>> BESIDE = Map.of(
+        RpmaChannelOption.RPMA_PRIVATE_DATA, RpmaChannelOption.RPMA_PRIVATE_DATA_FACTORY,
+        RpmaChannelOption.RPMA_RECEIVE_BUFFERS, RpmaChannelOption.RPMA_RECEIVE_QUEUE,
+        RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES, RpmaChannelOption.RPMA_RECEIVE_QUEUE);
+
+    /** What clients have been told. */
+    static final Set<String> AT_CLIENTS = ConcurrentHashMap.newKeySet();
+
+    private WithoutEffect() {
+    }
+
+    /**
+     * An option has been set, or was not accepted.
+     *
+     * @param channel on which
+     * @param values the options that its kind of channel declares
+     */
+    static void check(Channel channel, ChannelOption<?> option, OptionValues values) {
+        boolean isServer = channel instanceof AbstractRpmaServerChannel;
+        boolean isStream = channel instanceof RpmaChannel || channel instanceof RpmaServerChannel;
+        // The constants are of the superclass; only the name tells.
+        boolean isOurs = option.name().startsWith(RpmaChannelOption.class.getName() + '#');
+        String name = name(option);
+        if (isServer && OF_CHILDREN.contains(option) && (isStream || !OF_STREAMS.contains(option))) {
+            warn(channel, name + " was set on a server channel and has no effect there: set it by childOption(...)");
+        } else if (!isServer && OF_SERVERS.contains(option)) {
+            warn(channel, name + " was set on a connection and has no effect there: set it by option(...) of the"
+                + " ServerBootstrap");
+        } else if (option == ChannelOption.CONNECT_TIMEOUT_MILLIS && (isServer || channel.parent() != null)) {
+            warn(channel, name + " was set for a server, where it has no effect: it belongs to the Bootstrap of a client");
+        } else if (isOurs && values.find(option) == null) {
+            warn(channel, name + " has no effect on " + (isStream ? "streams: it belongs to message channels"
+                : "message channels: it belongs to streams"));
+        } else if (isOurs && channel instanceof AbstractRpmaChannel connection && connection.pair() != null) {
+            warn(channel, name + (channel.parent() != null
+                ? " was set on a connection that has been accepted already, and has no effect there: set it by option(...) of the"
+                + " ServerBootstrap, not by childOption(...)"
+                : " was set on a channel that is connected already, and has no effect there: set it by option(...) of the"
+                + " Bootstrap"));
+        } else {
+            checkBeside(channel, values);
+        }
+    }
+
+    private static void checkBeside(Channel channel, OptionValues values) {
+        BESIDE.forEach((option, other) -> {
+            if (values.isSet(option) && values.isSet(other)) {
+                warn(channel, name(option) + " has no effect beside " + name(other) + ": set one of them");
+            }
+        });
+    }
+
+    private static String name(ChannelOption<?> option) {
+        return option.name().substring(option.name().lastIndexOf('#') + 1);
+    }
+
+    private static void warn(Channel channel, String text) {
+        Channel told = channel instanceof AbstractRpmaServerChannel ? channel : channel.parent();
+        if ((told instanceof AbstractRpmaServerChannel server ? server.told() : AT_CLIENTS).add(text)) {
+            LOGGER.warn("{}. This is told once{}.", text, told == null ? "" : " for each server channel");
+        }
+    }
+}

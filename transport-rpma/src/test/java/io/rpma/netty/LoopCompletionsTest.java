@@ -1,0 +1,327 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.EventLoop;
+import io.netty.channel.FixedRecvByteBufAllocator;
+import io.netty.util.NetUtil;
+import io.netty.util.ReferenceCountUtil;
+import io.rpma.Rpma;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** The messages of all streams of an event loop complete in one queue, whichever loop accepts them or takes them over. */
+@Timeout(120)
+class LoopCompletionsTest {
+    private static final int CONNECTIONS = 12;
+
+    private RpmaEventLoopGroup listeners;
+    private RpmaEventLoopGroup children;
+    private RpmaEventLoopGroup clients;
+    private final Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
+
+    @BeforeEach
+    void start() {
+        listeners = new RpmaEventLoopGroup(1);
+        children = new RpmaEventLoopGroup(3);
+        clients = new RpmaEventLoopGroup(1);
+    }
+
+    @AfterEach
+    void stop() {
+        for (RpmaEventLoopGroup group : List.of(clients, children, listeners)) {
+            group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+        }
+    }
+
+    private InetSocketAddress listen(ChannelHandler handler) throws InterruptedException {
+        Channel server = new ServerBootstrap().group(listeners, children).channel(RpmaServerChannel.class).childHandler(handler)
+            .bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
+        return (InetSocketAddress) server.localAddress();
+    }
+
+    private ChannelFuture connect(InetSocketAddress address, ChannelHandler handler) {
+        return new Bootstrap().group(clients).channel(RpmaChannel.class).handler(handler).connect(address);
+    }
+
+    /** Sends everything back. */
+    @ChannelHandler.Sharable
+    private class Echo extends ChannelInboundHandlerAdapter {
+        final Queue<RpmaChannel> active = new ConcurrentLinkedQueue<>();
+
+        @Override
+        public void channelActive(ChannelHandlerContext ctx) {
+            active.add((RpmaChannel) ctx.channel());
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object msg) {
+            ctx.writeAndFlush(msg);
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            failures.add(cause);
+        }
+    }
+
+    /** Counts numbers up, one there and back after the other. */
+    private final class Counter extends ChannelInboundHandlerAdapter {
+        private final int rounds;
+        private final CountDownLatch done;
+        private int next;
+
+        Counter(int rounds, CountDownLatch done) {
+            this.rounds = rounds;
+            this.done = done;
+        }
+
+        @Override
+        public void channelActive(ChannelHandlerContext ctx) {
+            ctx.writeAndFlush(Unpooled.copyInt(next));
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object msg) {
+            int value = ((ByteBuf) msg).getInt(0);
+            ReferenceCountUtil.release(msg);
+            if (value != next) {
+                failures.add(new AssertionError("expected " + next + ", read " + value));
+            }
+            if (++next < rounds) {
+                ctx.writeAndFlush(Unpooled.copyInt(next));
+            } else {
+                done.countDown();
+            }
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            failures.add(cause);
+        }
+    }
+
+    @Test
+    void everyChildButTheFirstIsOnTheLoopThatItWasAcceptedFor() throws Exception {
+        Echo echo = new Echo();
+        InetSocketAddress address = listen(echo);
+        CountDownLatch done = new CountDownLatch(CONNECTIONS);
+        for (int i = 0; i < CONNECTIONS; i++) {
+            connect(address, new Counter(200, done)).sync();
+        }
+        assertTrue(done.await(60, TimeUnit.SECONDS));
+        assertNull(failures.peek());
+        RpmaChannel first = echo.active.remove();
+        assertNull(first.home());
+        List<EventLoop> used = new ArrayList<>();
+        for (RpmaChannel child : echo.active) {
+            assertSame(child.home(), child.eventLoop());
+            if (!used.contains(child.eventLoop())) {
+                used.add(child.eventLoop());
+            }
+        }
+        assertEquals(3, used.size());
+    }
+
+    /** All connections at once: only the first one's loop is not known, since the others wait for it. */
+    @Test
+    void clientsThatComeTogetherAreAcceptedForLoops() throws Exception {
+        Echo echo = new Echo();
+        InetSocketAddress address = listen(echo);
+        CountDownLatch done = new CountDownLatch(CONNECTIONS);
+        List<ChannelFuture> connecting = new ArrayList<>();
+        for (int i = 0; i < CONNECTIONS; i++) {
+            connecting.add(connect(address, new Counter(10, done)));
+        }
+        for (ChannelFuture future : connecting) {
+            future.sync();
+        }
+        assertTrue(done.await(60, TimeUnit.SECONDS));
+        assertEquals(CONNECTIONS - 1, echo.active.stream().filter(child -> child.home() == child.eventLoop()).count());
+    }
+
+    /** A loop polls one queue, however many of its connections are busy. */
+    @Test
+    void aLoopPollsOneQueueForItsBusyConnections() throws Exception {
+        AtomicInteger most = new AtomicInteger();
+        AtomicInteger looks = new AtomicInteger();
+        Echo echo = new Echo() {
+            @Override
+            public void channelRead(ChannelHandlerContext ctx, Object msg) {
+                // By then all have been on their loops for long.
+                boolean look = ((ByteBuf) msg).getInt(0) >= 100;
+                super.channelRead(ctx, msg);
+                if (look && ((RpmaChannel) ctx.channel()).home() != null) {
+                    looks.incrementAndGet();
+                    String thread = Thread.currentThread().getName();
+                    RpmaMetrics.loops().stream().filter(loop -> loop.name().equals(thread)).forEach(
+                        loop -> most.accumulateAndGet(loop.hotQueues(), Math::max));
+                }
+            }
+        };
+        InetSocketAddress address = listen(echo);
+        CountDownLatch done = new CountDownLatch(4 * CONNECTIONS);
+        List<Channel> all = new ArrayList<>();
+        for (int i = 0; i < 4 * CONNECTIONS; i++) {
+            all.add(connect(address, new ChannelInboundHandlerAdapter()).sync().channel());
+        }
+        for (Channel client : all) {
+            client.pipeline().addLast(new Counter(300, done));
+            client.writeAndFlush(Unpooled.copyInt(0));
+        }
+        assertTrue(done.await(60, TimeUnit.SECONDS));
+        assertNull(failures.peek());
+        assertTrue(looks.get() > 200 * (4 * CONNECTIONS - 2), () -> looks + " looks");
+        if (!Rpma.provider().name().equals("soft")) {
+            // Where sending takes time, the connections that have sent are polled until it is done.
+            return;
+        }
+        // That of the loop, and that of the first child, if it is there.
+        assertTrue(most.get() <= 2, () -> "a loop polled " + most + " queues");
+    }
+
+    /** What is sent before the server's loop has the channel, and the end of the stream behind it, come in order. */
+    @Test
+    void whatAClientSendsBeforeItClosesArrives() throws Exception {
+        int clientsInAll = 200;
+        CountDownLatch ended = new CountDownLatch(clientsInAll);
+        AtomicInteger sum = new AtomicInteger();
+        @ChannelHandler.Sharable
+        class Sum extends ChannelInboundHandlerAdapter {
+            @Override
+            public void channelRead(ChannelHandlerContext ctx, Object msg) {
+                ByteBuf buf = (ByteBuf) msg;
+                sum.addAndGet(buf.readableBytes());
+                buf.release();
+            }
+
+            @Override
+            public void channelInactive(ChannelHandlerContext ctx) {
+                ended.countDown();
+            }
+
+            @Override
+            public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+                failures.add(cause);
+            }
+        }
+        InetSocketAddress address = listen(new Sum());
+        for (int i = 0; i < clientsInAll; i++) {
+            connect(address, new ChannelInboundHandlerAdapter() {
+                @Override
+                public void channelActive(ChannelHandlerContext ctx) {
+                    ctx.writeAndFlush(Unpooled.wrappedBuffer(new byte[1000]));
+                    ctx.close();
+                }
+            });
+        }
+        assertTrue(ended.await(60, TimeUnit.SECONDS));
+        assertNull(failures.peek());
+        assertEquals(1000 * clientsInAll, sum.get());
+    }
+
+    /** A child that goes from loop to loop while its peer sends, and the peer then closes: nothing is lost or out of order. */
+    @Test
+    void aChannelThatIsMovedAgainAndAgainLosesNothing() throws Exception {
+        Echo echo = new Echo();
+        InetSocketAddress address = listen(echo);
+        connect(address, new ChannelInboundHandlerAdapter()).sync();
+        CountDownLatch done = new CountDownLatch(1);
+        Channel client = connect(address, new Counter(3000, done)).sync().channel();
+        RpmaChannel child = null;
+        while (child == null) {
+            child = echo.active.stream().filter(active -> active.home() != null).findFirst().orElse(null);
+            Thread.onSpinWait();
+        }
+        assertNotNull(child.home());
+        for (int moves = 0; done.getCount() > 0; moves++) {
+            child.deregister().sync();
+            EventLoop to = children.next();
+            to.register(child).sync();
+            assertSame(to, child.eventLoop());
+        }
+        assertNull(failures.peek());
+        client.close().sync();
+        assertTrue(child.closeFuture().await(20, TimeUnit.SECONDS));
+        assertNull(failures.peek());
+    }
+
+    /** What one channel's options throw ends that channel, and the others of its loop go on. */
+    @Test
+    void aChannelThatThrowsEndsAlone() throws Exception {
+        Echo echo = new Echo();
+        InetSocketAddress address = listen(echo);
+        for (int i = 0; i < CONNECTIONS; i++) {
+            connect(address, new ChannelInboundHandlerAdapter()).sync();
+        }
+        CountDownLatch done = new CountDownLatch(3);
+        List<Channel> others = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            others.add(connect(address, new ChannelInboundHandlerAdapter()).sync().channel());
+        }
+        Channel bad = connect(address, new ChannelInboundHandlerAdapter()).sync().channel();
+        while (echo.active.size() < CONNECTIONS + 4) {
+            Thread.onSpinWait();
+        }
+        RpmaChannel child = echo.active.stream().filter(active -> active.remoteAddress().equals(bad.localAddress())).findFirst()
+            .orElseThrow();
+        assertNotNull(child.home());
+        child.config().setRecvByteBufAllocator(new ThrowingAllocator());
+        bad.writeAndFlush(Unpooled.copyInt(1)).sync();
+        assertTrue(child.closeFuture().await(20, TimeUnit.SECONDS));
+        for (Channel other : others) {
+            other.pipeline().addLast(new Counter(100, done));
+            other.writeAndFlush(Unpooled.copyInt(0));
+        }
+        assertTrue(done.await(20, TimeUnit.SECONDS));
+    }
+
+    /** Throws where nobody expects it. */
+    private static final class ThrowingAllocator extends FixedRecvByteBufAllocator {
+        ThrowingAllocator() {
+            super(64);
+        }
+
+        @Override
+        @SuppressWarnings("deprecation")
+        public Handle newHandle() {
+            throw new IllegalStateException("on purpose");
+        }
+    }
+}
