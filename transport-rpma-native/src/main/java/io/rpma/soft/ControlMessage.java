@@ -26,7 +26,7 @@ import java.util.List;
  */
 final class ControlMessage {
     /** The version of the protocol and of everything in shared memory: only equal versions talk. */
-    static final short VERSION = 3;
+    static final short VERSION = 4;
 
     /** A client asks: {@link EndDescription}, addresses, private data. */
     static final short CONNECT = 1;

@@ -19,16 +19,17 @@ package io.rpma.soft;
  * <p>There are two files. The <i>posted</i> file is the ring of {@link ReceiveEntry}: only the owner writes it, and the kernel
  * keeps every other process from mapping it writable. The owner posts at consecutive positions; the state word of an entry is
  * the position that is posted there, plus one. The <i>shared</i> file holds what initiators write. Each entry of the ring has a
- * take word there: in its upper half the last position of that entry that was taken, plus one; in its lower half who took it,
- * mixed with the position. A posted receive can be taken while its take word names the
+ * take word there: in its upper half the last position of that entry that was taken, plus one; in its lower half a code of the
+ * taker and the position. A posted receive can be taken while its take word names the
  * position one ring before it. Taking is one compare-and-set, so that whoever dies has either taken a receive, and the take word
  * says who, or has not. Receives are taken in the order of positions. The owner posts at an entry again only when the take word
  * names the position before, and never writes a take word of an entry that is in order.
  *
  * <p>The processes that share a queue can all write the shared file. Nothing there is believed: see {@link
  * SoftSharedReceiveQueue} for what the owner does about it. {@link #HEAD} is only a hint; whoever finds nothing from there
- * looks through the whole ring before it waits. The first position is a random number, so that a word that somebody has
- * overwritten is not likely to be a take word that makes sense.
+ * looks through the whole ring before it waits. A take word is believed only if its code makes sense: a word in which any single
+ * bit is wrong, or which is a little larger or smaller than it was, is neither free nor taken. The first position is a random
+ * number, so that an arbitrary number is not likely to be a take word that makes sense either.
  *
  * <p>The ready bits: one for each queue pair, in three levels. A set bit at the lowest level means that the owner knows of the
  * queue pair and polls its ring; so an initiator that finds its bit set writes nothing.
@@ -54,9 +55,15 @@ final class SharedReceives {
     /** The take words. */
     static final int TAKES = WAITERS + MAX_ATTACHED / 8;
 
+    /** The owner as a taker: the number of no queue pair. */
+    static final int OWNER = Integer.MAX_VALUE;
+    /** The taker of a receive whose take word has been overwritten: not known. */
+    static final int UNKNOWN = -1;
+
     private static final long FOUND = 1L << 32;
-    // Two to the 32nd by the golden ratio: neighbours are far apart.
+    // Two to the 32nd by the golden ratio, whose multiples by powers of two and by small numbers are far from 0, and its inverse.
     private static final int MIX = 0x9e37_79b9;
+    private static final int UNMIX = 0x144c_bc89;
 
     private final int id;
     private final SharedMemory posted;
@@ -105,29 +112,36 @@ final class SharedReceives {
         return base + TAKES + (position & capacity - 1L) * Long.BYTES;
     }
 
-    /** Returns the take word of a position that has been taken; the taker is the number of a queue pair plus one. */
+    /**
+     * Returns the take word of a position that has been taken.
+     *
+     * @param taker the number of a queue pair plus one, {@link #OWNER} or {@link #UNKNOWN}
+     */
     static long taken(int position, int taker) {
-        return position + 1L << 32 | (taker ^ mix(position + 1)) & 0xffff_ffffL;
+        return position + 1L << 32 | (taker * UNMIX ^ (position + 1) * MIX) & 0xffff_ffffL;
     }
 
     /** Returns who has taken the position that a take word names. */
     static int taker(long take) {
-        return (int) take ^ mix((int) (take >>> 32));
+        return ((int) take ^ (int) (take >>> 32) * MIX) * MIX;
     }
 
-    /** Sees to it that a number that somebody writes over half of a take word is not likely to be that of a queue pair. */
-    private static int mix(int upper) {
-        return upper * MIX;
+    /**
+     * Returns whether there can be such a taker. One wrong bit in either half of a take word changes what is decoded by a
+     * multiple of {@link #MIX} by a power of two, to a number that no taker has.
+     */
+    private static boolean isTaker(int taker) {
+        return taker > 0 && taker <= MAX_ATTACHED || taker == OWNER || taker == UNKNOWN;
     }
 
     /** Returns whether a take word says that this position has been taken. */
     static boolean isTaken(long take, int position) {
-        return (int) (take >>> 32) == position + 1;
+        return (int) (take >>> 32) == position + 1 && isTaker(taker(take));
     }
 
     /** Returns whether a take word says that this position can be taken, if it is posted. */
     static boolean isFree(long take, int position, int capacity) {
-        return (int) (take >>> 32) == position + 1 - capacity;
+        return isTaken(take, position - capacity);
     }
 
     int id() {

@@ -54,10 +54,6 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
 
     private static final long FREE = 0;
     private static final int NONE = -1;
-    /** The taker of a receive whose take word has been overwritten by somebody: not known. */
-    private static final int UNKNOWN = -1;
-    /** The owner as a taker: the number of no queue pair. */
-    private static final int OWNER = Integer.MAX_VALUE;
     /** After so many queue pairs have ended, the queue is looked through for receives that are lost. */
     private static final int FULL_LOOK = 64;
     /** The shortest and the longest time between two steps of a repair. */
@@ -162,7 +158,8 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         for (int position = first - capacity; position != first; position++) {
             places.setPlain(position & capacity - 1, place(position, NONE));
             Memory.putLong(SharedReceives.entry(ring, capacity, position) + ReceiveEntry.STATE, position + 1 & 0xffff_ffffL);
-            Memory.putLong(SharedReceives.takeWord(base, capacity, position), SharedReceives.taken(position, OWNER));
+            Memory.putLong(SharedReceives.takeWord(base, capacity, position),
+                SharedReceives.taken(position, SharedReceives.OWNER));
         }
         Memory.putInt(base + SharedReceives.HEAD, first);
         Memory.putIntVolatile(base + SharedReceives.ARMED, Doorbell.ARMED);
@@ -304,7 +301,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         long take = Memory.getLongVolatile(word);
         while (!SharedReceives.isTaken(take, position)) {
             boolean untaken = SharedReceives.isFree(take, position, capacity);
-            long repaired = SharedReceives.taken(position, untaken ? OWNER : UNKNOWN);
+            long repaired = SharedReceives.taken(position, untaken ? SharedReceives.OWNER : SharedReceives.UNKNOWN);
             if (Memory.casLong(word, take, repaired)) {
                 if (slot == NONE || states.getAcquire(slot) != posted(position)) {
                     return NONE;
@@ -346,8 +343,8 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     /**
      * Returns who has taken a slot that is posted at a position.
      *
-     * @return the number of a queue pair plus one, {@link #OWNER} if nobody has taken it; {@link #UNKNOWN}, or the number of no
-     *     queue pair, if the take word has been overwritten
+     * @return the number of a queue pair plus one, {@link SharedReceives#OWNER} if nobody has taken it;
+     *     {@link SharedReceives#UNKNOWN}, or the number of no queue pair, if the take word has been overwritten
      */
     private int takerOf(int slot, int position) {
         // In this order: what is overwritten by the next use of the entry has been noted before.
@@ -359,7 +356,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         if (SharedReceives.isTaken(noted, position)) {
             return SharedReceives.taker(noted);
         }
-        return SharedReceives.isFree(take, position, capacity) ? OWNER : UNKNOWN;
+        return SharedReceives.isFree(take, position, capacity) ? SharedReceives.OWNER : SharedReceives.UNKNOWN;
     }
 
     /** Returns whether a queue pair can have taken a slot that is posted at a position. */
@@ -372,7 +369,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         if (taker == index + 1) {
             return true;
         }
-        if (taker <= 0 || taker != OWNER && attachment(taker - 1) == null) {
+        if (taker <= 0 || taker != SharedReceives.OWNER && attachment(taker - 1) == null) {
             // Nobody's number: somebody has overwritten it, and the one that completes the receive is likely to be honest.
             scheduleRepair();
             return true;

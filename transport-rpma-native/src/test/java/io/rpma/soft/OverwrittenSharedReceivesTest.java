@@ -22,12 +22,17 @@ import io.rpma.WorkCompletions;
 import io.rpma.posix.Posix;
 import java.nio.ByteOrder;
 import java.util.Random;
+import java.util.function.LongUnaryOperator;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
@@ -188,6 +193,53 @@ class OverwrittenSharedReceivesTest {
         Station.expect(honest.server.completionQueue(), 0, 0);
         post(0);
         expectAll();
+    }
+
+    /**
+     * One bit of a take word is wrong, or the word is one too large or too small, while its receive holds a message that has
+     * not been polled: no other sender takes the receive, and the message arrives as it was sent.
+     */
+    @ParameterizedTest
+    @MethodSource("slightChanges")
+    void aTakeWordThatIsSlightlyWrongDoesNotMakeAReceiveFree(LongUnaryOperator change) throws Exception {
+        postAll();
+        long[] before = takeWords();
+        Memory.putInt(station.memory.address() + 8192, 1);
+        honest.client.send(station.region, 8192, 8, CompletionFlag.ALWAYS, 1);
+        Station.expect(honest.client.completionQueue(), 1, 0);
+        for (int i = 0; i < SLOTS; i++) {
+            long word = Memory.getLong(takeWord(i));
+            if (word != before[i]) {
+                Memory.putLong(takeWord(i), change.applyAsLong(word));
+            }
+        }
+        Memory.putInt(station.memory.address() + 8256, 2);
+        hostile.client.send(station.region, 8256, 8, CompletionFlag.ALWAYS, 2);
+        Station.expect(hostile.client.completionQueue(), 2, 0);
+        assertEquals(1, Memory.getInt(station.memory.address() + received(honest) * SLOT_BYTES));
+        assertEquals(2, Memory.getInt(station.memory.address() + received(hostile) * SLOT_BYTES));
+    }
+
+    private static Stream<Named<LongUnaryOperator>> slightChanges() {
+        return Stream.concat(
+            IntStream.range(0, Long.SIZE).mapToObj(bit -> Named.of("bit " + bit, word -> word ^ 1L << bit)),
+            Stream.of(Named.of("one more", word -> word + 1), Named.of("one less", word -> word - 1),
+                Named.of("the upper half one more", word -> word + (1L << 32))));
+    }
+
+    private long[] takeWords() {
+        long[] words = new long[SLOTS];
+        for (int i = 0; i < SLOTS; i++) {
+            words[i] = Memory.getLong(takeWord(i));
+        }
+        return words;
+    }
+
+    private static long received(Ends ends) throws Exception {
+        WorkCompletions one = new WorkCompletions(1);
+        Station.await(ends.server.completionQueue(), one, Station.Waiting.SPINNING);
+        assertEquals(CompletionStatus.SUCCESS, one.status(0));
+        return one.context(0);
     }
 
     private static int lowerHalf() {
