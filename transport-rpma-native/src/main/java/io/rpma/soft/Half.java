@@ -40,6 +40,11 @@ final class Half {
      * {@link RegionTable#NO_REGION}. Written before {@link #BUSY} becomes odd.
      */
     static final int BUSY_REGION = BUSY + 4;
+    /**
+     * Which receive of the peer's shared receive queue the operation takes, by its position (int). Written before the receive is
+     * taken, and meaningful while {@link #BUSY} is odd.
+     */
+    static final int BUSY_RECEIVE = BUSY + 8;
     /** The armed word of the owner's completion queue. */
     static final int ARMED = 3 * Memory.APART;
     /** The armed word of the owner's receive completion queue. */

@@ -818,7 +818,7 @@ final class QueuePair {
                 region = region(key);
             }
             // What was read of the entry holds if nobody has taken it since.
-            if (remoteShared != null && !remoteShared.take(found, remoteSharedIndex)) {
+            if (remoteShared != null && !takeShared()) {
                 continue;
             }
             if (Faults.ENABLED) {
@@ -898,7 +898,7 @@ final class QueuePair {
                 return NO_RECEIVE;
             }
             int slot = Memory.getInt(entry + ReceiveEntry.SLOT);
-            if (remoteShared != null && !remoteShared.take(found, remoteSharedIndex)) {
+            if (remoteShared != null && !takeShared()) {
                 continue;
             }
             if (length > 0 && copyTo(region, offset, source, length) != SUCCESS) {
@@ -1020,6 +1020,15 @@ final class QueuePair {
         }
         long entry = remoteReceives + (remotePosition & remoteReceiveMask) * ReceiveEntry.SIZE;
         return Memory.getLongAcquire(entry + ReceiveEntry.STATE) == remotePosition + 1 ? entry : 0;
+    }
+
+    /**
+     * Takes the shared receive that was found, unless somebody else has. The peer knows which one it is even if a process that
+     * shares the queue overwrites the take word.
+     */
+    private boolean takeShared() {
+        Memory.putInt(base + Half.BUSY_RECEIVE, (int) found);
+        return remoteShared.take(found, remoteSharedIndex);
     }
 
     /** Returns whether the peer has yet to poll as many completions as its ring holds; only with a shared receive queue. */

@@ -22,10 +22,8 @@ import io.rpma.WorkCompletions;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -56,9 +54,9 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     private static final int NONE = -1;
     /** After so many queue pairs have ended, the queue is looked through for receives that are lost. */
     private static final int FULL_LOOK = 64;
-    /** The shortest and the longest time between two steps of a repair. */
+    /** The shortest and the longest time between two repairs of one that has to look again; well below what a user notices. */
     private static final long MIN_REPAIR_MILLIS = 10;
-    private static final long MAX_REPAIR_MILLIS = 1_000;
+    private static final long MAX_REPAIR_MILLIS = 40;
 
     private static final VarHandle TAIL;
 
@@ -543,29 +541,31 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         scheduleRepair();
     }
 
-    /** Has the first step of a repair run by another thread, now or later, but not too often; at most one is in progress. */
+    /** Has a repair run by another thread, now or later, but not too often; at most one is in progress. */
     private synchronized void scheduleRepair() {
         if (repairing || closed) {
             return;
         }
         repairing = true;
         long sinceLast = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - lastRepair);
-        later(lastRepair == 0 ? 0 : MIN_REPAIR_MILLIS - sinceLast, () -> repair(null));
+        later(lastRepair == 0 ? 0 : MIN_REPAIR_MILLIS - sinceLast, MIN_REPAIR_MILLIS);
     }
 
-    private static void later(long millis, Runnable step) {
-        CompletableFuture.delayedExecutor(Math.max(0, millis), TimeUnit.MILLISECONDS).execute(step);
+    private void later(long millis, long nextDelay) {
+        CompletableFuture.delayedExecutor(Math.max(0, millis), TimeUnit.MILLISECONDS).execute(() -> repair(nextDelay));
     }
 
     /**
      * Finds the receives that are lost, because somebody has overwritten what says who took them, and posts them again. Such a
      * receive is posted, as this process remembers, but nobody can take it. That is also so for those that a queue pair has
-     * taken and is about to complete. Therefore this waits until every queue pair that is busy has come to the end of what it is
-     * doing; then whoever had taken the receive has put its completion into its ring.
+     * taken and is about to complete; but a queue pair that takes a receive has named it before ({@link Half#BUSY_RECEIVE}), and
+     * puts its completion into its ring before it names another one. So the receives that are named, or completed in a ring, are
+     * left alone; if the take word of one that is named makes no sense, this looks again later. A queue pair that never comes to
+     * an end of what it does keeps the one receive that it names.
      *
-     * @param begun what an earlier step has found, {@code null} in the first one
+     * @param nextDelay after how many milliseconds it looks again, if it has to
      */
-    private void repair(Repair begun) {
+    private void repair(long nextDelay) {
         synchronized (this) {
             if (closed) {
                 return;
@@ -576,12 +576,11 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         boolean over = true;
         try {
             // Without the lock: posting wakes senders of this process, whose work requests are executed at once.
-            Repair repair = begun == null ? new Repair() : begun;
-            over = repair.isOver();
-            if (over) {
-                reportLost(repair.giveBackLost());
-            } else {
-                later(repair.nextDelay(), () -> repair(repair));
+            Repair repair = new Repair();
+            reportLost(repair.giveBackLost());
+            over = !repair.hasLeftAny();
+            if (!over) {
+                later(nextDelay, Math.min(2 * nextDelay, MAX_REPAIR_MILLIS));
             }
         } finally {
             if (over) {
@@ -608,53 +607,64 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             capacity);
     }
 
-    /** A look for receives that are lost, in progress. */
+    /** A look for receives that are lost. */
     private final class Repair {
+        // What each slot's state was, FREE if it is not suspected.
         private final long[] suspects = new long[slots];
-        private final List<Attachment> busy = new ArrayList<>();
-        private final List<Integer> marks = new ArrayList<>();
-        private long delay = MIN_REPAIR_MILLIS;
+        private final BitSet lost = new BitSet(slots);
+        private boolean leftAny;
 
         Repair() {
             for (int slot = 0; slot < slots; slot++) {
                 long state = states.getAcquire(slot);
                 if (state != FREE && !canBeTaken(position(state))) {
                     suspects[slot] = state;
-                }
-            }
-            Memory.fullFence();
-            for (Attachment attachment : attachments) {
-                int mark = attachment == null ? 0 : attachment.peerBusyMark();
-                if ((mark & 1) != 0) {
-                    busy.add(attachment);
-                    marks.add(mark);
-                }
-            }
-        }
-
-        /** Returns whether all that were busy when this began have come to an end of it. */
-        boolean isOver() {
-            for (int i = busy.size() - 1; i >= 0; i--) {
-                Attachment attachment = busy.get(i);
-                if (attachment(attachment.index) != attachment || attachment.peerBusyMark() != marks.get(i)) {
-                    busy.remove(i);
-                    marks.remove(i);
-                }
-            }
-            return busy.isEmpty();
-        }
-
-        long nextDelay() {
-            long next = delay;
-            delay = Math.min(2 * delay, MAX_REPAIR_MILLIS);
-            return next;
-        }
-
-        int giveBackLost() {
-            BitSet lost = new BitSet();
-            for (int slot = 0; slot < slots; slot++) {
-                if (suspects[slot] != FREE && states.getAcquire(slot) == suspects[slot]) {
                     lost.set(slot);
+                }
+            }
+            // Whoever had taken one of them by then is seen to be busy with it, or to have completed it, after this.
+            Memory.fullFence();
+            Attachment[] all = attachments;
+            for (Attachment attachment : all) {
+                if (attachment != null && !lost.isEmpty()) {
+                    exclude(attachment);
+                }
+            }
+        }
+
+        private void exclude(Attachment attachment) {
+            long named = attachment.namedByPeer();
+            if (named == Attachment.NOTHING) {
+                return;
+            }
+            int position = (int) named;
+            int slot = suspectAt(position);
+            if (slot != NONE) {
+                lost.clear(slot);
+                // If the word says that this one has taken it, it is given back when that queue pair ends.
+                leftAny |= takerOf(slot, position) != attachment.index + 1;
+            }
+        }
+
+        private int suspectAt(int position) {
+            for (int slot = lost.nextSetBit(0); slot >= 0; slot = lost.nextSetBit(slot + 1)) {
+                if (suspects[slot] == posted(position)) {
+                    return slot;
+                }
+            }
+            return NONE;
+        }
+
+        /** Returns whether there is a receive that cannot be given back yet, and that nobody will give back later. */
+        boolean hasLeftAny() {
+            return leftAny;
+        }
+
+        /** Posts those again that are lost. Returns how many. */
+        int giveBackLost() {
+            for (int slot = lost.nextSetBit(0); slot >= 0; slot = lost.nextSetBit(slot + 1)) {
+                if (states.getAcquire(slot) != suspects[slot]) {
+                    lost.clear(slot);
                 }
             }
             if (lost.isEmpty()) {
@@ -715,6 +725,9 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
 
     /** One queue pair's part in a shared receive queue: its number there, and its ring of completions. */
     static final class Attachment {
+        /** No position. */
+        static final long NOTHING = Long.MIN_VALUE;
+
         private final SoftSharedReceiveQueue queue;
         private final QueuePair queuePair;
         private final HalfMemory half;
@@ -860,15 +873,21 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             return slot;
         }
 
-        /** Returns the word by which the peer says whether it executes something; even if it cannot. */
-        int peerBusyMark() {
+        /** Returns whether the peer says that it executes something. */
+        private boolean isPeerBusy() {
+            return namedByPeer() != NOTHING;
+        }
+
+        /** Returns the position of the receive that the peer says it takes, or {@link #NOTHING} if it executes nothing. */
+        long namedByPeer() {
             RemoteEnd end = queuePair.remote();
             if (end == null || !end.tryRetain()) {
-                return 0;
+                return NOTHING;
             }
-            int mark = Memory.getIntVolatile(end.base() + Half.BUSY);
+            boolean busy = (Memory.getIntVolatile(end.base() + Half.BUSY) & 1) != 0;
+            int position = Memory.getIntVolatile(end.base() + Half.BUSY_RECEIVE);
             end.release();
-            return mark;
+            return busy ? position : NOTHING;
         }
 
         /**
@@ -924,7 +943,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
 
         /** Ends the queue pair's part. Nothing is published in its ring any more. */
         void detach() {
-            heldAtEnd = (peerBusyMark() & 1) != 0;
+            heldAtEnd = isPeerBusy();
             if (queue.completionQueue != null) {
                 queue.completionQueue.detach(this);
             } else {

@@ -246,6 +246,32 @@ class OverwrittenSharedReceivesTest {
         return ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN ? 0 : 4;
     }
 
+    /**
+     * A queue pair that says for ever that it is in the middle of an operation keeps the receive that it names, and only that:
+     * the others are posted again.
+     */
+    @Test
+    void aPeerThatIsBusyForEverKeepsOneReceive() throws Exception {
+        postAll();
+        int first = (int) (Memory.getLong(takeWord(0)) >>> 32) - 1 + SLOTS;
+        long half = queuePair(hostile.server).remote().base();
+        Memory.putInt(half + Half.BUSY_RECEIVE, first);
+        Memory.putIntVolatile(half + Half.BUSY, Memory.getInt(half + Half.BUSY) + 1);
+        for (int i = 0; i < SLOTS; i++) {
+            Memory.putLong(takeWord(i), 0x0123_4567_89ab_cdefL);
+        }
+        boolean[] seen = new boolean[SLOTS];
+        for (int i = 1; i < SLOTS; i++) {
+            seen[exchange()] = true;
+        }
+        int kept = 0;
+        while (seen[kept]) {
+            kept++;
+        }
+        Memory.putIntVolatile(half + Half.BUSY, Memory.getInt(half + Half.BUSY) + 1);
+        assertEquals(kept, exchange());
+    }
+
     /** A peer completes a receive that another one has taken, or nobody: it ends, and the other's message arrives. */
     @ParameterizedTest
     @CsvSource({"0", "2"})
