@@ -97,6 +97,14 @@ final class CompletionChannel {
         }
     }
 
+    /** Makes the descriptor readable. Any thread; a channel that is closed needs it no more. */
+    void wake() {
+        if (event.tryRetain()) {
+            event.signal();
+            event.release();
+        }
+    }
+
     private static boolean hasOtherFired(long other) {
         return other != 0 && hasFired(other);
     }

@@ -12,11 +12,14 @@
  */
 package io.rpma.soft;
 
+import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 
 /** A completion queue of one connection: for its work requests, its receives, or both. */
 final class ConnectionCompletionQueue extends SoftCompletionQueue {
+    private final boolean channelShared;
+    private final long armed;
     private final QueuePair queuePair;
     private final SendQueue sends;
     private final boolean takesReceives;
@@ -26,17 +29,38 @@ final class ConnectionCompletionQueue extends SoftCompletionQueue {
     /**
      * Creates a queue.
      *
+     * @param channelShared whether another queue makes the same descriptor readable
      * @param takesSends whether it is the one for work requests
      * @param takesReceives whether it is the one for receives
      * @param mayOverflow whether it is smaller than what can be posted
      */
     ConnectionCompletionQueue(CompletionChannel channel, boolean channelShared, QueuePair queuePair, boolean takesSends,
             boolean takesReceives, int size, boolean mayOverflow) {
-        super(channel, channelShared, queuePair.base() + (takesSends ? Half.ARMED : Half.RECEIVE_ARMED), size);
+        super(channel, size);
+        this.channelShared = channelShared;
+        armed = queuePair.base() + (takesSends ? Half.ARMED : Half.RECEIVE_ARMED);
         this.queuePair = queuePair;
         this.sends = takesSends ? queuePair.sends() : null;
         this.takesReceives = takesReceives;
         this.mayOverflow = mayOverflow;
+    }
+
+    @Override
+    boolean consume() throws RpmaException {
+        if (channelShared) {
+            throw SoftLog.failure(RpmaError.SHARED_CHANNEL, "both completion queues of this connection share one descriptor:"
+                + " use Connection.consumeCompletionEvent");
+        }
+        return consume(null);
+    }
+
+    /** Consumes an event of the descriptor shared with another queue. Returns whether this queue had fired. */
+    boolean consume(ConnectionCompletionQueue other) {
+        return channel().consume(armed, other == null ? 0 : other.armed);
+    }
+
+    boolean hasFired() {
+        return CompletionChannel.hasFired(armed);
     }
 
     @Override

@@ -13,11 +13,12 @@
 package io.rpma.soft;
 
 /**
- * Rings for the owner of a completion queue, if it sleeps. The queue's armed word lies in shared memory: 1 while its owner
- * waits for the descriptor, 0 once somebody has rung. Whoever takes it from 1 to 0 writes to the event descriptor, exactly
- * once; nobody else makes a system call.
+ * Rings for the owner of a completion queue, if it sleeps. The armed word of a connection's queue lies in memory that the two
+ * ends of the connection share: 1 while its owner waits for the descriptor, 0 once somebody has rung. Whoever takes it from 1 to
+ * 0 writes to the event descriptor, exactly once; nobody else makes a system call. {@link SharedDoorbell} is for a queue that
+ * several processes ring.
  */
-final class Doorbell {
+class Doorbell {
     /** The owner wants to be woken. */
     static final int ARMED = 1;
     /** Somebody has rung since. */

@@ -25,7 +25,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
  * but its ring. One that stays empty is put out of the list, and its bit cleared, when the list is long.
  *
  * <p>Any process that shares the queue can overwrite the bits. So all rings are looked at when this queue has been woken and
- * there is nothing in the list, and now and then by who polls in vain.
+ * there is nothing in the list, and now and then.
  */
 final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     /** Rings that are polled though they are empty. */
@@ -34,9 +34,13 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     private static final int IDLE_LIMIT = 64;
     /** Empty polls of this queue in a row after which all rings are looked at. */
     private static final int LOOK_LIMIT = 1024;
+    /** Polls after which that is done though there always was something: others may be waiting meanwhile. */
+    private static final int BUSY_LOOK_LIMIT = 16 * 1024;
 
     private final SoftSharedReceiveQueue queue;
     private final long base;
+    // The address of the number by which this queue is armed: only this process writes there.
+    private final long arming;
     private final boolean mayOverflow;
     private final ConcurrentLinkedQueue<SoftSharedReceiveQueue.Attachment> revived = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<SoftSharedReceiveQueue.Attachment> detached = new ConcurrentLinkedQueue<>();
@@ -45,14 +49,34 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     private int activeCount;
     private int next;
     private int emptyPolls;
+    private int polls;
     private SoftSharedReceiveQueue.Attachment[] orphaned = new SoftSharedReceiveQueue.Attachment[0];
 
-    SharedReceiveCompletionQueue(SoftSharedReceiveQueue queue, int size, long base, boolean mayOverflow)
+    SharedReceiveCompletionQueue(SoftSharedReceiveQueue queue, int size, long base, long arming, boolean mayOverflow)
             throws RpmaException {
-        super(new CompletionChannel(), false, base + SharedReceives.ARMED, size);
+        super(new CompletionChannel(), size);
         this.queue = queue;
         this.base = base;
+        this.arming = arming;
         this.mayOverflow = mayOverflow;
+        Memory.putLongRelease(arming, 1);
+    }
+
+    /**
+     * Reads the descriptor whether or not anybody has rung: that is not known from memory that others can overwrite. If somebody
+     * has, the queue is armed anew; otherwise it still is, and somebody who is about to ring makes the descriptor readable.
+     */
+    @Override
+    boolean consume() {
+        boolean hasRung = channel().event().read() > 0;
+        if (hasRung) {
+            // Before this looks into the rings once more: either it finds an entry there, or the producer finds the new number.
+            Memory.putLongRelease(arming, Memory.getLong(arming) + 1);
+            Memory.fullFence();
+            // The bits by which producers say that they have something are not to be relied on.
+            emptyPolls = LOOK_LIMIT;
+        }
+        return hasRung;
     }
 
     @Override
@@ -71,12 +95,15 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
             count = takeOrphans(completions);
         }
         count = pollActive(completions, count);
-        if (count > 0) {
+        emptyPolls = count > 0 ? 0 : emptyPolls + 1;
+        polls++;
+        if (emptyPolls >= LOOK_LIMIT || polls >= BUSY_LOOK_LIMIT) {
             emptyPolls = 0;
-        } else if (++emptyPolls >= LOOK_LIMIT) {
-            emptyPolls = 0;
+            polls = 0;
             findForgotten();
-            count = pollActive(completions, 0);
+            if (count == 0) {
+                count = pollActive(completions, 0);
+            }
         }
         return count;
     }
@@ -105,11 +132,6 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
             }
         }
         return count;
-    }
-
-    @Override
-    void woken() {
-        emptyPolls = LOOK_LIMIT;
     }
 
     /** Brings the queue pairs into the list that are not there, and whose rings have something: their bits were overwritten. */
@@ -207,7 +229,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     private void announce() {
         news = true;
         Memory.fullFence();
-        channel().wake(base + SharedReceives.ARMED);
+        channel().wake();
     }
 
     private void takeNews() {

@@ -16,14 +16,14 @@ package io.rpma.soft;
  * A shared receive queue as its initiators see it: the ring of posted receives, which any of them takes from, and the words by
  * which they tell its owner that there is something to poll, or that they wait.
  *
- * <p>There are two files. The <i>posted</i> file is the ring of {@link ReceiveEntry}: only the owner writes it, and the kernel
- * keeps every other process from mapping it writable. The owner posts at consecutive positions; the state word of an entry is
- * the position that is posted there, plus one. The <i>shared</i> file holds what initiators write. Each entry of the ring has a
- * take word there: in its upper half the last position of that entry that was taken, plus one; in its lower half a code of the
- * taker and the position. A posted receive can be taken while its take word names the
- * position one ring before it. Taking is one compare-and-set, so that whoever dies has either taken a receive, and the take word
- * says who, or has not. Receives are taken in the order of positions. The owner posts at an entry again only when the take word
- * names the position before, and never writes a take word of an entry that is in order.
+ * <p>There are two files. The <i>posted</i> file is the ring of {@link ReceiveEntry}, and behind it the number by which the owner
+ * arms its completion queue: only the owner writes it, and the kernel keeps every other process from mapping it writable. The
+ * owner posts at consecutive positions; the state word of an entry is the position that is posted there, plus one. The
+ * <i>shared</i> file holds what initiators write. Each entry of the ring has a take word there: in its upper half the last
+ * position of that entry that was taken, plus one; in its lower half a code of the taker and the position. A posted receive can
+ * be taken while its take word names the position one ring before it. Taking is one compare-and-set, so that whoever dies has
+ * either taken a receive, and the take word says who, or has not. Receives are taken in the order of positions. The owner posts
+ * at an entry again only when the take word names the position before, and never writes a take word of an entry that is in order.
  *
  * <p>The processes that share a queue can all write the shared file. Nothing there is believed: see {@link
  * SoftSharedReceiveQueue} for what the owner does about it. {@link #HEAD} is only a hint; whoever finds nothing from there
@@ -38,18 +38,16 @@ final class SharedReceives {
     /** Queue pairs that can be attached to one shared receive queue. */
     static final int MAX_ATTACHED = 1 << 16;
 
-    /** The doorbell's armed word of the receive completion queue. */
-    static final int ARMED = 0;
     /** The position from which to look for a posted receive, or one before it. */
-    static final int HEAD = Memory.APART;
+    static final int HEAD = 0;
     /** Not 0 if some initiator waits for a receive. */
-    static final int WAITING = 2 * Memory.APART;
+    static final int WAITING = Memory.APART;
     /** The uppermost level of the ready bits: one word, a bit for each word of the middle level. */
-    static final int READY_TOP = 3 * Memory.APART;
+    static final int READY_TOP = 2 * Memory.APART;
     /** The middle level: a bit for each word of the lowest level. */
-    static final int READY_MIDDLE = 4 * Memory.APART;
+    static final int READY_MIDDLE = 3 * Memory.APART;
     /** The lowest level: a bit for each queue pair. */
-    static final int READY = 6 * Memory.APART;
+    static final int READY = 5 * Memory.APART;
     /** A bit for each queue pair that waits for a receive. */
     static final int WAITERS = READY + MAX_ATTACHED / 8;
     /** The take words. */
@@ -72,6 +70,7 @@ final class SharedReceives {
     private final long base;
     private final int capacity;
     private final EventPipe event;
+    private final Doorbell doorbell;
     private int users;
 
     /**
@@ -90,6 +89,7 @@ final class SharedReceives {
         this.base = memory.address();
         this.capacity = capacity;
         this.event = event;
+        doorbell = event == null ? null : new SharedDoorbell(arming(ring, capacity), event);
     }
 
     /** Returns the size of the file that initiators write. */
@@ -99,7 +99,17 @@ final class SharedReceives {
 
     /** Returns the size of the file that only the owner writes. */
     static long postedSize(int capacity) {
-        return SharedMemory.roundUp((long) capacity * ReceiveEntry.SIZE);
+        return SharedMemory.roundUp(arming(0, capacity) + Memory.APART);
+    }
+
+    /**
+     * Returns the address of the number by which the owner arms its completion queue ({@link SharedDoorbell}), which lies behind
+     * the ring, apart from it.
+     *
+     * @param ring the address of the posted file
+     */
+    static long arming(long ring, int capacity) {
+        return ring + ((long) capacity * ReceiveEntry.SIZE + Memory.APART - 1) / Memory.APART * Memory.APART;
     }
 
     /** Returns the address of the entry of a position in a ring. */
@@ -172,7 +182,7 @@ final class SharedReceives {
 
     /** Returns the doorbell of its completion queue, or {@code null} if it has none. */
     Doorbell doorbell() {
-        return event == null ? null : new Doorbell(base + ARMED, event);
+        return doorbell;
     }
 
     /**

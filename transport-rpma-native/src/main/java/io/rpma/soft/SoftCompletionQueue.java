@@ -21,8 +21,6 @@ import io.rpma.WorkCompletions;
 /** What the completion queues have in common: the descriptor, and what happens when one overflows. */
 abstract class SoftCompletionQueue implements CompletionQueue {
     private final CompletionChannel channel;
-    private final boolean channelShared;
-    private final long armed;
     private final int size;
     private boolean overflowed;
     private volatile boolean closed;
@@ -30,14 +28,10 @@ abstract class SoftCompletionQueue implements CompletionQueue {
     /**
      * Creates a queue.
      *
-     * @param channelShared whether another queue makes the same descriptor readable
-     * @param armed the address of its armed word
      * @param size the entries that were asked for
      */
-    SoftCompletionQueue(CompletionChannel channel, boolean channelShared, long armed, int size) {
+    SoftCompletionQueue(CompletionChannel channel, int size) {
         this.channel = channel;
-        this.channelShared = channelShared;
-        this.armed = armed;
         this.size = size;
     }
 
@@ -56,31 +50,12 @@ abstract class SoftCompletionQueue implements CompletionQueue {
 
     @Override
     public final boolean consumeEvent() throws RpmaException {
-        if (channelShared) {
-            throw SoftLog.failure(RpmaError.SHARED_CHANNEL, "both completion queues of this connection share one descriptor:"
-                + " use Connection.consumeCompletionEvent");
-        }
         checkOpen();
-        boolean fired = channel.consume(armed, 0);
-        if (fired) {
-            woken();
-        }
-        return fired;
+        return consume();
     }
 
-    /** Somebody has rung. */
-    void woken() {
-        // The next poll looks at everything anyway.
-    }
-
-    /** Consumes an event of the descriptor shared with another queue. Returns whether this queue had fired. */
-    final boolean consume(SoftCompletionQueue other) {
-        return channel.consume(armed, other == null ? 0 : other.armed);
-    }
-
-    final boolean hasFired() {
-        return CompletionChannel.hasFired(armed);
-    }
+    /** Consumes an event, and leaves the queue armed. Returns whether there was one. */
+    abstract boolean consume() throws RpmaException;
 
     @Override
     public final int poll(WorkCompletions completions) throws RpmaException {
@@ -109,7 +84,7 @@ abstract class SoftCompletionQueue implements CompletionQueue {
             + " poll earlier");
     }
 
-    private void checkOpen() throws RpmaException {
+    final void checkOpen() throws RpmaException {
         if (closed) {
             throw SoftLog.failure(RpmaError.INVALID, "the completion queue is closed");
         }

@@ -138,7 +138,8 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             base = memory.address();
             start(ThreadLocalRandom.current().nextInt());
             completionQueue = completions == 0 ? null
-                : new SharedReceiveCompletionQueue(this, completions, base, completions < slots);
+                : new SharedReceiveCompletionQueue(this, completions, base, SharedReceives.arming(ring, capacity),
+                    completions < slots);
             done = true;
         } finally {
             if (!done) {
@@ -160,7 +161,6 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
                 SharedReceives.taken(position, SharedReceives.OWNER));
         }
         Memory.putInt(base + SharedReceives.HEAD, first);
-        Memory.putIntVolatile(base + SharedReceives.ARMED, Doorbell.ARMED);
     }
 
     SoftPeer peer() {

@@ -13,6 +13,7 @@
 package io.rpma.soft;
 
 import io.rpma.CompletionFlag;
+import io.rpma.CompletionQueue;
 import io.rpma.CompletionStatus;
 import io.rpma.Connection;
 import io.rpma.ConnectionConfig;
@@ -321,6 +322,32 @@ class OverwrittenSharedReceivesTest {
             Memory.segment(words + SharedReceives.READY_MIDDLE, SharedReceives.WAITERS - SharedReceives.READY_MIDDLE).fill(value);
             Station.await(queue.receiveCompletionQueue(), new WorkCompletions(1),
                 asleep ? Station.Waiting.BLOCKING : Station.Waiting.SPINNING);
+            ends.closeConnections();
+        }
+    }
+
+    /** Everything that peers can write, but for the take words, is overwritten while the owner sleeps: a message wakes it. */
+    @ParameterizedTest
+    @CsvSource({"0", "-1", "1"})
+    void theOwnerIsWokenWhateverIsOverwritten(byte value) throws Exception {
+        try (SharedReceiveQueue queue = station.peer.newSharedReceiveQueue(station.provider.newSharedReceiveQueueConfig()
+                .receiveQueueSize(SLOTS).receiveCompletionQueueSize(SLOTS));
+            ConnectionConfig member = station.provider.newConnectionConfig().sharedReceiveQueue(queue)) {
+            Ends ends = new Ends(station, null, member);
+            for (int i = 0; i < SLOTS; i++) {
+                queue.receive(station.region, i * (long) SLOT_BYTES, SLOT_BYTES, i);
+            }
+            CompletionQueue completions = queue.receiveCompletionQueue();
+            WorkCompletions one = new WorkCompletions(1);
+            for (int round = 0; round < 3; round++) {
+                completions.consumeEvent();
+                assertEquals(0, completions.poll(one));
+                Memory.segment(((SoftSharedReceiveQueue) queue).memory().address(), SharedReceives.TAKES).fill(value);
+                ends.client.send(station.region, 8192, 8, CompletionFlag.ALWAYS, round);
+                Station.awaitReadable(completions.fd(), "message");
+                assertTrue(completions.consumeEvent());
+                assertEquals(1, completions.poll(one));
+            }
             ends.closeConnections();
         }
     }

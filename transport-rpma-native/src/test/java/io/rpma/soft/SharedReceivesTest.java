@@ -144,7 +144,8 @@ class SharedReceivesTest {
     private static void comeAndGo(SoftSharedReceiveQueue shared, Connection[] pair, LocalMemoryRegion region, long ring,
             int times) throws Exception {
         QueuePair user = ((SoftConnection) pair[1]).queuePair();
-        long busy = ((SoftConnection) pair[0]).queuePair().base() + Half.BUSY;
+        long half = ((SoftConnection) pair[0]).queuePair().base();
+        long busy = half + Half.BUSY;
         SharedReceives view = shared.view();
         WorkCompletions batch = new WorkCompletions(1);
         for (int i = 0; i < times; i++) {
@@ -156,6 +157,7 @@ class SharedReceivesTest {
             int slot = 0;
             while (found == 0 || !view.take(found, attachment.index())) {
                 found = view.find();
+                Memory.putInt(half + Half.BUSY_RECEIVE, (int) found);
                 if (found == 0) {
                     Station.pause();
                 } else {

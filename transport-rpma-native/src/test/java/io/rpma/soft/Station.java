@@ -104,7 +104,7 @@ final class Station implements AutoCloseable {
         }
     }
 
-    private static void awaitReadable(int fd, String what) {
+    static void awaitReadable(int fd, String what) {
         if (Sockets.poll(fd, (short) Sockets.EPOLLIN, DEADLINE_MILLIS) <= 0) {
             throw new AssertionError("no " + what + " within " + DEADLINE_MILLIS + " ms");
         }

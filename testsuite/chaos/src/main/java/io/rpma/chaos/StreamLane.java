@@ -14,6 +14,7 @@
 package io.rpma.chaos;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.rpma.netty.RpmaChannel;
@@ -22,6 +23,9 @@ import java.util.SplittableRandom;
 
 /** A stream whose bytes must come back: pieces of random lengths. */
 class StreamLane extends Lane {
+    /** How many bytes are shown of what is wrong. */
+    private static final int SHOWN = 24;
+
     private final SplittableRandom random = new SplittableRandom();
     private final int shortest;
     private final int longest;
@@ -50,13 +54,18 @@ class StreamLane extends Lane {
         int at = Pattern.mismatch(bytes, key, received);
         if (at >= 0 || received + bytes.readableBytes() > sent) {
             corrupted("byte " + (received + at) + " of a stream, " + bytes.readableBytes() + " came, " + (sent - received)
-                + " were to come");
+                + " were to come" + (at < 0 ? "" : "; found " + found(bytes, at)));
             return;
         }
         received += bytes.readableBytes();
         if (received == sent) {
             complete();
         }
+    }
+
+    private static String found(ByteBuf bytes, int at) {
+        int index = bytes.readerIndex() + at;
+        return ByteBufUtil.hexDump(bytes, index, Math.min(bytes.writerIndex() - index, SHOWN)) + " at " + at;
     }
 
     void complete() {

@@ -84,6 +84,15 @@ final class OwnSockets {
         }
     }
 
+    /**
+     * Does something on the event loop of the connections, while they execute nothing.
+     *
+     * @return whether it was done in time
+     */
+    boolean betweenOperations(Runnable task) throws InterruptedException {
+        return group.submit(task).await(WAIT_SECONDS, TimeUnit.SECONDS);
+    }
+
     List<Integer> descriptors() {
         return Sockets.own();
     }

@@ -23,14 +23,19 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 /**
  * Writes random words into the shared memory that its connections give it: the halves of its connections, the server's shared
  * receive queues, its own table of regions; at any place, and at the words that are in use. What the server shares for reading,
- * as its table of regions, must not become writable. Memory that regions lie in is left alone: all of a process's registered
- * memory is open to the processes of its user, by design.
+ * as its table of regions, must not become writable.
+ *
+ * <p>All of a process's registered memory is open to the processes of its user, by design. So the memory that regions lie in is
+ * left alone, and so is everything while this process is in the middle of an operation there: a process that denies that it is
+ * writing to a buffer makes the server give that buffer to others, which is the same as writing to their buffers.
  */
 final class Scribble implements Attack {
     /** How many words one connection is overwritten with, and how many of them are told of at once. */
     private static final int FEWEST = 100;
     private static final int MOST = 1600;
     private static final int PORTION = 100;
+    /** How many words are overwritten between two messages of its own. */
+    private static final int STEP = 16;
     private static final int LOOKS = 64;
     private static final int HEAD_BYTES = 1024;
 
@@ -63,23 +68,30 @@ final class Scribble implements Attack {
                 }
             }
             HostileMain.say("count " + refused);
-            Mappings.Mapping target = targets.get(random.nextInt(targets.size()));
-            int words = random.nextInt(FEWEST / PORTION, MOST / PORTION + 1) * PORTION;
-            for (int i = 0; i < words; i++) {
-                if (i % PORTION == 0) {
-                    // Told before it is done: this process may not live to tell.
-                    HostileMain.say("count " + PORTION);
-                }
-                if (random.nextInt(8) == 0) {
-                    target = targets.get(random.nextInt(targets.size()));
-                }
-                scribble(target);
-                if (i % 16 == 15) {
+            int portions = random.nextInt(FEWEST / PORTION, MOST / PORTION + 1);
+            for (int i = 0; i < portions; i++) {
+                // Told before it is done: this process may not live to tell.
+                HostileMain.say("count " + PORTION);
+                for (int left = PORTION; left > 0; left -= STEP) {
+                    int step = Math.min(left, STEP);
+                    if (!own.betweenOperations(() -> scribble(targets, step))) {
+                        return;
+                    }
                     own.touch();
                 }
             }
             own.close();
         } while (System.nanoTime() < end);
+    }
+
+    private void scribble(List<Mappings.Mapping> targets, int words) {
+        Mappings.Mapping target = targets.get(random.nextInt(targets.size()));
+        for (int i = 0; i < words; i++) {
+            if (random.nextInt(8) == 0) {
+                target = targets.get(random.nextInt(targets.size()));
+            }
+            scribble(target);
+        }
     }
 
     private void scribble(Mappings.Mapping mapping) {
