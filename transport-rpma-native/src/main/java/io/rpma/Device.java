@@ -23,6 +23,9 @@ public interface Device {
     /** Returns the device's name, such as {@code mlx5_0} or {@code rxe0}; {@code soft} for the software provider. */
     String name();
 
+    /** Returns the provider that the device is of. */
+    RpmaProvider provider();
+
     /** Returns what the device can do. */
     DeviceLimits limits();
 

@@ -38,6 +38,7 @@ public final class Rpma {
     private static final String PROVIDER_VARIABLE = "RPMA_PROVIDER";
 
     private static volatile RpmaProvider chosen;
+    private static volatile List<RpmaProvider> all;
 
     private Rpma() {
     }
@@ -52,6 +53,17 @@ public final class Rpma {
     public static RpmaProvider provider() {
         RpmaProvider provider = chosen;
         return provider != null ? provider : chooseOnce();
+    }
+
+    /**
+     * Returns all providers that this process may use side by side, the one that reaches the fewest and fastest first: those that
+     * work, if the choice is {@code auto}; otherwise the one that was chosen.
+     *
+     * @throws RpmaUnavailableException as {@link #provider()}
+     */
+    public static List<RpmaProvider> providers() {
+        List<RpmaProvider> providers = all;
+        return providers != null ? providers : chooseAll();
     }
 
     /** Returns whether the real library is loaded, is 1.x, and has a usable device. */
@@ -86,11 +98,25 @@ public final class Rpma {
 
     private static synchronized RpmaProvider chooseOnce() {
         if (chosen == null) {
-            String property = System.getProperty(PROVIDER_PROPERTY);
-            String variable = System.getenv(PROVIDER_VARIABLE);
-            chosen = choose(property != null ? property : variable != null ? variable : "auto");
+            chosen = choose(wish());
         }
         return chosen;
+    }
+
+    private static synchronized List<RpmaProvider> chooseAll() {
+        if (all == null) {
+            RpmaProvider best = chooseOnce();
+            boolean several = wish().equals("auto") && best != SoftProvider.instance();
+            all = several ? List.of(SoftProvider.instance(), best) : List.of(best);
+        }
+        return all;
+    }
+
+    private static String wish() {
+        String property = System.getProperty(PROVIDER_PROPERTY);
+        String variable = System.getenv(PROVIDER_VARIABLE);
+        String wish = property != null ? property : variable != null ? variable : "auto";
+        return wish.isBlank() ? "auto" : wish.trim().toLowerCase(Locale.ROOT);
     }
 
     static RpmaProvider choose(String wish) {

@@ -53,6 +53,14 @@ public interface RpmaProvider {
     Device remoteDevice(InetAddress remote) throws RpmaException;
 
     /**
+     * Returns whether it makes sense to ask this provider for a connection to an address, as far as that is known without asking
+     * the network: the software provider reaches the addresses of this host alone.
+     *
+     * @param remote a resolved address
+     */
+    boolean mayReach(InetAddress remote);
+
+    /**
      * Returns an address that a device answers at, in the place of one that only means "this host": a loopback or wildcard
      * address becomes the address of a usable device with librpma (RDMA has no loopback interface) and stays as it is with the
      * software provider. Any other address is returned unchanged.

@@ -16,6 +16,7 @@ import io.rpma.Device;
 import io.rpma.DeviceLimits;
 import io.rpma.Peer;
 import io.rpma.RpmaException;
+import io.rpma.RpmaProvider;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
@@ -50,6 +51,11 @@ final class LibrpmaDevice implements Device {
     @Override
     public String name() {
         return name;
+    }
+
+    @Override
+    public RpmaProvider provider() {
+        return LibrpmaProvider.loaded();
     }
 
     @Override

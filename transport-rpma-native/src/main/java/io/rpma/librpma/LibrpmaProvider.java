@@ -53,6 +53,11 @@ public final class LibrpmaProvider implements RpmaProvider {
         return instance;
     }
 
+    /** Returns the provider, which has been opened. */
+    static synchronized RpmaProvider loaded() {
+        return instance;
+    }
+
     @Override
     public String name() {
         return "librpma";
@@ -82,6 +87,11 @@ public final class LibrpmaProvider implements RpmaProvider {
             throw LibrpmaFailure.invalid("rpma_utils_get_ibv_context: the address is null");
         }
         return LibrpmaDevices.find(remote, LibrpmaDevices.REMOTE);
+    }
+
+    @Override
+    public boolean mayReach(InetAddress remote) {
+        return true;
     }
 
     @Override

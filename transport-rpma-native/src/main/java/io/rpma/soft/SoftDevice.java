@@ -14,6 +14,7 @@ package io.rpma.soft;
 
 import io.rpma.Device;
 import io.rpma.DeviceLimits;
+import io.rpma.RpmaProvider;
 import io.rpma.Peer;
 import java.net.Inet4Address;
 import java.net.InetAddress;
@@ -48,6 +49,11 @@ final class SoftDevice implements Device {
     @Override
     public String name() {
         return "soft";
+    }
+
+    @Override
+    public RpmaProvider provider() {
+        return SoftProvider.instance();
     }
 
     @Override

@@ -108,6 +108,11 @@ public final class SoftProvider implements RpmaProvider {
     }
 
     @Override
+    public boolean mayReach(InetAddress remote) {
+        return Rendezvous.isLocal(remote);
+    }
+
+    @Override
     public InetAddress reachable(InetAddress address) throws RpmaException {
         if (address == null) {
             throw SoftLog.failure(RpmaError.INVALID, "reachable: the address is null");

@@ -27,7 +27,6 @@ import io.netty.channel.IoRegistration;
 import io.netty.util.concurrent.Future;
 import io.rpma.CompletionQueue;
 import io.rpma.PeerConfig;
-import io.rpma.Rpma;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import java.net.ConnectException;
@@ -106,7 +105,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
             promise.setFailure(open ? new NotYetConnectedException() : new ClosedChannelException());
             return;
         }
-        try (PeerConfig config = Rpma.provider().peerConfigFromDescriptor(descriptor)) {
+        try (PeerConfig config = current.fabric.provider().peerConfigFromDescriptor(descriptor)) {
             current.connection.applyRemotePeerConfig(config);
         } catch (RpmaException | RuntimeException e) {
             promise.setFailure(e);
@@ -530,8 +529,8 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         abstract boolean hasInput();
 
         @Override
-        public final int eventFd() {
-            return pair().eventFd();
+        public final int[] eventFds() {
+            return new int[] {pair().eventFd()};
         }
 
         @Override

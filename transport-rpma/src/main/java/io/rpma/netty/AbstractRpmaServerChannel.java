@@ -65,6 +65,8 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
     private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
     /** A client that has been silent for so long may lose its place in a full backlog: an answer takes one round trip. */
     private static final long SILENT_NANOS = 1_000_000_000L;
+    /** How long a client has to answer, in milliseconds ({@code rpma_conn_cfg_set_timeout(3)}). */
+    static final int REQUEST_TIMEOUT_MILLIS = 1_000;
     /** How long the others wait for the first child to be registered: it is answered and handed on meanwhile. */
     private static final long FIRST_CHILD_MILLIS = 1_000;
 
@@ -73,9 +75,8 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
     // What the application has not decided about, with the timer of each; no timer while the loop shuts down.
     private final Map<RpmaConnectRequest, Optional<Future<?>>> undecided = new LinkedHashMap<>();
     private final ArrayDeque<AbstractRpmaChannel> accepted = new ArrayDeque<>();
-    private volatile Fabric fabric;
-    private ConnectionConfig connectionConfig;
-    private volatile Endpoint endpoint;
+    // One for each path; none before the channel is bound.
+    private volatile List<Listening> listening = List.of();
     private volatile InetSocketAddress local;
     private volatile boolean open = true;
     /** What a client is told that the application did not decide about. */
@@ -97,21 +98,15 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         super(null);
     }
 
-    /** Sizes the queues of the next child by what the device can do; to be closed. */
-    abstract ConnectionConfig newConfig(Fabric fabric) throws RpmaException;
-
-    /** No child will be made with the last configuration. */
-    void dropConfig() {
-        // Nothing but the configuration was made for it.
-    }
+    /** The paths to listen on, by the options as they are now. */
+    abstract List<RpmaPath> paths();
 
     /**
-     * Accepts a connection, or refuses it; on the loop.
+     * Prepares what the next child is made with, by what the device can do; to be used up.
      *
-     * @param request used up, whatever happens
-     * @return the connection, not established yet, or {@code null} if it was refused
+     * @param first whether the channel is being bound
      */
-    abstract QueuePair accept(Fabric fabric, ConnectionRequest request) throws RpmaException;
+    abstract NextChild newNext(Fabric fabric, boolean first) throws RpmaException;
 
     /** Whether connections can be made better once it is known which loops the children are registered with. */
     boolean wantsChildLoops() {
@@ -135,16 +130,6 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
     /** Who decides about clients; {@code null} if all are accepted. */
     RequestOptions requests() {
         return null;
-    }
-
-    /**
-     * Takes a request in, for the application to decide about, or refuses it; on the loop.
-     *
-     * @param request used up by the answer, or if there is none by this call
-     * @return {@code null} if it was refused
-     */
-    Admission admit(Fabric fabric, ConnectionRequest request) throws RpmaException {
-        throw new UnsupportedOperationException("all clients are accepted");
     }
 
     /** Creates the channel of an established connection. */
@@ -172,9 +157,18 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
     /** {@code SO_BACKLOG}. */
     abstract int backlog();
 
-    /** The device, or {@code null} before the channel is bound. */
+    /**
+     * The device that it listens on, or {@code null} before the channel is bound.
+     *
+     * @throws IllegalArgumentException if there are several
+     */
     final Fabric fabric() {
-        return fabric;
+        List<Listening> all = listening;
+        if (all.size() > 1) {
+            throw new IllegalArgumentException(this + " listens on several devices, "
+                + all.stream().map(Listening::fabric).toList() + ": ask for a device, or for one of its children");
+        }
+        return all.isEmpty() ? null : all.getFirst().fabric();
     }
 
     @Override
@@ -189,7 +183,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
 
     @Override
     public boolean isActive() {
-        return open && endpoint != null;
+        return open && !listening.isEmpty();
     }
 
     @Override
@@ -222,7 +216,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
     protected void doRegister(ChannelPromise promise) {
         EventLoops.register(this, handle(), promise, registration -> {
             handle().registration = registration;
-            if (endpoint != null) {
+            if (!listening.isEmpty()) {
                 handle().registration.submit(RpmaIoOps.OPEN);
             }
             promise.setSuccess();
@@ -242,51 +236,13 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
     @Override
     protected void doBind(SocketAddress address) throws Exception {
         InetSocketAddress inet = SocketAddresses.requireBindable(address);
-        if (endpoint != null) {
+        if (!listening.isEmpty()) {
             throw new AlreadyBoundException();
         }
-        try {
-            RpmaProvider provider = Rpma.provider();
-            InetAddress reachable = provider.reachable(SocketAddresses.withoutName(inet.getAddress()));
-            fabric = Fabric.of(provider.localDevice(reachable));
-            RpmaByteBufAllocator.DEFAULT.prepare(fabric);
-            connectionConfig = newConfig(fabric);
-            endpoint = listen(reachable, inet.getPort());
-        } catch (RpmaException e) {
-            dropUnusedConfig();
-            throw ConnectFailure.bind(e, inet);
-        }
-        local = endpoint.localAddress();
+        List<Listening> bound = new Binding(this).bind(inet);
+        local = bound.getFirst().endpoint().localAddress();
+        listening = bound;
         handle().registration.submit(RpmaIoOps.OPEN);
-    }
-
-    /** Listens; as with TCP, a wildcard takes connections to addresses of both families, unless IPv4 is to be used alone. */
-    private Endpoint listen(InetAddress address, int port) throws RpmaException {
-        if (address instanceof Inet4Address && address.isAnyLocalAddress() && !NetUtil.isIpV4StackPreferred()) {
-            try {
-                return fabric.peer().listen(new InetSocketAddress(SocketAddresses.WILDCARD_6, port));
-            } catch (RpmaException e) {
-                if (!ConnectFailure.isFamilyMissing(e)) {
-                    throw e;
-                }
-                LOGGER.debug("This host has no IPv6: {} listens to IPv4 alone.", this, e);
-            }
-        }
-        return fabric.peer().listen(new InetSocketAddress(address, port));
-    }
-
-    private void closeConfig() throws RpmaException {
-        if (connectionConfig != null) {
-            connectionConfig.close();
-            connectionConfig = null;
-        }
-    }
-
-    private void dropUnusedConfig() throws RpmaException {
-        if (connectionConfig != null) {
-            dropConfig();
-            closeConfig();
-        }
     }
 
     @Override
@@ -310,13 +266,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         for (AbstractRpmaChannel child = accepted.poll(); child != null; child = accepted.poll()) {
             child.unsafe().closeForcibly();
         }
-        try {
-            if (endpoint != null) {
-                endpoint.close();
-            }
-        } finally {
-            dropUnusedConfig();
-        }
+        Listening.closeAll(listening);
     }
 
     @Override
@@ -373,8 +323,8 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         }
 
         @Override
-        public int eventFd() {
-            return endpoint.fd();
+        public int[] eventFds() {
+            return listening.stream().mapToInt(each -> each.endpoint().fd()).toArray();
         }
 
         @Override
@@ -398,6 +348,16 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
          * @return what the pipeline has to be told, or {@code null}
          */
         private Throwable acceptAll() {
+            for (Listening from : listening) {
+                Throwable failure = acceptAll(from);
+                if (failure != null) {
+                    return failure;
+                }
+            }
+            return null;
+        }
+
+        private Throwable acceptAll(Listening from) {
             for (int taken = 0; isOpen() && pause == null && mayAccept(); taken++) {
                 if (taken == MAX_REQUESTS) {
                     // The descriptor will not tell again of those that are left.
@@ -406,8 +366,8 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
                 }
                 ConnectionRequest request;
                 try {
-                    if (connectionConfig == null) {
-                        connectionConfig = newConfig(fabric);
+                    if (!from.isPrepared()) {
+                        from.prepare(newNext(from.fabric(), false));
                     }
                 } catch (RpmaException e) {
                     if (AcceptBackoff.isShortage(e)) {
@@ -416,10 +376,10 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
                     if (refusals.admits()) {
                         LOGGER.warn("A connection to {} could not be accepted.", local, e);
                     }
-                    return rejectNext(e);
+                    return rejectNext(from, e);
                 }
                 try {
-                    request = endpoint.nextConnectionRequest(connectionConfig);
+                    request = from.nextRequest();
                 } catch (RpmaException e) {
                     // One client's request failed, mostly because the client is gone. The next one is not to blame.
                     LOGGER.debug("A connection request to {} failed.", local, e);
@@ -436,9 +396,11 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
                 if (request == null) {
                     return null;
                 }
+                NextChild next = from.take();
                 try {
-                    closeConfig();
+                    next.configured();
                 } catch (RpmaException e) {
+                    next.release();
                     QueuePair.abandon(null, request, e);
                     return failed(request, e);
                 }
@@ -446,7 +408,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
                     giveUpSilentClients();
                 }
                 try {
-                    accept(request);
+                    accept(next, request);
                 } catch (RpmaException e) {
                     return failed(request, e);
                 }
@@ -518,10 +480,12 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             if (!isOpen()) {
                 return;
             }
-            try {
-                dropUnusedConfig();
-            } catch (RpmaException e) {
-                LOGGER.warn("The configuration of a connection to {} could not be deleted.", local, e);
+            for (Listening each : listening) {
+                try {
+                    each.dropNext();
+                } catch (RpmaException e) {
+                    LOGGER.warn("The configuration of a connection to {} could not be deleted.", local, e);
+                }
             }
             firstIsOver();
         }
@@ -611,9 +575,9 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         }
 
         /** There are no means for another connection: its client must hear so, instead of waiting. */
-        private Throwable rejectNext(RpmaException why) {
+        private Throwable rejectNext(Listening from, RpmaException why) {
             try {
-                ConnectionRequest request = endpoint.nextConnectionRequest(null);
+                ConnectionRequest request = from.endpoint().nextConnectionRequest(null);
                 if (request != null) {
                     RpmaMetrics.accepts().addFailed();
                     request.close();
@@ -626,17 +590,17 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             return why;
         }
 
-        private void accept(ConnectionRequest request) throws RpmaException {
+        private void accept(NextChild next, ConnectionRequest request) throws RpmaException {
             RequestOptions options = requests();
             RpmaRequestHandler handler = options == null ? null : options.handler();
             if (handler != null) {
-                Admission admission = admit(fabric, request);
+                Admission admission = next.admit(request);
                 if (admission != null) {
                     ask(handler, options.timeoutMillis(), new RpmaConnectRequest(this, admission, request.remoteAddress()));
                 }
                 return;
             }
-            QueuePair accepting = AbstractRpmaServerChannel.this.accept(fabric, request);
+            QueuePair accepting = next.accept(request);
             if (accepting != null) {
                 await(new PendingAccept(accepting, this));
             }

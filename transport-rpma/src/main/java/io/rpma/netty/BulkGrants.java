@@ -15,8 +15,8 @@ package io.rpma.netty;
 
 import io.netty.buffer.ByteBuf;
 import io.rpma.RemoteMemoryRegion;
-import io.rpma.Rpma;
 import io.rpma.RpmaException;
+import io.rpma.RpmaProvider;
 import java.net.ProtocolException;
 import java.nio.ByteBuffer;
 
@@ -29,6 +29,7 @@ import java.nio.ByteBuffer;
 final class BulkGrants {
     private static final int AREAS = BulkAreas.AREAS;
 
+    private final RpmaProvider provider;
     private final int largest;
     private final RemoteMemoryRegion[] regions = new RemoteMemoryRegion[AREAS];
     private final byte[][] descriptors = new byte[AREAS][];
@@ -41,9 +42,11 @@ final class BulkGrants {
     /**
      * Creates an empty set.
      *
+     * @param provider of the connection
      * @param largest the largest area in bytes that the peer has announced
      */
-    BulkGrants(int largest) {
+    BulkGrants(RpmaProvider provider, int largest) {
+        this.provider = provider;
         this.largest = largest;
     }
 
@@ -86,7 +89,7 @@ final class BulkGrants {
         message.getBytes(1, descriptor);
         RemoteMemoryRegion region;
         try {
-            region = Rpma.provider().openRemoteRegion(ByteBuffer.wrap(descriptor));
+            region = provider.openRemoteRegion(ByteBuffer.wrap(descriptor));
         } catch (RpmaException e) {
             ProtocolException violation = new ProtocolException("a grant has no descriptor of memory: " + e.getMessage());
             violation.initCause(e);

@@ -41,6 +41,11 @@ final class ConnectFailure {
         return e.errno() == EAFNOSUPPORT || e.errno() == EADDRNOTAVAIL;
     }
 
+    /** Whether listening failed because the port is taken. */
+    static boolean isInUse(RpmaException e) {
+        return e.errno() == EADDRINUSE;
+    }
+
     /** Why listening on an address failed. */
     static IOException bind(RpmaException e, InetSocketAddress local) {
         String reason = switch (e.errno()) {

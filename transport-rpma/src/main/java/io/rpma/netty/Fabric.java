@@ -19,6 +19,7 @@ import io.rpma.DeviceLimits;
 import io.rpma.Peer;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
+import io.rpma.RpmaProvider;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -27,8 +28,11 @@ import java.util.concurrent.atomic.AtomicInteger;
  * buffer of the allocator can be sent on any channel of the device.
  */
 final class Fabric {
-    private static final ConcurrentHashMap<String, Fabric> FABRICS = new ConcurrentHashMap<>();
+    private static final ConcurrentHashMap<Key, Fabric> FABRICS = new ConcurrentHashMap<>();
     private static final AtomicInteger IDS = new AtomicInteger();
+
+    private record Key(RpmaProvider provider, String device) {
+    }
 
     private final int id = IDS.getAndIncrement();
     private final Device device;
@@ -41,15 +45,16 @@ final class Fabric {
 
     /** The fabric of a device, made at its first use and kept as long as the process. */
     static Fabric of(Device device) throws RpmaException {
-        Fabric fabric = FABRICS.get(device.name());
+        Key key = new Key(device.provider(), device.name());
+        Fabric fabric = FABRICS.get(key);
         if (fabric != null) {
             return fabric;
         }
         synchronized (FABRICS) {
-            fabric = FABRICS.get(device.name());
+            fabric = FABRICS.get(key);
             if (fabric == null) {
                 fabric = new Fabric(device);
-                FABRICS.put(device.name(), fabric);
+                FABRICS.put(key, fabric);
             }
             return fabric;
         }
@@ -70,6 +75,10 @@ final class Fabric {
 
     int id() {
         return id;
+    }
+
+    RpmaProvider provider() {
+        return device.provider();
     }
 
     Peer peer() {

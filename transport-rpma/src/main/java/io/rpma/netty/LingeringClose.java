@@ -142,8 +142,8 @@ final class LingeringClose implements RpmaIoHandle, QueuePair.Listener {
     }
 
     @Override
-    public int eventFd() {
-        return pair.eventFd();
+    public int[] eventFds() {
+        return new int[] {pair.eventFd()};
     }
 
     @Override

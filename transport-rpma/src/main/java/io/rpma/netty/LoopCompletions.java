@@ -327,8 +327,8 @@ final class LoopCompletions implements RpmaIoHandle {
     }
 
     @Override
-    public int eventFd() {
-        return -1;
+    public int[] eventFds() {
+        return new int[] {-1};
     }
 
     @Override

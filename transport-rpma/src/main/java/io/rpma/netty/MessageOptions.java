@@ -17,6 +17,7 @@ import io.rpma.DeviceLimits;
 import io.rpma.RpmaException;
 import io.rpma.netty.OptionValues.Value;
 import java.nio.ByteBuffer;
+import java.util.List;
 
 /** The options that size the queues of message channels, those of a connection as those that a server accepts with. */
 final class MessageOptions {
@@ -30,6 +31,7 @@ final class MessageOptions {
     private final Value<Integer> receives;
     private final Value<Integer> sendQueue;
     private final Value<Integer> peerReceiveBytes;
+    private final Value<List<RpmaPath>> paths;
     private final PrivateDataOptions privateData;
     private final Value<Boolean> receiveCompletionQueue;
     private final Value<RpmaSharedReceiveQueue> shared;
@@ -46,9 +48,14 @@ final class MessageOptions {
         receives = values.number(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, StreamOptions.DEFAULT_CREDITS, 1, MAX_QUEUE);
         sendQueue = values.number(RpmaChannelOption.RPMA_SEND_QUEUE_SIZE, DEFAULT_SEND_QUEUE, 1, MAX_QUEUE);
         peerReceiveBytes = values.number(RpmaChannelOption.RPMA_PEER_RECEIVE_BUFFER_BYTES, 0, 0, Integer.MAX_VALUE);
+        paths = Paths.declare(values);
         privateData = new PrivateDataOptions(values, maxPrivateData);
         receiveCompletionQueue = values.flag(RpmaChannelOption.RPMA_RECEIVE_COMPLETION_QUEUE, false);
         shared = values.value(RpmaChannelOption.RPMA_RECEIVE_QUEUE, RpmaSharedReceiveQueue.class, null);
+    }
+
+    List<RpmaPath> paths() {
+        return paths.get();
     }
 
     /** A copy, which does not change. */

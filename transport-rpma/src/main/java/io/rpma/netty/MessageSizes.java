@@ -14,7 +14,6 @@
 package io.rpma.netty;
 
 import io.rpma.ConnectionConfig;
-import io.rpma.Rpma;
 import io.rpma.RpmaException;
 
 /**
@@ -42,7 +41,7 @@ record MessageSizes(int receiveBytes, int receives, int sendQueue, RpmaSharedRec
 
     /** Creates the configuration; to be closed. */
     ConnectionConfig newConfig(Fabric fabric, int timeoutMillis) throws RpmaException {
-        ConnectionConfig config = Rpma.provider().newConnectionConfig();
+        ConnectionConfig config = fabric.provider().newConnectionConfig();
         try {
             int most = fabric.limits().maxCompletionQueueSize();
             config.timeoutMillis(timeoutMillis)

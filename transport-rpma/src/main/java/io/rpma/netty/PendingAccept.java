@@ -137,8 +137,8 @@ final class PendingAccept implements RpmaIoHandle, QueuePair.Listener {
     }
 
     @Override
-    public int eventFd() {
-        return pair.eventFd();
+    public int[] eventFds() {
+        return new int[] {pair.eventFd()};
     }
 
     @Override

@@ -147,8 +147,8 @@ final class RefusedConnection implements RpmaIoHandle {
     }
 
     @Override
-    public int eventFd() {
-        return connection.eventFd();
+    public int[] eventFds() {
+        return new int[] {connection.eventFd()};
     }
 
     @Override

@@ -15,6 +15,7 @@ package io.rpma.netty;
 
 import io.netty.channel.ChannelOption;
 import java.nio.ByteBuffer;
+import java.util.List;
 
 /**
  * The options that only this transport has. All of them take effect on connections made afterwards; on a server channel they
@@ -54,6 +55,15 @@ public final class RpmaChannelOption<T> extends ChannelOption<T> {
      * afterwards.
      */
     public static final ChannelOption<Integer> RPMA_BULK_BYTES = valueOf(RpmaChannelOption.class, "RPMA_BULK_BYTES");
+
+    /**
+     * The paths that a connection may take, best first; default {@code -Dio.rpma.netty.paths}, and without that all of
+     * {@link RpmaPath}. Those that this process does not have are left out; to have several, the provider must be
+     * {@code auto} ({@link io.rpma.Rpma#providers()}). A client asks them in this order: one that has not answered after 250 ms
+     * gets company by the next, and the first that is established is taken. A server channel listens on all of them, under one
+     * port. {@link RpmaChannel#path()} tells which one a connection has taken.
+     */
+    public static final ChannelOption<List<RpmaPath>> RPMA_PATHS = valueOf(RpmaChannelOption.class, "RPMA_PATHS");
 
     /**
      * Message channels: how many work requests can be under way at once; default 64. What is written beyond waits in the channel.

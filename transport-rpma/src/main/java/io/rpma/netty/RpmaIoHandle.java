@@ -23,15 +23,15 @@ import io.rpma.WorkCompletions;
  * the loop. None may throw: what goes wrong is turned into a state of the handle.
  */
 interface RpmaIoHandle extends IoHandle {
-    /** The descriptor of connection events or requests; asked for once, before it is watched. */
-    int eventFd();
+    /** The descriptors of connection events or requests; asked for once, before they are watched. */
+    int[] eventFds();
 
-    /** Whether there is a descriptor of events; always the same. */
+    /** Whether there are descriptors of events; always the same. */
     default boolean hasEvents() {
         return true;
     }
 
-    /** Tells that the event descriptor became readable; to be drained. */
+    /** Tells that an event descriptor became readable; to be drained. */
     void eventsReady();
 
     /** The completion queue to be polled, or {@code null}; asked for once, when the registration is opened. */

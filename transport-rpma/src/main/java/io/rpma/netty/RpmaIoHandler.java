@@ -397,7 +397,7 @@ public final class RpmaIoHandler implements IoHandler {
         int emptyPolls;
         private boolean opened;
         private CompletionQueue queue;
-        private Watch events;
+        private Watch[] events;
         private Watch completions;
         private volatile boolean valid = true;
 
@@ -477,13 +477,17 @@ public final class RpmaIoHandler implements IoHandler {
             }
         }
 
-        /** Puts the descriptor of events into the epoll set. What has happened before is told at once. */
+        /** Puts the descriptors of events into the epoll set. What has happened before is told at once. */
         void watch() {
             if (!opened || events != null || !handle.hasEvents()) {
                 return;
             }
             try {
-                events = new Watch(this, handle.eventFd(), true);
+                int[] fds = handle.eventFds();
+                events = new Watch[fds.length];
+                for (int i = 0; i < fds.length; i++) {
+                    events[i] = new Watch(this, fds[i], true);
+                }
             } catch (RuntimeException e) {
                 failed(e);
             }
@@ -498,7 +502,11 @@ public final class RpmaIoHandler implements IoHandler {
                 completions = null;
             }
             if (events != null) {
-                events.cancel();
+                for (Watch each : events) {
+                    if (each != null) {
+                        each.cancel();
+                    }
+                }
                 events = null;
             }
         }

@@ -19,6 +19,7 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import java.nio.ByteBuffer;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 
 /**
@@ -33,7 +34,8 @@ import java.util.Set;
  */
 public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
     private final RpmaMessageServerChannelConfig config = new RpmaMessageServerChannelConfig(this);
-    private MessageSizes sizes;
+    // Whether a connection could be sized with the options as they were at some time.
+    private boolean sized;
     private RpmaSharedReceiveQueue held;
     private final Set<RefusedConnection> refused = new LinkedHashSet<>();
 
@@ -53,20 +55,24 @@ public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
     }
 
     @Override
-    ConnectionConfig newConfig(Fabric fabric) throws RpmaException {
-        MessageSizes next;
-        if (sizes == null) {
+    List<RpmaPath> paths() {
+        return config.messages().paths();
+    }
+
+    @Override
+    NextChild newNext(Fabric fabric, boolean first) throws RpmaException {
+        if (first) {
             // The channel is being bound: a factory that fails must fail here, and not for each client.
             config.messages().privateData(fabric);
         }
         try {
-            next = config.messages().sizes(fabric.limits());
-            hold(next.shared());
-            ConnectionConfig made = next.newConfig(fabric, 1000);
-            sizes = next;
-            return made;
+            MessageSizes sizes = config.messages().sizes(fabric.limits());
+            hold(sizes.shared());
+            NextChild next = new NextMessages(fabric, sizes, sizes.newConfig(fabric, REQUEST_TIMEOUT_MILLIS));
+            sized = true;
+            return next;
         } catch (IllegalArgumentException e) {
-            if (sizes == null) {
+            if (!sized) {
                 throw e;
             }
             // The options have been changed since the bind: the connection is to blame for it, not the listener.
@@ -102,11 +108,6 @@ public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
         return config.requests();
     }
 
-    @Override
-    QueuePair accept(Fabric fabric, ConnectionRequest request) throws RpmaException {
-        return accept(fabric, sizes, request, null);
-    }
-
     private QueuePair accept(Fabric fabric, MessageSizes with, ConnectionRequest request, ByteBuffer answer)
             throws RpmaException {
         ByteBuffer privateData;
@@ -120,18 +121,38 @@ public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
     }
 
     @Override
-    Admission admit(Fabric fabric, ConnectionRequest request) throws RpmaException {
-        try {
-            return new MessageAdmission(fabric, sizes, request);
-        } catch (RpmaException | RuntimeException e) {
-            QueuePair.abandon(null, request, e);
-            throw e;
-        }
-    }
-
-    @Override
     AbstractRpmaChannel newChild(QueuePair pair) {
         return new RpmaMessageChannel(this, (MessageQueuePair) pair);
+    }
+
+    /** What the next connection is made with. */
+    private final class NextMessages extends NextChild {
+        private final MessageSizes sizes;
+
+        NextMessages(Fabric fabric, MessageSizes sizes, ConnectionConfig config) {
+            super(fabric, config);
+            this.sizes = sizes;
+        }
+
+        @Override
+        void release() {
+            // Nothing but the configuration was made for it.
+        }
+
+        @Override
+        QueuePair accept(ConnectionRequest request) throws RpmaException {
+            return RpmaMessageServerChannel.this.accept(fabric, sizes, request, null);
+        }
+
+        @Override
+        Admission admit(ConnectionRequest request) throws RpmaException {
+            try {
+                return new MessageAdmission(fabric, sizes, request);
+            } catch (RpmaException | RuntimeException e) {
+                QueuePair.abandon(null, request, e);
+                throw e;
+            }
+        }
     }
 
     /** A client, which may be any program that uses librpma. */

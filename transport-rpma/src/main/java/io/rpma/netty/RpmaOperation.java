@@ -268,25 +268,25 @@ public final class RpmaOperation extends AbstractReferenceCounted {
             at = memory.memoryAddress() + (memory == buffer || kind != Kind.READ ? position : 0) - slab.address();
         }
         switch (kind) {
-            case READ -> connection.read(local, at, there(local), thereOffset(local), length, flag, context);
-            case WRITE -> connection.write(there(local), thereOffset(local), local, at, length, flag, context);
+            case READ -> connection.read(local, at, there(local, fabric), thereOffset(local), length, flag, context);
+            case WRITE -> connection.write(there(local, fabric), thereOffset(local), local, at, length, flag, context);
             case WRITE_WITH_IMMEDIATE -> {
                 try {
-                    connection.writeWithImmediate(there(local), thereOffset(local), local, at, length, flag, (int) value,
+                    connection.writeWithImmediate(there(local, fabric), thereOffset(local), local, at, length, flag, (int) value,
                         context);
                 } catch (RpmaException e) {
                     throw fabric.immediateDataRefused(e);
                 }
             }
-            case ATOMIC_WRITE -> connection.atomicWrite(remote.region(), remoteOffset, value, flag, context);
-            case FLUSH_PERSISTENT -> connection.flush(remote.region(), remoteOffset, length, FlushType.PERSISTENT, flag, context);
-            case FLUSH_VISIBILITY -> connection.flush(remote.region(), remoteOffset, length, FlushType.VISIBILITY, flag, context);
+            case ATOMIC_WRITE -> connection.atomicWrite(remote.on(fabric), remoteOffset, value, flag, context);
+            case FLUSH_PERSISTENT -> connection.flush(remote.on(fabric), remoteOffset, length, FlushType.PERSISTENT, flag, context);
+            case FLUSH_VISIBILITY -> connection.flush(remote.on(fabric), remoteOffset, length, FlushType.VISIBILITY, flag, context);
         }
     }
 
     /** An empty buffer has no memory: librpma wants neither region then. */
-    private io.rpma.RemoteMemoryRegion there(LocalMemoryRegion local) {
-        return local == null ? null : remote.region();
+    private io.rpma.RemoteMemoryRegion there(LocalMemoryRegion local, Fabric fabric) throws RpmaException {
+        return local == null ? null : remote.on(fabric);
     }
 
     private long thereOffset(LocalMemoryRegion local) {

@@ -93,7 +93,7 @@ public final class RpmaRegion extends AbstractReferenceCounted {
             throw new IllegalArgumentException("a region of " + bytes + " bytes; it has at least 1 byte");
         }
         Set<MemoryUsage> set = checked(usages);
-        AddressRange range = Rpma.provider().reserve(bytes);
+        AddressRange range = Rpma.providers().getFirst().reserve(bytes);
         try {
             return new RpmaRegion(range.commit(0, range.size()).asSlice(0, bytes), set, range);
         } catch (RpmaException | RuntimeException e) {

@@ -19,10 +19,12 @@ import io.rpma.MemoryUsage;
 import io.rpma.RemoteMemoryRegion;
 import io.rpma.Rpma;
 import io.rpma.RpmaException;
+import io.rpma.RpmaProvider;
 import java.io.UncheckedIOException;
 import java.net.ProtocolException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.List;
 import java.util.Set;
 
 /**
@@ -42,12 +44,18 @@ public final class RpmaRemoteRegion extends AbstractReferenceCounted {
     private static final int REMOTE = MemoryUsage.bits(Set.of(MemoryUsage.READ_SRC, MemoryUsage.WRITE_DST,
         MemoryUsage.FLUSH_VISIBILITY, MemoryUsage.FLUSH_PERSISTENT));
 
-    private final RemoteMemoryRegion region;
+    /** The region as one provider knows it. */
+    private record Opened(RpmaProvider provider, RemoteMemoryRegion region, Opened next) {
+    }
+
+    private final byte[] descriptor;
     private final long size;
     private final int usages;
+    // By the providers of the channels that it was used on; mostly one. Added to at the front.
+    private volatile Opened opened;
 
-    private RpmaRemoteRegion(RemoteMemoryRegion region, long size, int usages) {
-        this.region = region;
+    private RpmaRemoteRegion(byte[] descriptor, long size, int usages) {
+        this.descriptor = descriptor;
         this.size = size;
         this.usages = usages;
     }
@@ -84,16 +92,22 @@ public final class RpmaRemoteRegion extends AbstractReferenceCounted {
             throw new ProtocolException("the region was registered for " + MemoryUsage.of(usages)
                 + " only, none of which is for the peer");
         }
-        RemoteMemoryRegion opened;
-        try {
-            opened = Rpma.provider().openRemoteRegion(bytes);
-        } catch (RpmaException e) {
-            ProtocolException refused = new ProtocolException("this is no descriptor of a region: " + e.getMessage());
-            refused.initCause(e);
-            throw refused;
+        byte[] copy = new byte[RpmaRegion.DESCRIPTOR_BYTES];
+        bytes.get(0, copy);
+        RpmaRemoteRegion region = new RpmaRemoteRegion(copy, size, usages);
+        List<RpmaProvider> providers = Rpma.providers();
+        if (providers.size() == 1) {
+            // Otherwise the channel that it is used on tells which provider's it is.
+            try {
+                region.open(providers.getFirst());
+            } catch (RpmaException e) {
+                ProtocolException refused = new ProtocolException("this is no descriptor of a region: " + e.getMessage());
+                refused.initCause(e);
+                throw refused;
+            }
         }
         descriptor.position(descriptor.position() + RpmaRegion.DESCRIPTOR_BYTES);
-        return new RpmaRemoteRegion(opened, size, usages);
+        return region;
     }
 
     /**
@@ -126,16 +140,36 @@ public final class RpmaRemoteRegion extends AbstractReferenceCounted {
         return (usages & usage.bit()) != 0;
     }
 
-    RemoteMemoryRegion region() {
+    /** The region as the provider of a fabric knows it. */
+    RemoteMemoryRegion on(Fabric fabric) throws RpmaException {
+        RpmaProvider provider = fabric.provider();
+        for (Opened known = opened; known != null; known = known.next) {
+            if (known.provider == provider) {
+                return known.region;
+            }
+        }
+        return open(provider);
+    }
+
+    private synchronized RemoteMemoryRegion open(RpmaProvider provider) throws RpmaException {
+        for (Opened known = opened; known != null; known = known.next) {
+            if (known.provider == provider) {
+                return known.region;
+            }
+        }
+        RemoteMemoryRegion region = provider.openRemoteRegion(ByteBuffer.wrap(descriptor));
+        opened = new Opened(provider, region, opened);
         return region;
     }
 
     @Override
     protected void deallocate() {
-        try {
-            region.close();
-        } catch (RpmaException e) {
-            throw new UncheckedIOException("a remote region could not be forgotten", e);
+        for (Opened known = opened; known != null; known = known.next) {
+            try {
+                known.region.close();
+            } catch (RpmaException e) {
+                throw new UncheckedIOException("a remote region could not be forgotten", e);
+            }
         }
     }
 

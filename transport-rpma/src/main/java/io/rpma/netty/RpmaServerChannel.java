@@ -21,6 +21,7 @@ import io.rpma.ConnectionRequest;
 import io.rpma.RpmaException;
 import java.nio.ByteBuffer;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 
 /**
@@ -33,9 +34,6 @@ import java.util.Set;
  */
 public final class RpmaServerChannel extends AbstractRpmaServerChannel implements ServerSocketChannel {
     private final RpmaServerChannelConfig config = new RpmaServerChannelConfig(this);
-    private StreamSizes sizes;
-    // For the next child.
-    private ReceiveBuffers receives;
     private final Set<RefusedConnection> refused = new LinkedHashSet<>();
     // Where the children are registered; null while that is not known.
     private volatile RpmaEventLoopGroup children;
@@ -56,19 +54,24 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel implement
     }
 
     @Override
-    ConnectionConfig newConfig(Fabric fabric) throws RpmaException {
+    List<RpmaPath> paths() {
+        return config.stream().paths();
+    }
+
+    @Override
+    NextChild newNext(Fabric fabric, boolean first) throws RpmaException {
         fabric.requireImmediateData();
         StreamOptions options = config.stream();
-        if (sizes == null) {
+        if (first) {
             // The channel is being bound: a factory that fails must fail here, and not for each client.
             options.privateData().on(fabric);
         }
-        sizes = StreamSizes.of(options.messageBytes(), options.credits(), options.bulkBytes(), fabric.limits());
-        receives = sizes.newReceives(fabric, options.shared(), nextLoop());
+        StreamSizes sizes = StreamSizes.of(options.messageBytes(), options.credits(), options.bulkBytes(), fabric.limits());
+        ReceiveBuffers receives = sizes.newReceives(fabric, options.shared(), nextLoop());
         try {
-            return sizes.newConfig(receives, 1000);
+            return new NextStream(fabric, sizes, receives, sizes.newConfig(receives, REQUEST_TIMEOUT_MILLIS));
         } catch (RpmaException | RuntimeException e) {
-            dropConfig();
+            receives.leave(0);
             throw e;
         }
     }
@@ -93,43 +96,8 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel implement
     }
 
     @Override
-    void dropConfig() {
-        receives.leave(0);
-        receives = null;
-    }
-
-    @Override
     RequestOptions requests() {
         return config.requests();
-    }
-
-    @Override
-    QueuePair accept(Fabric fabric, ConnectionRequest request) throws RpmaException {
-        Admission admission = admit(fabric, request);
-        return admission == null ? null : admission.accept(null);
-    }
-
-    @Override
-    Admission admit(Fabric fabric, ConnectionRequest request) throws RpmaException {
-        ReceiveBuffers ours = receives;
-        receives = null;
-        Handshake peer;
-        try {
-            peer = Handshake.decodeRequest(request.privateData());
-        } catch (Handshake.MismatchException e) {
-            if (refusals().admits()) {
-                LOGGER.warn("The connection of {} to {} is refused: {}.", request.remoteAddress(), localAddress(),
-                    e.getMessage());
-            }
-            RpmaMetrics.accepts().addRefused();
-            refuse(request, Handshake.refusal(e.status()), ours);
-            return null;
-        } catch (RpmaException | RuntimeException e) {
-            QueuePair.abandon(null, request, e);
-            ours.leave(0);
-            throw e;
-        }
-        return new StreamAdmission(fabric, sizes, ours, request, peer);
     }
 
     private void refuse(ConnectionRequest request, Handshake refusal, ReceiveBuffers ours) throws RpmaException {
@@ -152,6 +120,50 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel implement
     @Override
     AbstractRpmaChannel newChild(QueuePair pair) {
         return new RpmaChannel(this, (StreamQueuePair) pair);
+    }
+
+    /** What the next stream is made with. */
+    private final class NextStream extends NextChild {
+        private final StreamSizes sizes;
+        private final ReceiveBuffers receives;
+
+        NextStream(Fabric fabric, StreamSizes sizes, ReceiveBuffers receives, ConnectionConfig config) {
+            super(fabric, config);
+            this.sizes = sizes;
+            this.receives = receives;
+        }
+
+        @Override
+        void release() {
+            receives.leave(0);
+        }
+
+        @Override
+        QueuePair accept(ConnectionRequest request) throws RpmaException {
+            Admission admission = admit(request);
+            return admission == null ? null : admission.accept(null);
+        }
+
+        @Override
+        Admission admit(ConnectionRequest request) throws RpmaException {
+            Handshake peer;
+            try {
+                peer = Handshake.decodeRequest(request.privateData());
+            } catch (Handshake.MismatchException e) {
+                if (refusals().admits()) {
+                    LOGGER.warn("The connection of {} to {} is refused: {}.", request.remoteAddress(), localAddress(),
+                        e.getMessage());
+                }
+                RpmaMetrics.accepts().addRefused();
+                refuse(request, Handshake.refusal(e.status()), receives);
+                return null;
+            } catch (RpmaException | RuntimeException e) {
+                QueuePair.abandon(null, request, e);
+                receives.leave(0);
+                throw e;
+            }
+            return new StreamAdmission(fabric, sizes, receives, request, peer);
+        }
     }
 
     /** A client that speaks the stream protocol. */

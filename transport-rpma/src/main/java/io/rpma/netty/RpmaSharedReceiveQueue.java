@@ -14,7 +14,6 @@
 package io.rpma.netty;
 
 import io.netty.util.AbstractReferenceCounted;
-import io.rpma.Rpma;
 import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.SharedReceiveQueueConfig;
@@ -88,7 +87,7 @@ public final class RpmaSharedReceiveQueue extends AbstractReferenceCounted {
         retain();
         fabric = of;
         buffers = new AtomicReferenceArray<>(Math.min(slots(), most));
-        try (SharedReceiveQueueConfig config = Rpma.provider().newSharedReceiveQueueConfig()) {
+        try (SharedReceiveQueueConfig config = of.provider().newSharedReceiveQueueConfig()) {
             // Without a completion queue of its own.
             queue = of.peer().newSharedReceiveQueue(
                 config.receiveQueueSize(buffers.length()).receiveCompletionQueueSize(0));

@@ -19,7 +19,6 @@ import io.netty.util.NettyRuntime;
 import io.netty.util.internal.SystemPropertyUtil;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
-import io.rpma.Rpma;
 import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.SharedReceiveQueueConfig;
@@ -120,7 +119,7 @@ final class SharedReceives extends ReceiveBuffers {
         allSpares = spares(allShares);
         sharesAtMost = allShares;
         int slots = Math.min(slots(allShares), fabric.limits().maxSharedReceiveQueueWorkRequests());
-        try (SharedReceiveQueueConfig config = Rpma.provider().newSharedReceiveQueueConfig()) {
+        try (SharedReceiveQueueConfig config = fabric.provider().newSharedReceiveQueueConfig()) {
             // No receive completes twice before it is posted again: so many completions are all that there can be.
             queue = fabric.peer().newSharedReceiveQueue(config.receiveQueueSize(slots)
                 .receiveCompletionQueueSize(loop == null ? 0 : slots));

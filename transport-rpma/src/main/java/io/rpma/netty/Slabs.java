@@ -38,7 +38,7 @@ final class Slabs {
      */
     Slabs(long maxBytes) throws RpmaException {
         int most = (int) Math.min(1 << 20, Math.max(1, maxBytes >>> SLAB_SHIFT));
-        range = Rpma.provider().reserve((long) most << SLAB_SHIFT);
+        range = Rpma.providers().getFirst().reserve((long) most << SLAB_SHIFT);
         base = range.address();
         slabs = new AtomicReferenceArray<>(most);
     }

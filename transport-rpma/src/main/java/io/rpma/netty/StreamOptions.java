@@ -14,6 +14,7 @@
 package io.rpma.netty;
 
 import io.rpma.netty.OptionValues.Value;
+import java.util.List;
 
 /** The options that size a stream, those of a connection as those that a server's connections are accepted with. */
 final class StreamOptions {
@@ -25,6 +26,7 @@ final class StreamOptions {
     private final Value<Integer> credits;
     private final Value<Boolean> shared;
     private final Value<Integer> bulkBytes;
+    private final Value<List<RpmaPath>> paths;
     private final PrivateDataOptions privateData;
 
     /**
@@ -38,7 +40,12 @@ final class StreamOptions {
         credits = values.number(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, DEFAULT_CREDITS, 1, Immediate.MAX_CREDITS);
         shared = values.flag(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE, true);
         bulkBytes = values.number(RpmaChannelOption.RPMA_BULK_BYTES, DEFAULT_BULK_BYTES, 0, Handshake.MAX_BULK_BYTES);
+        paths = Paths.declare(values);
         privateData = new PrivateDataOptions(values, maxPrivateData);
+    }
+
+    List<RpmaPath> paths() {
+        return paths.get();
     }
 
     /** Where the private data come from, as it is now. */

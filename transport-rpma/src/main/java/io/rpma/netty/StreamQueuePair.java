@@ -858,7 +858,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     /** The peer has granted an area. */
     private void granted(ByteBuf message, int bytes) {
         if (grants == null) {
-            grants = new BulkGrants(peerBulkBytes);
+            grants = new BulkGrants(fabric.provider(), peerBulkBytes);
         }
         try {
             grants.add(message, bytes);

@@ -16,7 +16,6 @@ package io.rpma.netty;
 import io.netty.channel.IoEventLoop;
 import io.rpma.ConnectionConfig;
 import io.rpma.DeviceLimits;
-import io.rpma.Rpma;
 import io.rpma.RpmaException;
 
 /**
@@ -68,7 +67,7 @@ record StreamSizes(int messageBytes, int credits, int sendQueue, int bulkBytes) 
 
     /** Creates the configuration; to be closed. */
     ConnectionConfig newConfig(ReceiveBuffers receives, int timeoutMillis) throws RpmaException {
-        ConnectionConfig config = Rpma.provider().newConnectionConfig();
+        ConnectionConfig config = receives.fabric.provider().newConnectionConfig();
         try {
             receives.configure(config);
             // A peer that ignores its credits may take all that a shared receive queue has. A completion queue that overflowed

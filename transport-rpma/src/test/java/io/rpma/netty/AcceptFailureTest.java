@@ -20,13 +20,13 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.DefaultChannelConfig;
 import io.netty.util.NetUtil;
-import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionEvent;
 import io.rpma.ConnectionRequest;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -62,18 +62,34 @@ class AcceptFailureTest {
         }
 
         @Override
-        ConnectionConfig newConfig(Fabric fabric) throws RpmaException {
-            return options.sizes(fabric.limits()).newConfig(fabric, 1000);
+        List<RpmaPath> paths() {
+            return options.paths();
         }
 
         @Override
-        QueuePair accept(Fabric fabric, ConnectionRequest request) throws RpmaException {
-            if (!hasFailed) {
-                hasFailed = true;
-                request.close();
-                throw new RpmaException(RpmaError.PROVIDER, "the first one fails");
-            }
-            return MessageQueuePair.accept(fabric, options.sizes(fabric.limits()), request, ByteBuffer.allocate(0));
+        NextChild newNext(Fabric fabric, boolean first) throws RpmaException {
+            MessageSizes sizes = options.sizes(fabric.limits());
+            return new NextChild(fabric, sizes.newConfig(fabric, REQUEST_TIMEOUT_MILLIS)) {
+                @Override
+                QueuePair accept(ConnectionRequest request) throws RpmaException {
+                    if (!hasFailed) {
+                        hasFailed = true;
+                        request.close();
+                        throw new RpmaException(RpmaError.PROVIDER, "the first one fails");
+                    }
+                    return MessageQueuePair.accept(fabric, sizes, request, ByteBuffer.allocate(0));
+                }
+
+                @Override
+                Admission admit(ConnectionRequest request) {
+                    throw new UnsupportedOperationException();
+                }
+
+                @Override
+                void release() {
+                    // Nothing but the configuration was made for it.
+                }
+            };
         }
 
         @Override

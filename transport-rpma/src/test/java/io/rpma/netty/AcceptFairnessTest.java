@@ -64,18 +64,34 @@ class AcceptFairnessTest {
         }
 
         @Override
-        ConnectionConfig newConfig(Fabric fabric) throws RpmaException {
-            return options.sizes(fabric.limits()).newConfig(fabric, 1000);
+        List<RpmaPath> paths() {
+            return options.paths();
         }
 
         @Override
-        QueuePair accept(Fabric fabric, ConnectionRequest request) throws RpmaException {
-            if (refused.getAndIncrement() == 0) {
-                eventLoop().execute(() -> refusedBeforeTheTask.set(refused.get()));
-            }
-            request.close();
-            allRefused.countDown();
-            return null;
+        NextChild newNext(Fabric fabric, boolean first) throws RpmaException {
+            MessageSizes sizes = options.sizes(fabric.limits());
+            return new NextChild(fabric, sizes.newConfig(fabric, REQUEST_TIMEOUT_MILLIS)) {
+                @Override
+                QueuePair accept(ConnectionRequest request) throws RpmaException {
+                    if (refused.getAndIncrement() == 0) {
+                        eventLoop().execute(() -> refusedBeforeTheTask.set(refused.get()));
+                    }
+                    request.close();
+                    allRefused.countDown();
+                    return null;
+                }
+
+                @Override
+                Admission admit(ConnectionRequest request) {
+                    throw new UnsupportedOperationException();
+                }
+
+                @Override
+                void release() {
+                    // Nothing but the configuration was made for it.
+                }
+            };
         }
 
         @Override

@@ -432,9 +432,9 @@ class RequestHandlerTest {
         ByteBuffer data = kind == Kind.STREAM ? new Handshake(Handshake.MINOR, 0, 16 << 10, 16, 0).encode() : bytes("hello");
         CountingRequest request = new CountingRequest(data);
         Throwable failure = listener.eventLoop().submit(() -> {
-            Admission admission = server.admit(server.fabric(), request);
-            // For the next client.
-            server.newConfig(server.fabric()).close();
+            NextChild next = server.newNext(server.fabric(), false);
+            next.configured();
+            Admission admission = next.admit(request);
             assertEquals(0, request.receives);
             return assertThrows(RpmaException.class, () -> admission.accept(null));
         }).get();

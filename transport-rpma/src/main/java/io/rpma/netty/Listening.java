@@ -1,0 +1,101 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.rpma.ConnectionRequest;
+import io.rpma.Endpoint;
+import io.rpma.RpmaException;
+import java.util.List;
+
+/** One of the paths on which a server channel listens: a device, and an endpoint there. Used by the channel's event loop. */
+final class Listening {
+    private final Fabric fabric;
+    private final Endpoint endpoint;
+    private NextChild next;
+
+    /**
+     * Takes an endpoint over.
+     *
+     * @param next what its first connection is made with
+     */
+    Listening(Fabric fabric, Endpoint endpoint, NextChild next) {
+        this.fabric = fabric;
+        this.endpoint = endpoint;
+        this.next = next;
+    }
+
+    Fabric fabric() {
+        return fabric;
+    }
+
+    Endpoint endpoint() {
+        return endpoint;
+    }
+
+    /** Returns whether the next connection's queues are sized already. */
+    boolean isPrepared() {
+        return next != null;
+    }
+
+    void prepare(NextChild with) {
+        next = with;
+    }
+
+    /** Takes the next request; {@code null} if there is none. */
+    ConnectionRequest nextRequest() throws RpmaException {
+        return endpoint.nextConnectionRequest(next.config());
+    }
+
+    /** Returns what the request that was taken last is to be accepted with. */
+    NextChild take() {
+        NextChild taken = next;
+        next = null;
+        return taken;
+    }
+
+    /** What was prepared for the next connection is not good for it any more. */
+    void dropNext() throws RpmaException {
+        NextChild dropped = take();
+        if (dropped != null) {
+            dropped.drop();
+        }
+    }
+
+    /** Closes all of them, even if some cannot be. */
+    static void closeAll(List<Listening> all) throws RpmaException {
+        RpmaException failure = null;
+        for (Listening each : all) {
+            try {
+                each.close();
+            } catch (RpmaException e) {
+                if (failure == null) {
+                    failure = e;
+                } else {
+                    failure.addSuppressed(e);
+                }
+            }
+        }
+        if (failure != null) {
+            throw failure;
+        }
+    }
+
+    private void close() throws RpmaException {
+        try {
+            endpoint.close();
+        } finally {
+            dropNext();
+        }
+    }
+}

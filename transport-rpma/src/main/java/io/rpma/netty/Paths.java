@@ -1,0 +1,96 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.rpma.Rpma;
+import io.rpma.RpmaProvider;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+
+/** Which paths there are, and which of them a channel may take. */
+final class Paths {
+    /** The system property that names the paths of all channels, best first. */
+    static final String PROPERTY = "io.rpma.netty.paths";
+
+    private Paths() {
+    }
+
+    /** Declares {@link RpmaChannelOption#RPMA_PATHS} among the options of a channel. */
+    @SuppressWarnings("unchecked")
+    static OptionValues.Value<List<RpmaPath>> declare(OptionValues values) {
+        return values.value(RpmaChannelOption.RPMA_PATHS, (Class<List<RpmaPath>>) (Class<?>) List.class, List.of(),
+            Paths::checked, set -> set.isEmpty() ? Defaults.PATHS : set);
+    }
+
+    private static List<RpmaPath> checked(List<RpmaPath> paths) {
+        if (paths.isEmpty() || EnumSet.copyOf(paths).size() < paths.size()) {
+            throw new IllegalArgumentException("RPMA_PATHS is " + paths + "; it must name at least one of "
+                + List.of(RpmaPath.values()) + ", and none twice");
+        }
+        return List.copyOf(paths);
+    }
+
+    /**
+     * Returns those providers of this process that carry one of the paths, in the order of the paths.
+     *
+     * @throws IllegalArgumentException if there is none; the message says what there is
+     */
+    static List<RpmaProvider> providers(List<RpmaPath> paths) {
+        List<RpmaProvider> all = Rpma.providers();
+        List<RpmaProvider> usable = new ArrayList<>(all.size());
+        for (RpmaPath path : paths) {
+            for (RpmaProvider provider : all) {
+                if (RpmaPath.of(provider) == path) {
+                    usable.add(provider);
+                }
+            }
+        }
+        if (usable.isEmpty()) {
+            throw new IllegalArgumentException("none of the paths " + paths + " can be used: this process has " + of(all)
+                + " (-D" + Rpma.PROVIDER_PROPERTY + "=auto uses all that work; RPMA_PATHS and -D" + PROPERTY
+                + " choose among them)");
+        }
+        return usable;
+    }
+
+    private static List<RpmaPath> of(List<RpmaProvider> providers) {
+        return providers.stream().map(RpmaPath::of).toList();
+    }
+
+    /** What the system property says. */
+    static List<RpmaPath> parse(String property) {
+        List<RpmaPath> paths = new ArrayList<>();
+        for (String name : property.split(",", -1)) {
+            RpmaPath found = null;
+            for (RpmaPath path : RpmaPath.values()) {
+                if (path.toString().equals(name.trim())) {
+                    found = path;
+                }
+            }
+            if (found == null || paths.contains(found)) {
+                throw new IllegalArgumentException("-D" + PROPERTY + " is '" + property + "'; it must name some of "
+                    + List.of(RpmaPath.values()) + ", each once, with commas between them");
+            }
+            paths.add(found);
+        }
+        return List.copyOf(paths);
+    }
+
+    /** Read once, when the first channel needs it. */
+    private static final class Defaults {
+        static final List<RpmaPath> PATHS =
+            System.getProperty(PROPERTY) == null ? List.of(RpmaPath.values()) : parse(System.getProperty(PROPERTY));
+    }
+}
