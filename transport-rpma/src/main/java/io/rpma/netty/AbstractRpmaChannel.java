@@ -28,6 +28,7 @@ import io.netty.util.concurrent.Future;
 import io.rpma.CompletionQueue;
 import io.rpma.PeerConfig;
 import io.rpma.RpmaException;
+import io.rpma.RpmaProvider;
 import io.rpma.WorkCompletions;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
@@ -38,6 +39,7 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.UnresolvedAddressException;
+import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
@@ -47,6 +49,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
 
     volatile boolean open = true;
     volatile boolean active;
+    private volatile RpmaPath path;
     private volatile InetSocketAddress local;
     private volatile InetSocketAddress remote;
 
@@ -58,8 +61,14 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
     final void adopted(QueuePair pair) {
         local = pair.localAddress();
         remote = pair.remoteAddress();
+        path = RpmaPath.of(pair.fabric.provider());
         active = true;
         pair.listener(handle());
+    }
+
+    /** Returns the path that the connection has taken, or {@code null} before it is established. Stays when it is closed. */
+    public final RpmaPath path() {
+        return path;
     }
 
     private ConnectionUnsafe handle() {
@@ -68,6 +77,9 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
 
     /** The connection, or {@code null} before there is one. */
     abstract QueuePair pair();
+
+    /** The paths that a connection may take, by the options as they are now. */
+    abstract List<RpmaPath> paths();
 
     /** How to connect, by the options as they are now. */
     abstract Dialer dialer();
@@ -248,7 +260,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
     }
 
     /** The channel as its event loop sees it. */
-    abstract class ConnectionUnsafe extends AbstractUnsafe implements RpmaIoHandle, QueuePair.Listener {
+    abstract class ConnectionUnsafe extends AbstractUnsafe implements RpmaIoHandle, QueuePair.Listener, PathRace.Owner {
         IoRegistration registration;
         // Of this registration: one that is scheduled still when the channel leaves the loop must not touch it any more.
         private ReadTask readTask;
@@ -259,6 +271,8 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         private InetSocketAddress connectAddress;
         // While another thread is to do the blocking part, or does it.
         private HostExecutor.Task preparing;
+        // While several paths are asked.
+        private PathRace race;
 
         // ---- connecting ----
 
@@ -302,18 +316,26 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
                         close(voidPromise());
                     }
                 });
-                prepare(SocketAddresses.withoutName(address), timeoutMillis > 0 ? timeoutMillis : Integer.MAX_VALUE);
+                List<RpmaProvider> candidates = Paths.candidates(paths(), address.getAddress());
+                InetSocketAddress nameless = SocketAddresses.withoutName(address);
+                int patience = timeoutMillis > 0 ? timeoutMillis : Integer.MAX_VALUE;
+                if (candidates.size() == 1) {
+                    prepare(candidates.getFirst(), nameless, patience);
+                } else {
+                    race = new PathRace(this, candidates, nameless, patience);
+                    race.begin(eventLoop());
+                }
             } catch (Throwable t) {
                 promise.tryFailure(annotateConnectException(t, remoteAddress));
                 closeIfClosed();
             }
         }
 
-        private void prepare(InetSocketAddress address, int timeoutMillis) {
+        private void prepare(RpmaProvider provider, InetSocketAddress address, int timeoutMillis) {
             Dialer dialer = dialer();
             Connector.Prepared atOnce;
             try {
-                atOnce = Connector.tryPrepare(address, dialer, timeoutMillis);
+                atOnce = Connector.tryPrepare(provider, address, dialer, timeoutMillis);
             } catch (Throwable e) {
                 prepared(null, e);
                 return;
@@ -323,7 +345,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
                 return;
             }
             try {
-                preparing = Connector.execute(address, dialer, timeoutMillis, this::hand);
+                preparing = Connector.execute(provider, address, dialer, timeoutMillis, this::hand);
             } catch (RejectedExecutionException e) {
                 prepared(null, new ConnectException(e.getMessage()));
             }
@@ -334,6 +356,55 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
             if (preparing != null) {
                 preparing.cancel();
                 preparing = null;
+            }
+            if (race != null) {
+                race.cancel();
+                race = null;
+            }
+        }
+
+        // ---- by several paths ----
+
+        @Override
+        public final Dialer newDialer() {
+            return dialer();
+        }
+
+        @Override
+        public final void won(QueuePair established) {
+            EventLoop loop = eventLoop();
+            if (!loop.inEventLoop()) {
+                // The channel has moved to another loop meanwhile.
+                loop.execute(() -> won(established));
+                return;
+            }
+            race = null;
+            if (connectPromise == null || !isOpen()) {
+                established.close();
+                return;
+            }
+            established.listener(this);
+            dialled(established);
+            if (registration != null) {
+                established.enter(loop);
+                registration.submit(RpmaIoOps.OPEN);
+            }
+            established();
+            if (isOpen()) {
+                catchUpWithThePast();
+            }
+        }
+
+        @Override
+        public final void lost(Throwable cause) {
+            EventLoop loop = eventLoop();
+            if (!loop.inEventLoop()) {
+                loop.execute(() -> lost(cause));
+                return;
+            }
+            race = null;
+            if (connectPromise != null) {
+                failConnectAndClose(cause);
             }
         }
 
@@ -383,7 +454,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         private void timedOut(int millis) {
             if (connectPromise != null) {
                 failConnectAndClose(new ConnectTimeoutException("connection timed out after " + millis + " ms: "
-                    + connectAddress));
+                    + connectAddress + (race == null ? "" : race.reasons())));
             }
         }
 
@@ -429,6 +500,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
             connectPromise = null;
             cancelTimeout();
             local = pair().localAddress();
+            path = RpmaPath.of(pair().fabric.provider());
             remote = connectAddress.getAddress().isAnyLocalAddress() ? pair().remoteAddress() : connectAddress;
             active = true;
             boolean accepted = promise.trySuccess();

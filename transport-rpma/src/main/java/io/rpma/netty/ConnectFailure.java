@@ -33,6 +33,9 @@ final class ConnectFailure {
     private static final int ECONNREFUSED = 111;
     private static final int EHOSTUNREACH = 113;
 
+    /** What the message of a refused connection begins with, as with TCP. */
+    static final String REFUSED = "Connection refused";
+
     private ConnectFailure() {
     }
 
@@ -60,7 +63,7 @@ final class ConnectFailure {
     /** Why preparing a connection failed. */
     static IOException prepare(RpmaException e, InetSocketAddress remote) {
         return switch (e.errno()) {
-            case ECONNREFUSED -> because(new ConnectException("Connection refused (" + e.getMessage() + ")"), e);
+            case ECONNREFUSED -> because(new ConnectException(REFUSED + " (" + e.getMessage() + ")"), e);
             case ETIMEDOUT -> because(new ConnectTimeoutException("Connection timed out: " + remote + " ("
                 + e.getMessage() + ")"), e);
             case ENETUNREACH, EHOSTUNREACH -> because(new NoRouteToHostException("No route to host ("
@@ -75,7 +78,7 @@ final class ConnectFailure {
             return broken;
         }
         return switch (event) {
-            case REJECTED -> new ConnectException("Connection refused");
+            case REJECTED -> new ConnectException(REFUSED);
             case UNREACHABLE -> new NoRouteToHostException("No route to host");
             case null, default -> because(new ConnectException("Connection failed: " + broken.getMessage()), broken);
         };

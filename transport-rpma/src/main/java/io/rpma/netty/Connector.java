@@ -18,7 +18,6 @@ import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.FastThreadLocalThread;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
-import io.rpma.Rpma;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
 import java.net.InetAddress;
@@ -43,9 +42,13 @@ final class Connector {
         TimeUnit.SECONDS, new SynchronousQueue<>(), new ConnectorThreads()), MAX_THREADS, MAX_WAITING);
 
     // By which fabric an address was reached last, so that only the first connection to it asks.
-    private static final ConcurrentHashMap<InetAddress, Fabric> KNOWN = new ConcurrentHashMap<>();
+    private static final ConcurrentHashMap<Target, Fabric> KNOWN = new ConcurrentHashMap<>();
 
     private Connector() {
+    }
+
+    /** An address as one provider reaches it. */
+    private record Target(RpmaProvider provider, InetAddress address) {
     }
 
     /** Threads that may block: BlockHound, where it is installed, keeps Netty's other threads from it. */
@@ -74,13 +77,15 @@ final class Connector {
     /**
      * Prepares a request on another thread.
      *
+     * @param provider by which to connect
      * @param remote a resolved address, which may be a loopback or wildcard one
      * @param dialer how to size the queues
      * @param timeoutMillis how long it may take, the time included that it waits for a thread
      * @param receiver told the result, unless the task is cancelled before it begins
      * @throws RejectedExecutionException if too many wait; the message says how many
      */
-    static HostExecutor.Task execute(InetSocketAddress remote, Dialer dialer, int timeoutMillis, Receiver receiver) {
+    static HostExecutor.Task execute(RpmaProvider provider, InetSocketAddress remote, Dialer dialer, int timeoutMillis,
+            Receiver receiver) {
         long since = System.nanoTime();
         return EXECUTOR.execute(remote.getAddress(), () -> {
             Prepared prepared;
@@ -89,7 +94,7 @@ final class Connector {
                 if (left <= 0) {
                     throw new ConnectTimeoutException("connection timed out after " + timeoutMillis + " ms: " + remote);
                 }
-                prepared = prepare(remote, dialer, (int) left);
+                prepared = prepare(provider, remote, dialer, (int) left);
             } catch (Throwable e) {
                 receiver.prepared(null, e);
                 return false;
@@ -104,9 +109,9 @@ final class Connector {
      *
      * @return the request; {@code null} if it has to be prepared by {@link #prepare} on another thread
      */
-    static Prepared tryPrepare(InetSocketAddress remote, Dialer dialer, int timeoutMillis) throws RpmaException {
-        InetAddress address = remote.getAddress();
-        Fabric fabric = KNOWN.get(address);
+    static Prepared tryPrepare(RpmaProvider provider, InetSocketAddress remote, Dialer dialer, int timeoutMillis)
+            throws RpmaException {
+        Fabric fabric = KNOWN.get(new Target(provider, remote.getAddress()));
         if (fabric == null || !fabric.peer().mayRequestAtOnce()) {
             return null;
         }
@@ -153,12 +158,13 @@ final class Connector {
      * @param dialer how to size the queues
      * @param timeoutMillis how long it may take
      */
-    private static Prepared prepare(InetSocketAddress remote, Dialer dialer, int timeoutMillis) throws RpmaException {
-        RpmaProvider provider = Rpma.provider();
-        InetAddress target = provider.reachable(remote.getAddress());
+    private static Prepared prepare(RpmaProvider provider, InetSocketAddress remote, Dialer dialer, int timeoutMillis)
+            throws RpmaException {
+        InetAddress address = provider.reachable(remote.getAddress());
+        Target target = new Target(provider, address);
         Fabric fabric = KNOWN.get(target);
         if (fabric == null) {
-            fabric = Fabric.of(provider.remoteDevice(target));
+            fabric = Fabric.of(provider.remoteDevice(address));
             if (KNOWN.size() >= MAX_KNOWN) {
                 KNOWN.clear();
             }
@@ -167,7 +173,7 @@ final class Connector {
         RpmaByteBufAllocator.DEFAULT.prepare(fabric);
         try (ConnectionConfig config = dialer.newConfig(fabric, timeoutMillis)) {
             ConnectionRequest request =
-                fabric.peer().newConnectionRequest(new InetSocketAddress(target, remote.getPort()), config);
+                fabric.peer().newConnectionRequest(new InetSocketAddress(address, remote.getPort()), config);
             return new Prepared(fabric, dialer, request, fabric.isIwarp() ? dialer.connect(fabric, request, remote) : null);
         } catch (RpmaException | RuntimeException e) {
             KNOWN.remove(target);

@@ -15,6 +15,7 @@ package io.rpma.netty;
 
 import io.rpma.Rpma;
 import io.rpma.RpmaProvider;
+import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -63,6 +64,21 @@ final class Paths {
                 + " choose among them)");
         }
         return usable;
+    }
+
+    /**
+     * Returns those providers that may reach an address; if none does, as far as is known, the first, which says why.
+     *
+     * @throws IllegalArgumentException as {@link #providers}
+     */
+    static List<RpmaProvider> candidates(List<RpmaPath> paths, InetAddress remote) {
+        List<RpmaProvider> usable = providers(paths);
+        if (usable.size() == 1) {
+            return usable;
+        }
+        List<RpmaProvider> candidates = new ArrayList<>(usable);
+        candidates.removeIf(provider -> !provider.mayReach(remote));
+        return candidates.isEmpty() ? usable.subList(0, 1) : candidates;
     }
 
     private static List<RpmaPath> of(List<RpmaProvider> providers) {

@@ -37,6 +37,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.NotYetConnectedException;
 import java.util.concurrent.TimeUnit;
+import java.util.List;
 
 /**
  * A {@link SocketChannel} over RPMA: an ordered, reliable stream of bytes with half-close, as over TCP. The peer must be a
@@ -126,6 +127,11 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
     IoEventLoop home() {
         StreamQueuePair current = pair;
         return current == null ? null : current.home();
+    }
+
+    @Override
+    List<RpmaPath> paths() {
+        return config.stream().paths();
     }
 
     @Override

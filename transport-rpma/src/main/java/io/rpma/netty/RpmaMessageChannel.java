@@ -34,6 +34,7 @@ import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.List;
 
 /**
  * A channel of messages over RPMA, as librpma's C programs speak them: one {@link ByteBuf} written is one {@code rpma_send(3)},
@@ -114,6 +115,11 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
     @Override
     QueuePair pair() {
         return pair;
+    }
+
+    @Override
+    List<RpmaPath> paths() {
+        return config.messages().paths();
     }
 
     @Override

@@ -1,0 +1,220 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.channel.EventLoop;
+import io.netty.channel.IoEventLoop;
+import io.netty.channel.IoRegistration;
+import io.rpma.CompletionQueue;
+import io.rpma.RpmaException;
+import io.rpma.RpmaProvider;
+import io.rpma.WorkCompletions;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.util.concurrent.RejectedExecutionException;
+
+/** A connection by one path of a {@link PathRace}, until it is established or has failed. Used by one event loop. */
+final class PathAttempt implements RpmaIoHandle, QueuePair.Listener {
+    private final PathRace race;
+    private final RpmaProvider provider;
+    private final EventLoop loop;
+    private HostExecutor.Task preparing;
+    private QueuePair pair;
+    private IoRegistration registration;
+    private boolean done;
+
+    PathAttempt(PathRace race, RpmaProvider provider, EventLoop loop) {
+        this.race = race;
+        this.provider = provider;
+        this.loop = loop;
+    }
+
+    RpmaPath path() {
+        return RpmaPath.of(provider);
+    }
+
+    /** Asks for the connection. */
+    void begin(Dialer dialer, InetSocketAddress remote, int timeoutMillis) {
+        try {
+            Connector.Prepared atOnce = Connector.tryPrepare(provider, remote, dialer, timeoutMillis);
+            if (atOnce != null) {
+                prepared(atOnce, null, remote);
+                return;
+            }
+            preparing = Connector.execute(provider, remote, dialer, timeoutMillis, (prepared, failure) -> {
+                try {
+                    loop.execute(() -> prepared(prepared, failure, remote));
+                } catch (RejectedExecutionException e) {
+                    // The loop has ended meanwhile, and the channel with it.
+                    drop(prepared);
+                }
+            });
+        } catch (RejectedExecutionException e) {
+            fail(new ConnectException(e.getMessage()));
+        } catch (Throwable e) {
+            fail(e);
+        }
+    }
+
+    private static void drop(Connector.Prepared prepared) {
+        if (prepared != null) {
+            try {
+                prepared.drop();
+            } catch (RpmaException e) {
+                AbstractRpmaServerChannel.LOGGER.debug("A connection request could not be given up.", e);
+            }
+        }
+    }
+
+    private void prepared(Connector.Prepared prepared, Throwable failure, InetSocketAddress remote) {
+        preparing = null;
+        if (done) {
+            drop(prepared);
+            return;
+        }
+        if (failure != null) {
+            fail(failure);
+            return;
+        }
+        try {
+            pair = prepared.connect(remote);
+        } catch (RpmaException | RuntimeException e) {
+            fail(e);
+            return;
+        }
+        pair.listener(this);
+        ((IoEventLoop) loop).register(this).addListener(future -> {
+            if (!future.isSuccess()) {
+                fail(future.cause());
+                return;
+            }
+            registration = (IoRegistration) future.getNow();
+            if (done) {
+                registration.cancel();
+            } else {
+                registration.submit(RpmaIoOps.OPEN);
+            }
+        });
+    }
+
+    /** Gives the connection up, because another path was faster or nobody waits for it any more. */
+    void cancel() {
+        if (!done) {
+            release();
+            abandon();
+        }
+    }
+
+    private void release() {
+        done = true;
+        if (preparing != null) {
+            preparing.cancel();
+            preparing = null;
+        }
+        if (registration != null) {
+            registration.cancel();
+            registration = null;
+        }
+    }
+
+    private void abandon() {
+        if (pair != null) {
+            Connector.abandon(pair);
+            pair = null;
+        }
+    }
+
+    private void fail(Throwable cause) {
+        if (!done) {
+            release();
+            abandon();
+            race.failed(this, cause);
+        }
+    }
+
+    @Override
+    public int[] eventFds() {
+        return new int[] {pair.eventFd()};
+    }
+
+    @Override
+    public void eventsReady() {
+        if (done) {
+            return;
+        }
+        pair.drainEvents();
+        if (pair.isEstablished()) {
+            release();
+            race.established(this, pair);
+        } else if (pair.broken() != null) {
+            fail(ConnectFailure.event(pair.terminal(), pair.broken()));
+        }
+    }
+
+    @Override
+    public void established() {
+        // eventsReady() looks when all events have been taken: the end may be among them.
+    }
+
+    @Override
+    public void readable() {
+        // As above.
+    }
+
+    @Override
+    public void writable() {
+        // Nothing is written yet.
+    }
+
+    @Override
+    public void failed() {
+        fail(new ConnectException("the connection could not be watched"));
+    }
+
+    @Override
+    public void posted() {
+        // Nothing is posted yet.
+    }
+
+    @Override
+    public void flushed() {
+        // No completion is looked at yet.
+    }
+
+    @Override
+    public CompletionQueue completionQueue() {
+        // What the server sends early waits there for the channel.
+        return null;
+    }
+
+    @Override
+    public int poll(WorkCompletions batch) {
+        return 0;
+    }
+
+    @Override
+    public void close() {
+        fail(new ConnectException("the event loop shuts down"));
+    }
+
+    @Override
+    public void destroy() {
+        close();
+    }
+
+    @Override
+    public String toString() {
+        return "connecting by " + path();
+    }
+}

@@ -1,0 +1,153 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.Future;
+import io.rpma.RpmaException;
+import io.rpma.RpmaProvider;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Connects by the first of several paths that answers, as RFC 8305 does it for addresses: the best path is asked first, the next
+ * one when that has failed or has not answered for a while, and the first connection that is established is taken. The others
+ * are given up before a server's channel can be made for them. Used by one event loop.
+ */
+final class PathRace {
+    /** How long a path has before the next one is asked as well; RFC 8305's connection attempt delay. */
+    static final long HEAD_START_MILLIS = 250;
+
+    private final Owner owner;
+    private final List<RpmaProvider> candidates;
+    private final InetSocketAddress remote;
+    private final int timeoutMillis;
+    private final List<PathAttempt> running = new ArrayList<>();
+    private final List<Throwable> failures = new ArrayList<>();
+    private final StringBuilder reasons = new StringBuilder();
+    private EventLoop loop;
+    private Future<?> headStart;
+    private int next;
+    private boolean over;
+
+    /** The channel that connects. Exactly one of {@link #won} and {@link #lost} is called, unless the race is cancelled. */
+    interface Owner {
+        /** How to connect by one path. */
+        Dialer newDialer();
+
+        /** Takes an established connection, which may have ended since. Nobody watches it any more. */
+        void won(QueuePair established);
+
+        /** Every path has failed. */
+        void lost(Throwable cause);
+    }
+
+    /**
+     * Prepares a race.
+     *
+     * @param candidates the paths' providers, best first, two or more
+     * @param remote a resolved address
+     * @param timeoutMillis how long each may take
+     */
+    PathRace(Owner owner, List<RpmaProvider> candidates, InetSocketAddress remote, int timeoutMillis) {
+        this.owner = owner;
+        this.candidates = candidates;
+        this.remote = remote;
+        this.timeoutMillis = timeoutMillis;
+    }
+
+    /** Asks the first path. */
+    void begin(EventLoop on) {
+        loop = on;
+        askNext();
+    }
+
+    private void askNext() {
+        if (headStart != null) {
+            headStart.cancel(false);
+            headStart = null;
+        }
+        PathAttempt attempt = new PathAttempt(this, candidates.get(next++), loop);
+        running.add(attempt);
+        if (next < candidates.size()) {
+            headStart = loop.schedule(this::askNext, HEAD_START_MILLIS, TimeUnit.MILLISECONDS);
+        }
+        attempt.begin(owner.newDialer(), remote, timeoutMillis);
+    }
+
+    /** A connection is established. */
+    void established(PathAttempt attempt, QueuePair pair) {
+        running.remove(attempt);
+        stop();
+        owner.won(pair);
+    }
+
+    /** A path has failed; what was made for it is closed already. */
+    void failed(PathAttempt attempt, Throwable cause) {
+        running.remove(attempt);
+        if (over) {
+            return;
+        }
+        Throwable failure = cause instanceof RpmaException e ? ConnectFailure.prepare(e, remote) : cause;
+        failures.add(failure);
+        reasons.append(reasons.isEmpty() ? "" : "; ").append(attempt.path()).append(": ").append(failure.getMessage());
+        if (failure instanceof RpmaRefusedException) {
+            // The server's application has decided, and would decide the same on another path.
+            stop();
+            owner.lost(failure);
+        } else if (next < candidates.size()) {
+            askNext();
+        } else if (running.isEmpty()) {
+            stop();
+            owner.lost(lost());
+        }
+    }
+
+    /** Gives up every path that has not answered. */
+    void cancel() {
+        stop();
+    }
+
+    private void stop() {
+        over = true;
+        if (headStart != null) {
+            headStart.cancel(false);
+            headStart = null;
+        }
+        for (PathAttempt each : List.copyOf(running)) {
+            each.cancel();
+        }
+        running.clear();
+    }
+
+    /** Returns what the paths have failed for until now, as the end of a message. */
+    String reasons() {
+        return reasons.isEmpty() ? "" : " (" + reasons + ")";
+    }
+
+    private Throwable lost() {
+        boolean refused = true;
+        for (Throwable failure : failures) {
+            refused &= failure.getMessage() != null && failure.getMessage().startsWith(ConnectFailure.REFUSED);
+        }
+        IOException lost = new ConnectException((refused ? ConnectFailure.REFUSED : "Connection failed") + " by every path"
+            + reasons());
+        failures.forEach(lost::addSuppressed);
+        return lost;
+    }
+}
