@@ -126,6 +126,14 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         promise.setSuccess();
     }
 
+    /** Returns what Netty says of a channel, and the path that the connection has taken. */
+    @Override
+    public String toString() {
+        String channel = super.toString();
+        RpmaPath taken = path;
+        return taken == null ? channel : channel.substring(0, channel.length() - 1) + " by " + taken + ']';
+    }
+
     /** Auto-read was turned off: what the pipeline asked for because of it is asked for no more. */
     final void clearReadPending() {
         EventLoops.clearReadPending(this, this::readNoMore);

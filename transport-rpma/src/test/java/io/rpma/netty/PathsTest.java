@@ -1,0 +1,252 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.netty;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.rpma.MemoryUsage;
+import io.rpma.Rpma;
+import io.rpma.RpmaProvider;
+import java.lang.foreign.ValueLayout;
+import java.net.BindException;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+/** One listener, and several paths to it: those that this machine has. Run with {@code -Dio.rpma.provider=auto}. */
+@Timeout(60)
+class PathsTest {
+    private final RpmaEventLoopGroup group = new RpmaEventLoopGroup(2);
+    private final BlockingQueue<RpmaChannel> children = new LinkedBlockingQueue<>();
+
+    @AfterEach
+    void stop() {
+        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+    }
+
+    private static List<RpmaPath> all() {
+        return Rpma.providers().stream().map(RpmaPath::of).toList();
+    }
+
+    private static Stream<RpmaPath> paths() {
+        return all().stream();
+    }
+
+    private static Stream<RpmaPath> slowerPaths() {
+        return all().stream().skip(1);
+    }
+
+    private static RpmaProvider provider(RpmaPath path) {
+        return Rpma.providers().stream().filter(each -> RpmaPath.of(each) == path).findFirst().orElseThrow();
+    }
+
+    /** The address of this host by which a path reaches it. */
+    private static InetAddress address(RpmaPath path) throws Exception {
+        return provider(path).reachable(InetAddress.getLoopbackAddress());
+    }
+
+    private Channel listen(InetSocketAddress address, List<RpmaPath> paths) throws Exception {
+        ServerBootstrap bootstrap = new ServerBootstrap().group(group).channel(RpmaServerChannel.class)
+            .childHandler(new ChannelInitializer<RpmaChannel>() {
+                @Override
+                protected void initChannel(RpmaChannel child) {
+                    child.pipeline().addLast(new ChannelInboundHandlerAdapter() {
+                        @Override
+                        public void channelActive(ChannelHandlerContext ctx) {
+                            children.add(child);
+                        }
+
+                        @Override
+                        public void channelRead(ChannelHandlerContext ctx, Object data) {
+                            ctx.writeAndFlush(data);
+                        }
+                    });
+                }
+            });
+        if (paths != null) {
+            bootstrap.option(RpmaChannelOption.RPMA_PATHS, paths);
+        }
+        return bootstrap.bind(address).sync().channel();
+    }
+
+    private Bootstrap client(List<RpmaPath> paths) {
+        Bootstrap bootstrap = new Bootstrap().group(group).channel(RpmaChannel.class)
+            .handler(new ChannelInboundHandlerAdapter());
+        return paths == null ? bootstrap : bootstrap.option(RpmaChannelOption.RPMA_PATHS, paths);
+    }
+
+    private static int port(Channel server) {
+        return ((InetSocketAddress) server.localAddress()).getPort();
+    }
+
+    private static void expectEcho(Channel channel, int bytes) throws Exception {
+        byte[] sent = new byte[bytes];
+        new Random(bytes).nextBytes(sent);
+        byte[] received = new byte[bytes];
+        CompletableFuture<Void> all = new CompletableFuture<>();
+        channel.pipeline().addLast(new SimpleChannelInboundHandler<ByteBuf>() {
+            private int count;
+
+            @Override
+            protected void channelRead0(ChannelHandlerContext ctx, ByteBuf data) {
+                int length = data.readableBytes();
+                data.readBytes(received, count, length);
+                count += length;
+                if (count == bytes) {
+                    ctx.pipeline().remove(this);
+                    all.complete(null);
+                }
+            }
+
+            @Override
+            public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+                all.completeExceptionally(cause);
+            }
+        });
+        channel.writeAndFlush(Unpooled.wrappedBuffer(sent)).sync();
+        all.get(30, TimeUnit.SECONDS);
+        assertArrayEquals(sent, received);
+    }
+
+    @Test
+    void allPathsLeadToOneListenerAtTheSameTime() throws Exception {
+        int port = port(listen(new InetSocketAddress(0), null));
+        List<Channel> channels = new ArrayList<>();
+        for (RpmaPath path : all()) {
+            RpmaChannel channel = (RpmaChannel) client(List.of(path)).connect(address(path), port).sync().channel();
+            assertEquals(path, channel.path());
+            assertEquals(path, children.take().path());
+            channels.add(channel);
+        }
+        for (Channel channel : channels) {
+            for (int bytes : new int[] {1, 3000, 100_000, 5_000_000}) {
+                expectEcho(channel, bytes);
+            }
+        }
+    }
+
+    @Test
+    void theBestPathIsTaken() throws Exception {
+        int port = port(listen(new InetSocketAddress(0), null));
+        RpmaChannel channel =
+            (RpmaChannel) client(null).connect(InetAddress.getLoopbackAddress(), port).sync().channel();
+        assertEquals(all().getFirst(), channel.path());
+        expectEcho(channel, 10_000);
+        assertEquals(all().getFirst(), children.take().path());
+        assertTrue(children.isEmpty());
+    }
+
+    /** The server does not have the better paths: the client finds that out, and takes the one that is there. */
+    @ParameterizedTest(allowZeroInvocations = true)
+    @MethodSource("slowerPaths")
+    void theNextPathIsTakenWhereTheBestIsNotThere(RpmaPath path) throws Exception {
+        int port = port(listen(new InetSocketAddress(address(path), 0), List.of(path)));
+        long before = System.nanoTime();
+        RpmaChannel channel = (RpmaChannel) client(null).connect(address(path), port).sync().channel();
+        assertEquals(path, channel.path());
+        assertTrue(System.nanoTime() - before < TimeUnit.SECONDS.toNanos(20));
+        expectEcho(channel, 10_000);
+        channel.close().sync();
+        assertEquals(path, channel.path());
+        assertTrue(channel.toString().contains(path.toString()), channel::toString);
+    }
+
+    @Test
+    void whereNobodyListensEveryPathSaysWhy() throws Exception {
+        assumeTrue(all().size() > 1, "this machine has one path");
+        Channel closed = listen(new InetSocketAddress(0), null);
+        int port = port(closed);
+        closed.close().sync();
+        RpmaPath last = all().getLast();
+        Throwable failure = assertThrows(ConnectException.class, () -> client(null).connect(address(last), port).sync());
+        for (RpmaPath path : all()) {
+            assertTrue(failure.getMessage().contains(path + ": "), failure::getMessage);
+        }
+        assertTrue(failure.getMessage().startsWith("Connection refused by every path"), failure::getMessage);
+        assertEquals(all().size(), failure.getCause().getSuppressed().length);
+    }
+
+    @Test
+    void aPortThatIsTakenOnOnePathIsTaken() throws Exception {
+        assumeTrue(all().size() > 1, "this machine has one path");
+        RpmaPath last = all().getLast();
+        int port = port(listen(new InetSocketAddress(address(last), 0), List.of(last)));
+        assertThrows(BindException.class, () -> listen(new InetSocketAddress(port), null));
+        // Nothing is left behind on the paths that it was free on.
+        RpmaPath first = all().getFirst();
+        assertEquals(port, port(listen(new InetSocketAddress(address(first), port), List.of(first))));
+    }
+
+    @ParameterizedTest(allowZeroInvocations = true)
+    @MethodSource("paths")
+    void oneSidedOperationsTakeTheConnectionsPath(RpmaPath path) throws Exception {
+        int port = port(listen(new InetSocketAddress(0), null));
+        Channel channel = client(List.of(path)).connect(address(path), port).sync().channel();
+        RpmaRegion region = RpmaRegion.allocate(4096, MemoryUsage.READ_SRC, MemoryUsage.WRITE_DST);
+        RpmaRemoteRegion remote = RpmaRemoteRegion.open(region.descriptor(children.take()));
+        ByteBuf data = RpmaByteBufAllocator.DEFAULT.directBuffer(64).writeLong(42).writeZero(56);
+        channel.writeAndFlush(RpmaOperation.write(data, remote.retain(), 128)).sync();
+        assertEquals(42, region.memory().get(ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN), 128));
+        remote.release();
+        region.release();
+    }
+
+    @Test
+    void whatCannotBeUsedIsNamed() {
+        RpmaChannel channel = new RpmaChannel();
+        assertThrows(IllegalArgumentException.class,
+            () -> channel.config().setOption(RpmaChannelOption.RPMA_PATHS, List.of()));
+        assertThrows(IllegalArgumentException.class,
+            () -> channel.config().setOption(RpmaChannelOption.RPMA_PATHS, List.of(RpmaPath.TCP, RpmaPath.TCP)));
+        assertThrows(IllegalArgumentException.class, () -> Paths.parse("shared-memory,pigeon"));
+        assertThrows(IllegalArgumentException.class, () -> Paths.parse("tcp,tcp"));
+        assertEquals(List.of(RpmaPath.TCP, RpmaPath.RDMA), Paths.parse("tcp, rdma"));
+        assertNull(channel.path());
+        channel.unsafe().closeForcibly();
+        for (RpmaPath path : RpmaPath.values()) {
+            if (!all().contains(path)) {
+                Throwable failure = client(List.of(path)).connect(InetAddress.getLoopbackAddress(), 1).awaitUninterruptibly()
+                    .cause();
+                assertTrue(failure.getMessage().contains(path.toString()), failure::getMessage);
+            }
+        }
+    }
+}
