@@ -32,6 +32,7 @@ Stages (default: all of them, in this order):
   contract   the rules of librpma's man pages, as both providers must keep them
   native     the other tests of transport-rpma-native
   transport  the tests of transport-rpma
+  paths      shared memory and the device at the same time, behind one listener
   siw        message channels on an iWARP device, siw0 of the guest
   c-peers    message channels against a C program over librpma, each in either role (needs gcc and librpma-dev)
   examples   the tests of codec-examples: every example in a process of its own, Netty's codecs, gRPC, real programs by tcp-proxy
@@ -54,7 +55,7 @@ for argument in "$@"; do
             exit 0
             ;;
         --no-build) build=0 ;;
-        echo | contract | native | transport | siw | c-peers | examples | cli | frameworks | suite | chaos | refusals)
+        echo | contract | native | transport | paths | siw | c-peers | examples | cli | frameworks | suite | chaos | refusals)
             stages+=("$argument")
             ;;
         *)
@@ -63,7 +64,7 @@ for argument in "$@"; do
             ;;
     esac
 done
-((${#stages[@]} > 0)) || stages=(echo contract native transport siw c-peers examples cli frameworks suite chaos refusals)
+((${#stages[@]} > 0)) || stages=(echo contract native transport paths siw c-peers examples cli frameworks suite chaos refusals)
 
 java=$("$root/build/find-java.sh")/bin/java
 cd "$root"
@@ -150,6 +151,11 @@ run_stage() {
         contract) in_java transport-rpma-native io.rpma.contract.ContractMain -v ;;
         native) junit transport-rpma-native --exclude-classname='.*ContractTest' ;;
         transport) junit transport-rpma ;;
+        paths)
+            in_java transport-rpma -Dio.rpma.provider=auto org.junit.platform.console.ConsoleLauncher execute \
+                --fail-if-no-tests --details=verbose --details-theme=ascii --disable-banner --disable-ansi-colors \
+                -c io.rpma.netty.PathsTest
+            ;;
         siw) siw ;;
         c-peers) c_peers ;;
         examples) junit codec-examples ;;

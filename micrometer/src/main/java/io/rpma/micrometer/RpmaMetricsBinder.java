@@ -21,6 +21,7 @@ import io.rpma.netty.RpmaAcceptCounters;
 import io.rpma.netty.RpmaByteBufAllocator;
 import io.rpma.netty.RpmaLoopCounters;
 import io.rpma.netty.RpmaMetrics;
+import io.rpma.netty.RpmaPath;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
@@ -53,6 +54,10 @@ public final class RpmaMetricsBinder implements MeterBinder {
     public void bindTo(MeterRegistry registry) {
         new CounterMeters<>(registry, "rpma.", tags, RpmaMetrics.class, ignored -> RpmaMetrics.channels()).register();
         Gauge.builder("rpma.channels", RpmaMetrics::openChannels).tags(tags).description("connections").register(registry);
+        for (RpmaPath path : RpmaPath.values()) {
+            FunctionCounter.builder("rpma.connections", path, RpmaMetrics::established).tags(tags).tag("path", path.toString())
+                .description("connections established, by path").register(registry);
+        }
         Gauge.builder("rpma.memory", RpmaByteBufAllocator.DEFAULT::registeredBytes).tags(tags).tag("state", "registered")
             .baseUnit("bytes").register(registry);
         Gauge.builder("rpma.memory", RpmaByteBufAllocator.DEFAULT::usedBytes).tags(tags).tag("state", "used").baseUnit("bytes")

@@ -31,6 +31,8 @@ final class ConnectedEvent extends jdk.jfr.Event {
     String remote;
     @Label("Fabric")
     String fabric;
+    @Label("Path")
+    String path;
     @Label("Whether this end asked for it")
     boolean active;
 }

@@ -314,10 +314,13 @@ abstract class QueuePair {
             return;
         }
         established = true;
+        RpmaPath path = RpmaPath.of(fabric.provider());
+        RpmaMetrics.addEstablished(path);
         if (connecting.shouldCommit()) {
             connecting.local = String.valueOf(localAddress);
             connecting.remote = String.valueOf(remoteAddress);
             connecting.fabric = fabric.toString();
+            connecting.path = path.toString();
             connecting.active = active;
             connecting.commit();
         }

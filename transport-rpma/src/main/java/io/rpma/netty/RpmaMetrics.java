@@ -12,10 +12,12 @@
  */
 package io.rpma.netty;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.LongAdder;
 
 /**
  * The counters of this process: of its connections, in sum, of its server channels, and of its event loops. What is asked for is
@@ -28,6 +30,12 @@ public final class RpmaMetrics {
     private static final List<RpmaLoopCounters> LOOPS = new CopyOnWriteArrayList<>();
 
     private static final RpmaAcceptCounters ACCEPTS = new RpmaAcceptCounters();
+
+    private static final LongAdder[] BY_PATH = new LongAdder[RpmaPath.values().length];
+
+    static {
+        Arrays.setAll(BY_PATH, path -> new LongAdder());
+    }
 
     private RpmaMetrics() {
     }
@@ -45,6 +53,15 @@ public final class RpmaMetrics {
     /** Returns the number of connections that are open, in establishment, or delivering what was sent before they were closed. */
     public static int openChannels() {
         return OPEN.size();
+    }
+
+    /** Returns how many connections have been established over a path, by clients and servers of this process. */
+    public static long established(RpmaPath path) {
+        return BY_PATH[path.ordinal()].sum();
+    }
+
+    static void addEstablished(RpmaPath path) {
+        BY_PATH[path.ordinal()].increment();
     }
 
     /** Returns what became of the connections that clients asked the server channels for. */

@@ -279,8 +279,10 @@ public final class RpmaOperation extends AbstractReferenceCounted {
                 }
             }
             case ATOMIC_WRITE -> connection.atomicWrite(remote.on(fabric), remoteOffset, value, flag, context);
-            case FLUSH_PERSISTENT -> connection.flush(remote.on(fabric), remoteOffset, length, FlushType.PERSISTENT, flag, context);
-            case FLUSH_VISIBILITY -> connection.flush(remote.on(fabric), remoteOffset, length, FlushType.VISIBILITY, flag, context);
+            case FLUSH_PERSISTENT ->
+                connection.flush(remote.on(fabric), remoteOffset, length, FlushType.PERSISTENT, flag, context);
+            case FLUSH_VISIBILITY ->
+                connection.flush(remote.on(fabric), remoteOffset, length, FlushType.VISIBILITY, flag, context);
         }
     }
 

@@ -1,0 +1,226 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.netty;
+
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoop;
+import io.netty.util.NetUtil;
+import io.rpma.Rpma;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.RpmaProvider;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Several paths, of which some fail or do not answer: stand-ins that connect by the one provider of these tests, or not at all. */
+@Timeout(60)
+class PathRaceTest {
+    private final RpmaEventLoopGroup group = new RpmaEventLoopGroup(1);
+    private final AtomicInteger accepted = new AtomicInteger();
+    private final CountDownLatch answers = new CountDownLatch(1);
+    private final CountDownLatch asked = new CountDownLatch(1);
+    private Channel server;
+    private InetSocketAddress address;
+
+    @BeforeEach
+    void start() throws Exception {
+        server = new ServerBootstrap().group(group).channel(RpmaServerChannel.class)
+            .childHandler(new ChannelInitializer<>() {
+                @Override
+                protected void initChannel(Channel child) {
+                    accepted.incrementAndGet();
+                }
+            }).bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
+        address = (InetSocketAddress) server.localAddress();
+    }
+
+    @AfterEach
+    void stop() {
+        answers.countDown();
+        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+    }
+
+    /** What happens before a stand-in does what it stands in for. */
+    private interface Obstacle {
+        void pass() throws Exception;
+    }
+
+    private static RpmaProvider standIn(RpmaPath path, Obstacle obstacle) {
+        RpmaProvider real = Rpma.provider();
+        return (RpmaProvider) Proxy.newProxyInstance(PathRaceTest.class.getClassLoader(), new Class<?>[] {RpmaProvider.class},
+            (proxy, method, arguments) -> {
+                switch (method.getName()) {
+                    case "name" -> {
+                        return path.provider();
+                    }
+                    case "hashCode" -> {
+                        return System.identityHashCode(proxy);
+                    }
+                    case "equals" -> {
+                        return proxy == arguments[0];
+                    }
+                    case "remoteDevice" -> obstacle.pass();
+                    default -> {
+                        // As the real one does it.
+                    }
+                }
+                try {
+                    return method.invoke(real, arguments);
+                } catch (InvocationTargetException e) {
+                    throw e.getCause();
+                }
+            });
+    }
+
+    private static RpmaProvider open(RpmaPath path) {
+        return standIn(path, () -> { });
+    }
+
+    private static RpmaProvider refusing(RpmaPath path, String why) {
+        return standIn(path, () -> {
+            throw new RpmaException(RpmaError.PROVIDER, why);
+        });
+    }
+
+    private RpmaProvider silent(RpmaPath path) {
+        return standIn(path, () -> {
+            asked.countDown();
+            answers.await();
+        });
+    }
+
+    /** Connects as a channel does, and keeps the connection. */
+    private final class Client implements PathRace.Owner {
+        private final CompletableFuture<QueuePair> result = new CompletableFuture<>();
+        private final RpmaChannel options = new RpmaChannel();
+        private final EventLoop loop = group.next();
+        private final PathRace race;
+
+        Client(RpmaProvider... candidates) {
+            race = new PathRace(this, List.of(candidates), address, 10_000);
+            loop.execute(() -> race.begin(loop));
+        }
+
+        QueuePair get() throws Exception {
+            return result.get(30, TimeUnit.SECONDS);
+        }
+
+        void close() throws Exception {
+            loop.submit(() -> {
+                race.cancel();
+                if (result.isDone() && !result.isCompletedExceptionally()) {
+                    result.join().close();
+                }
+            }).sync();
+        }
+
+        @Override
+        public Dialer newDialer() {
+            StreamOptions stream = options.config().stream();
+            return new StreamDialer(stream.messageBytes(), stream.credits(), false, stream.bulkBytes(), stream.privateData(),
+                loop);
+        }
+
+        @Override
+        public void won(QueuePair established) {
+            assertTrue(result.complete(established));
+        }
+
+        @Override
+        public void lost(Throwable cause) {
+            assertTrue(result.completeExceptionally(cause));
+        }
+    }
+
+    @Test
+    void theNextPathIsAskedWhenOneHasFailed() throws Exception {
+        long before = System.nanoTime();
+        Client client = new Client(refusing(RpmaPath.SHARED_MEMORY, "not here"), open(RpmaPath.RDMA));
+        assertTrue(client.get().isEstablished());
+        assertTrue(System.nanoTime() - before < TimeUnit.SECONDS.toNanos(10));
+        client.close();
+    }
+
+    /** The path that did not answer answers later: its connection is given up, and the server never hears of it. */
+    @Test
+    void thePathThatDoesNotAnswerIsOvertaken() throws Exception {
+        long before = System.nanoTime();
+        Client client = new Client(silent(RpmaPath.SHARED_MEMORY), open(RpmaPath.RDMA));
+        QueuePair won = client.get();
+        assertTrue(System.nanoTime() - before >= TimeUnit.MILLISECONDS.toNanos(PathRace.HEAD_START_MILLIS));
+        answers.countDown();
+        // A second connection, made after what the silent path has come to.
+        Client second = new Client(silent(RpmaPath.SHARED_MEMORY), open(RpmaPath.RDMA));
+        second.get();
+        while (accepted.get() < 2) {
+            group.next().submit(() -> { }).sync();
+        }
+        assertEquals(2, accepted.get());
+        assertTrue(won.isEstablished());
+        client.close();
+        second.close();
+    }
+
+    @Test
+    void whenEveryPathFailsEachReasonIsTold() {
+        Client client = new Client(refusing(RpmaPath.SHARED_MEMORY, "no memory"), refusing(RpmaPath.RDMA, "no device"),
+            refusing(RpmaPath.TCP, "no route"));
+        Throwable failure = assertThrows(ExecutionException.class, client::get).getCause();
+        assertInstanceOf(ConnectException.class, failure);
+        assertEquals("Connection failed by every path (shared-memory: no memory; rdma: no device; tcp: no route)",
+            failure.getMessage());
+        assertEquals(3, failure.getSuppressed().length);
+    }
+
+    /** What the server's application has decided is final: it would decide the same on another path. */
+    @Test
+    void anApplicationsRefusalIsFinal() throws Exception {
+        server.config().setOption(RpmaChannelOption.RPMA_REQUEST_HANDLER, request -> request.refuse("not you"));
+        Client client = new Client(open(RpmaPath.SHARED_MEMORY), refusing(RpmaPath.RDMA, "is not to be asked"));
+        Throwable failure = assertThrows(ExecutionException.class, client::get).getCause();
+        assertInstanceOf(RpmaRefusedException.class, failure);
+        client.close();
+    }
+
+    @Test
+    void aRaceThatIsCancelledEndsWithoutAWord() throws Exception {
+        Client client = new Client(silent(RpmaPath.SHARED_MEMORY), silent(RpmaPath.RDMA));
+        asked.await();
+        client.close();
+        answers.countDown();
+        Client next = new Client(open(RpmaPath.RDMA), open(RpmaPath.TCP));
+        assertSame(next.get(), next.result.join());
+        assertTrue(!client.result.isDone());
+        next.close();
+    }
+}
