@@ -48,7 +48,12 @@ class JavaBlocksTest {
             imports.addAll(List.of("io.grpc.*", "io.grpc.netty.*"));
         } else if (code.contains("LoopResources")) {
             imports.addAll(List.of("reactor.netty.http.server.HttpServer", "reactor.netty.http.client.HttpClient",
-                "reactor.netty.resources.LoopResources", "io.rpma.reactor.*"));
+                "reactor.netty.resources.*", "reactor.netty.tcp.*", "reactor.core.publisher.Mono", "io.rpma.reactor.*",
+                "io.rsocket.*", "io.rsocket.core.*", "io.rsocket.transport.netty.client.TcpClientTransport",
+                "io.rsocket.transport.netty.server.TcpServerTransport", "org.springframework.http.client.ReactorResourceFactory",
+                "org.springframework.http.client.reactive.ReactorClientHttpConnector",
+                "org.springframework.http.server.reactive.*", "org.springframework.web.reactive.function.client.WebClient",
+                "org.springframework.web.reactive.function.server.*"));
         } else {
             imports.add("io.netty.handler.codec.http.*");
         }

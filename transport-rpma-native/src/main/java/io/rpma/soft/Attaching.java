@@ -66,7 +66,7 @@ final class Attaching {
     }
 
     private static RemoteEnd incomplete(RemoteProcess process, EndDescription end) {
-        SoftLog.violation("process " + process.pid() + " sent an incomplete description of queue pair " + end.number());
+        SoftLog.violation(User.process(process.pid()) + " sent an incomplete description of queue pair " + end.number());
         return null;
     }
 

@@ -81,7 +81,7 @@ final class ControlSocket {
         }
         int result = message.send(fd);
         if (result < 0 && result != -Sockets.EPIPE && result != -Sockets.ECONNRESET) {
-            SoftLog.violation("process " + peerPid + " cannot be told of the connection's state ("
+            SoftLog.violation(User.process(peerPid) + " cannot be told of the connection's state ("
                 + Posix.strerror(-result) + "): it does not read its connection events");
             breakBoth();
         }
@@ -177,7 +177,7 @@ final class ControlSocket {
             && (message.type() == ControlMessage.LOOK || message.type() == ControlMessage.LOOKED); looks++) {
             message.closeAttachments();
             if (looks == MOST_LOOKS) {
-                SoftLog.violation("process " + peerPid + " asks to read its link again and again");
+                SoftLog.violation(User.process(peerPid) + " asks to read its link again and again");
                 breakOff();
                 return null;
             }
@@ -207,11 +207,11 @@ final class ControlSocket {
                 continue;
             }
             if (result == -Sockets.EMFILE) {
-                throw OpenFiles.failure(Sockets.EMFILE, "the answer of process " + peerPid + " cannot be received");
+                throw OpenFiles.failure(Sockets.EMFILE, "the answer of " + User.process(peerPid) + " cannot be received");
             }
             if (result != 0) {
                 broken = true;
-                SoftLog.violation("process " + peerPid + " sent what is no message of this protocol ("
+                SoftLog.violation(User.process(peerPid) + " sent what is no message of this protocol ("
                     + Posix.strerror(-result) + ")");
             }
             end();

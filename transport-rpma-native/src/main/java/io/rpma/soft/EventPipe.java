@@ -15,7 +15,6 @@ package io.rpma.soft;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A descriptor that becomes readable when an event is signalled, by this process or by a peer: a pipe, in which each event is one
@@ -29,10 +28,12 @@ final class EventPipe {
     /** How often events are read at once: more than a pipe holds, unless somebody goes on writing. */
     private static final int MOST_READS = 16;
     private static final int NONE = -1;
-    private static final int OWNER_READS_AND_WRITES = 0600;
+    // A peer of another user opens it anew as well. Only those can who have been sent it.
+    private static final int OTHERS_WRITE = 0622;
+    private static final int MODE = SharedFolder.isConfigured() ? OTHERS_WRITE : 0600;
 
     private final int fd;
-    private final AtomicInteger users = new AtomicInteger(1);
+    private final UseCount users = new UseCount();
     // The end that the pipe was made with, for the first peer; NONE once it has been given away.
     private int forPeer;
 
@@ -53,6 +54,9 @@ final class EventPipe {
             Posix.close(ends[1]);
             throw failed(fd);
         }
+        if (SharedFolder.isConfigured()) {
+            Libc.changeMode(ends[1], MODE);
+        }
         return new EventPipe(fd, ends[1]);
     }
 
@@ -60,7 +64,7 @@ final class EventPipe {
     private static int reopen(int fd, int flags) {
         int result = Libc.reopen(fd, flags);
         if (result == -Posix.EACCES) {
-            Libc.changeMode(fd, OWNER_READS_AND_WRITES);
+            Libc.changeMode(fd, MODE);
             result = Libc.reopen(fd, flags);
         }
         return result;
@@ -136,25 +140,18 @@ final class EventPipe {
 
     /** Counts one more user. Only a user may call it. */
     EventPipe retain() {
-        users.incrementAndGet();
+        users.retain();
         return this;
     }
 
     /** Becomes a user unless the last one has gone. */
     boolean tryRetain() {
-        int count = users.get();
-        while (count > 0) {
-            if (users.compareAndSet(count, count + 1)) {
-                return true;
-            }
-            count = users.get();
-        }
-        return false;
+        return users.tryRetain();
     }
 
     /** Gives up one use. */
     void release() {
-        if (users.decrementAndGet() == 0) {
+        if (users.release()) {
             Posix.close(fd);
             closeForPeer();
         }

@@ -12,8 +12,6 @@
  */
 package io.rpma.soft;
 
-import java.util.concurrent.atomic.AtomicInteger;
-
 /**
  * The memory of one {@link Half}: a slot of a {@link HalfPool}, used by one connection after another. Counted: the slot is given
  * back when the last user releases it.
@@ -36,7 +34,7 @@ final class HalfMemory {
     private final long offset;
     private final long address;
     private final int size;
-    private final AtomicInteger users = new AtomicInteger();
+    private final UseCount users = new UseCount();
     private long use;
 
     /**
@@ -61,7 +59,7 @@ final class HalfMemory {
             Memory.zero(address, size);
         }
         use += STATES;
-        users.set(1);
+        users.restart();
         Memory.putLongRelease(address + Half.USE, use | OFFERED);
     }
 
@@ -98,25 +96,18 @@ final class HalfMemory {
 
     /** Counts one more user. Only a user may call it. */
     HalfMemory retain() {
-        users.incrementAndGet();
+        users.retain();
         return this;
     }
 
     /** Becomes a user unless the last one has gone. */
     boolean tryRetain() {
-        int count = users.get();
-        while (count > 0) {
-            if (users.compareAndSet(count, count + 1)) {
-                return true;
-            }
-            count = users.get();
-        }
-        return false;
+        return users.tryRetain();
     }
 
     /** Gives up one use. */
     void release() {
-        if (users.decrementAndGet() == 0) {
+        if (users.release()) {
             // An end that has not attached does not any more.
             Memory.casLong(address + Half.USE, use | OFFERED, use | RELEASED);
             pool.giveBack(this);

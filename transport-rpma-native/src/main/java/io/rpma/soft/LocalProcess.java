@@ -175,8 +175,8 @@ final class LocalProcess {
                 + " limit of the software provider", null);
         }
         RemoteProcess other = half.owner();
-        if (limbo.connections(other.pid()) >= MAX_STOPPED) {
-            throw SoftLog.failure(RpmaError.PROVIDER, Posix.EAGAIN, "process " + other.pid() + " has stopped in the middle of an"
+        if (limbo.connections(other.origin()) >= MAX_STOPPED) {
+            throw SoftLog.failure(RpmaError.PROVIDER, Posix.EAGAIN, User.process(other.pid()) + " has stopped in the middle of an"
                 + " operation on each of " + MAX_STOPPED + " connections that are closed on this side; it gets no further"
                 + " connection before it goes on or ends", null);
         }
@@ -271,20 +271,21 @@ final class LocalProcess {
      * Returns the view of a process that is about to be asked for a connection, and counts one more user.
      *
      * @param pid as the kernel tells, 0 if it does not
+     * @param token what tells it from other processes if the kernel does not, {@code null} if nothing does
      */
-    RemoteProcess connecting(int pid) throws RpmaException {
+    RemoteProcess connecting(int pid, String token) throws RpmaException {
         if (pid == identity.pid()) {
             return self;
         }
         synchronized (remotes) {
             RemoteProcess remote = null;
             for (RemoteProcess candidate : remotes) {
-                if (pid != 0 && candidate.isMaker() && candidate.pid() == pid && !candidate.isGone()) {
+                if (candidate.isMaker() && candidate.is(pid, token) && !candidate.isGone()) {
                     remote = candidate;
                 }
             }
             if (remote == null) {
-                remote = RemoteProcess.linked(this, pid, nextLink.incrementAndGet(), Link.create(), true);
+                remote = RemoteProcess.linked(this, pid, token, nextLink.incrementAndGet(), Link.create(), true);
                 remotes.add(remote);
             }
             remote.addUser();
@@ -316,7 +317,7 @@ final class LocalProcess {
             if (remote != null && end != null) {
                 Posix.close(end.fd());
             } else if (remote == null && end != null) {
-                remote = RemoteProcess.linked(this, other.pid(), number, Link.of(end.fd()), false);
+                remote = RemoteProcess.linked(this, other.pid(), other, number, Link.of(end.fd()), false);
                 remote.confirm(other);
                 remotes.add(remote);
             }

@@ -130,13 +130,13 @@ final class MappingLimit {
         long bytesBefore = sum == null ? 0 : sum.bytes;
         int mappingsBefore = sum == null ? 0 : sum.mappings;
         if (size > mostBytesEach - bytesBefore || mappingsBefore >= mostMappingsEach) {
-            SoftLog.violation("process " + pid + " wants " + size + " bytes mapped in addition to " + bytesBefore + " in "
+            SoftLog.violation(User.process(pid) + " wants " + size + " bytes mapped in addition to " + bytesBefore + " in "
                 + mappingsBefore + " mappings; one process gets " + mostBytesEach + " bytes and " + mostMappingsEach
                 + " mappings: it must reserve less memory, or have fewer shared receive queues");
             return false;
         }
         if (size > mostBytes - bytes || mappings >= mostMappings) {
-            SoftLog.violation("process " + pid + " wants " + size + " bytes mapped; " + bytes + " in " + mappings
+            SoftLog.violation(User.process(pid) + " wants " + size + " bytes mapped; " + bytes + " in " + mappings
                 + " mappings are mapped of all processes together, of " + mostBytes + " bytes and " + mostMappings
                 + " mappings at most: fewer processes must be connected, or they must reserve less memory");
             return false;

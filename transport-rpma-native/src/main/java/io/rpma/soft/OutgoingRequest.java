@@ -86,7 +86,7 @@ final class OutgoingRequest extends SoftConnectionRequest {
         }
         RemoteProcess remote;
         try {
-            remote = peer().process().connecting(dialled.peerPid());
+            remote = peer().process().connecting(dialled.peerPid(), dialled.token());
         } catch (RpmaException e) {
             Posix.close(dialled.fd());
             throw e;

@@ -989,7 +989,7 @@ final class QueuePair {
             // The process has died since its control socket was looked at: nobody answers.
             return RETRY_EXC_ERR;
         }
-        SoftLog.violation("memory of process " + remoteProcess.pid() + " cannot be reached by system call: "
+        SoftLog.violation("memory of " + User.process(remoteProcess.pid()) + " cannot be reached by system call: "
             + Posix.strerror(-result) + "; memory from RpmaProvider.reserve needs none");
         return REM_OP_ERR;
     }
@@ -1136,7 +1136,7 @@ final class QueuePair {
             if (attachment != null) {
                 attachment.linger();
             }
-            process.limbo().add(period, remoteProcess.pid(), this::reclaim);
+            process.limbo().add(period, remoteProcess.origin(), this::reclaim);
         }
     }
 

@@ -13,7 +13,6 @@
 package io.rpma.soft;
 
 import io.rpma.RpmaException;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The other end of a connection, as far as this end reaches into it. Counted: another thread that waits for the other end's
@@ -33,7 +32,7 @@ final class RemoteEnd {
     private final Doorbell receiveDoorbell;
     private final boolean receivesShareQueue;
     private final QueuePair neighbour;
-    private final AtomicInteger users = new AtomicInteger(1);
+    private final UseCount users = new UseCount();
 
     /**
      * Creates the view; everything given is taken over, but for the process, of which it takes a use of its own.
@@ -145,19 +144,12 @@ final class RemoteEnd {
 
     /** Becomes a user unless the last one has gone. */
     boolean tryRetain() {
-        int count = users.get();
-        while (count > 0) {
-            if (users.compareAndSet(count, count + 1)) {
-                return true;
-            }
-            count = users.get();
-        }
-        return false;
+        return users.tryRetain();
     }
 
     /** Gives up one use. */
     void release() {
-        if (users.decrementAndGet() > 0) {
+        if (!users.release()) {
             return;
         }
         doorbell.event().release();

@@ -47,6 +47,7 @@ final class RemoteProcess {
 
     private final LocalProcess local;
     private final int pid;
+    private final Object mark;
     private final long number;
     private final Link link;
     private final boolean maker;
@@ -118,18 +119,19 @@ final class RemoteProcess {
         }
     }
 
-    private RemoteProcess(LocalProcess local, int pid, long number, Link link, boolean maker) {
+    private RemoteProcess(LocalProcess local, int pid, Object mark, long number, Link link, boolean maker) {
         this.local = local;
         this.pid = pid;
+        this.mark = mark;
         this.number = number;
         this.link = link;
         this.maker = maker;
-        this.account = link == null ? null : local.mappings().account(pid);
+        this.account = link == null ? null : local.mappings().account(origin());
     }
 
     /** Creates the view of this process itself. */
     static RemoteProcess self(LocalProcess local) {
-        RemoteProcess self = new RemoteProcess(local, local.identity().pid(), 0, null, false);
+        RemoteProcess self = new RemoteProcess(local, local.identity().pid(), null, 0, null, false);
         self.identity = local.identity();
         self.table = local.regions().memory().retain();
         self.tableAddress = self.table.address();
@@ -139,11 +141,13 @@ final class RemoteProcess {
     /**
      * Creates the view of a process by a link to it.
      *
+     * @param mark what tells it from other processes that the kernel has no number for, {@code null} if nothing does
      * @param number of the link, by which its maker knows it
      * @param maker whether this process has made it
      */
-    static RemoteProcess linked(LocalProcess local, int pid, long number, Link link, boolean maker) throws RpmaException {
-        RemoteProcess other = new RemoteProcess(local, pid, number, link, maker);
+    static RemoteProcess linked(LocalProcess local, int pid, Object mark, long number, Link link, boolean maker)
+            throws RpmaException {
+        RemoteProcess other = new RemoteProcess(local, pid, mark, number, link, maker);
         boolean done = false;
         try {
             SharedMemory table = local.regions().memory();
@@ -159,6 +163,19 @@ final class RemoteProcess {
 
     int pid() {
         return pid;
+    }
+
+    /**
+     * Returns what limits of one process are counted by: its number, or where the kernel has none, because it is in another PID
+     * namespace, a negative number made of what it says of itself.
+     */
+    int origin() {
+        return pid > 0 || mark == null ? pid : mark.hashCode() | Integer.MIN_VALUE;
+    }
+
+    /** Returns whether it is the process of a number, or of a mark where the kernel has no number for it. */
+    boolean is(int otherPid, Object otherMark) {
+        return pid == otherPid && (pid > 0 || otherMark != null && otherMark.equals(mark));
     }
 
     /** Returns whether it is this process. */
@@ -227,7 +244,7 @@ final class RemoteProcess {
             }
             stopReported = true;
         }
-        SoftLog.violation("process " + pid + " has stopped in the middle of an operation in memory of this process; what it may"
+        SoftLog.violation(User.process(pid) + " has stopped in the middle of an operation in memory of this process; what it may"
             + " still write to is not used for anything else before that process goes on or ends");
     }
 
@@ -307,7 +324,7 @@ final class RemoteProcess {
                 return true;
             default:
                 broken = true;
-                throw SoftLog.failure(RpmaError.PROVIDER, -result, "process " + pid + " cannot be told of shared memory: "
+                throw SoftLog.failure(RpmaError.PROVIDER, -result, User.process(pid) + " cannot be told of shared memory: "
                     + Posix.strerror(-result), null);
         }
     }
@@ -320,7 +337,7 @@ final class RemoteProcess {
     }
 
     private RpmaException full() {
-        return SoftLog.failure(RpmaError.PROVIDER, Posix.EAGAIN, "process " + pid + " does not read what it is sent of shared"
+        return SoftLog.failure(RpmaError.PROVIDER, Posix.EAGAIN, User.process(pid) + " does not read what it is sent of shared"
             + " memory, so that no further connection to it can be made: it is stopped, or does not ask for the events of its"
             + " connections", null);
     }
@@ -507,7 +524,7 @@ final class RemoteProcess {
         }
         int shortage = read();
         if (shortage != 0 && !hasAll(end)) {
-            throw Shortage.failure(shortage, "memory that process " + pid + " shares cannot be received");
+            throw Shortage.failure(shortage, "memory that " + User.process(pid) + " shares cannot be received");
         }
     }
 
@@ -518,7 +535,7 @@ final class RemoteProcess {
 
     private void violated(String what) {
         broken = true;
-        SoftLog.violation("process " + pid + " sent " + what);
+        SoftLog.violation(User.process(pid) + " sent " + what);
     }
 
     /** Takes what a message brings: all of it, or nothing if an exception is thrown. */
@@ -718,7 +735,7 @@ final class RemoteProcess {
             return null;
         }
         if (entry.length() <= 0 || entry.address() <= 0 || entry.address() > Long.MAX_VALUE - entry.length()) {
-            SoftLog.violation("process " + pid + " has a memory region of " + entry.length() + " bytes at 0x"
+            SoftLog.violation(User.process(pid) + " has a memory region of " + entry.length() + " bytes at 0x"
                 + Long.toHexString(entry.address()));
             return null;
         }
@@ -730,7 +747,7 @@ final class RemoteProcess {
                 // Sent before anybody could know the key.
                 int shortage = read();
                 if (shortage != 0 && !ranges.containsKey(entry.range())) {
-                    SoftLog.warn(Shortage.failure(shortage, "a memory region of process " + pid + " cannot be reached")
+                    SoftLog.warn(Shortage.failure(shortage, "a memory region of " + User.process(pid) + " cannot be reached")
                         .getMessage());
                     return null;
                 }
@@ -738,7 +755,7 @@ final class RemoteProcess {
             SharedMemory range = ranges.get(entry.range());
             if (range == null || entry.rangeOffset() < 0 || entry.length() > range.size()
                 || entry.rangeOffset() > range.size() - entry.length()) {
-                SoftLog.violation("process " + pid + " has a memory region of " + entry.length() + " bytes at "
+                SoftLog.violation(User.process(pid) + " has a memory region of " + entry.length() + " bytes at "
                     + entry.rangeOffset() + " in " + (range == null ? "a range that it has not sent"
                         : "a range of " + range.size()));
                 return null;

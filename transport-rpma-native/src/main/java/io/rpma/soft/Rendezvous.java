@@ -16,39 +16,28 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 import java.net.Inet4Address;
-import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
-import java.util.ArrayList;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Finds the listener of an address. Within a network namespace, a listener at an address and port has a Unix socket whose name
- * is made of both and of its user, and a second one of the same name that only shows that it is there. Where there is none of
- * that name, a TCP connection to the address tells who is there, if anybody: a listener says so, and the client says nothing.
- *
- * <p>Any process may take any such name. So a name says nothing of who has it: the kernel does ({@link User}), and a listener of
- * another user is passed over, as if it were not there, as long as there is another name to be tried.
+ * Finds the listener of an address, by the name of its Unix socket ({@link SocketNames}). Where there is none of the name that
+ * goes with the address, a TCP connection to the address tells who is there, if anybody: a listener says so, and the client says
+ * nothing. A listener that memory may not be shared with is passed over, as if it were not there, as long as there is another
+ * name to be tried.
  *
  * <p>The client's own address has no meaning for the data path; it is what {@code localAddress()} shows, and what the server
  * sees as {@code remoteAddress()}. Its port is taken from the range of ephemeral ports and is reserved by binding the client's
- * Unix socket to a name made of it: unique among the software provider's clients of one user on the host while the connection
- * lives, and a listener sees clients of one user only. Where no free name is found soon, because there are very many connections
- * or because another user holds the names, the port is not reserved, and two clients may show the same one.
+ * Unix socket to a name made of it: unique among those clients in its network namespace that a listener can see while the
+ * connection lives. Where no free name is found soon, because there are very many connections or because another user holds the
+ * names, the port is not reserved, and two clients may show the same one.
  */
 final class Rendezvous {
-    private static final String PREFIX = "io.rpma.soft/" + ControlMessage.VERSION + '/';
-    private static final String LISTEN = "/listen/";
-    private static final String CLIENT = "/client/";
-    private static final int LONGEST_NAME = 107;
-    /** Who holds the name of a socket that takes no connections: only of one that does the kernel tells whose it is. */
-    static final String UNKNOWN_HOLDER = "a process that does not listen there ('ss -xap' shows it to root)";
     /** How many names a client tries, and how many while the last one to try has found none free. */
     private static final int NAMES_TRIED = 64;
     private static final int NAMES_TRIED_IN_VAIN = 1;
@@ -58,17 +47,11 @@ final class Rendezvous {
     private static final long HELLO_NANOS = 1_000_000_000L;
     private static final int FIRST_PORT = 32_768;
     private static final int PORTS = 65_536 - FIRST_PORT;
-    private static final InetAddress ANY_4 = Sockets.toAddress(new byte[4]);
-    private static final InetAddress ANY_6 = Sockets.toAddress(new byte[16]);
     private static final byte[] LOOPBACK_6 = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
     private static final byte[] LOOPBACK_4 = {127, 0, 0, 1};
 
     private final LocalProcess process;
-    private final User user;
-    private final String listenerPrefix;
-    private final String clientPrefix;
-    // Connected to one listener after another, for the life of the process.
-    private int probe = -1;
+    private final SocketNames names;
     // The way that was found last; forgotten when it leads nowhere.
     private volatile Route last;
     private final int firstPort;
@@ -79,19 +62,16 @@ final class Rendezvous {
     private final AtomicLong silentUntil = new AtomicLong(System.nanoTime());
 
     Rendezvous(LocalProcess process) {
-        this(process, FIRST_PORT, PORTS);
+        this(process, SocketNames.of(process.user()), FIRST_PORT, PORTS);
     }
 
     /** Creates one that takes the ports of clients from another range. */
-    Rendezvous(LocalProcess process, int firstPort, int ports) {
+    Rendezvous(LocalProcess process, SocketNames names, int firstPort, int ports) {
         this.process = process;
+        this.names = names;
         this.firstPort = firstPort;
         this.ports = ports;
         nextPort = new AtomicInteger(ThreadLocalRandom.current().nextInt(ports));
-        user = process.user();
-        // As this process numbers its users. In another user namespace the same user may have another number: TCP tells then.
-        listenerPrefix = PREFIX + Integer.toUnsignedString(user.id()) + LISTEN;
-        clientPrefix = PREFIX + Integer.toUnsignedString(user.id()) + CLIENT;
     }
 
     /**
@@ -109,26 +89,16 @@ final class Rendezvous {
      *
      * @param fd the non-blocking socket; {@code -ECONNREFUSED} if nobody listens, {@code -EAGAIN} if the listener's backlog is
      *     full, because it does not take its connection requests
-     * @param peerPid the process that listens
+     * @param peerPid the process that listens, 0 or negative if it has no number in the PID namespace of this one
+     * @param token what tells it from other processes then, {@code null} if nothing does
      * @param local the address of this side
      */
-    record Dialled(int fd, int peerPid, InetSocketAddress local) {
+    record Dialled(int fd, int peerPid, String token, InetSocketAddress local) {
     }
 
-    /** Returns the name of the Unix socket of a listener of this user. */
-    String listenerName(InetSocketAddress address) {
-        return listenerPrefix + name(address.getAddress(), address.getPort());
-    }
-
-    /** Returns the name of the Unix socket of a client of this user. */
-    String clientName(InetAddress address, int port) {
-        return clientPrefix + name(address, port);
-    }
-
-    private static String name(InetAddress address, int port) {
-        // Only link-local addresses mean something else on each interface.
-        String scope = address instanceof Inet6Address six && six.isLinkLocalAddress() ? "%" + six.getScopeId() : "";
-        return HexFormat.of().formatHex(address.getAddress()) + scope + '/' + port;
+    /** Returns the names by which listeners are found. */
+    SocketNames names() {
+        return names;
     }
 
     /** Returns the address that a wildcard stands for as a target. */
@@ -165,18 +135,14 @@ final class Rendezvous {
         if (found != null) {
             return found;
         }
-        InetAddress source = source(remote, local);
-        String name = ask(remote, Math.max(1, timeoutMillis));
-        if (name == null) {
+        Route told = ask(remote, local, Math.max(1, timeoutMillis));
+        if (told == null) {
             if (!local) {
                 throw unreachable(remote, Posix.ECONNREFUSED);
             }
-            return new Route(remote, names(remote, local), source);
+            return new Route(remote, names.listeners(remote, true), source(remote, true));
         }
-        if (!exists(name)) {
-            throw elsewhere(remote);
-        }
-        return new Route(remote, List.of(name), source);
+        return told;
     }
 
     /**
@@ -199,11 +165,11 @@ final class Rendezvous {
     }
 
     private Route find(InetSocketAddress remote, boolean local) throws RpmaException {
-        List<String> names = names(remote, local);
-        for (String name : names) {
-            if (exists(name)) {
+        List<String> all = names.listeners(remote, local);
+        for (String name : all) {
+            if (names.exists(name)) {
                 // All of them: this one may be that of another user.
-                return new Route(remote, names, source(remote, local));
+                return new Route(remote, all, source(remote, local));
             }
         }
         return null;
@@ -213,23 +179,16 @@ final class Rendezvous {
         return local ? remote.getAddress() : loopback(remote.getAddress());
     }
 
-    /** Returns whether a listener of a name is there, by its second socket, which can be connected to without a trace. */
-    private synchronized boolean exists(String name) throws RpmaException {
-        if (probe < 0) {
-            probe = newSocket(Sockets.SOCK_DGRAM);
-        }
-        return Sockets.connectAbstract(probe, name) == 0;
-    }
-
     /**
-     * Connects to a listener of this user, without waiting.
+     * Connects to a listener that memory may be shared with, without waiting.
      *
      * @return the socket, or that there is none
-     * @throws RpmaException if the only listeners belong to other users
+     * @throws RpmaException if there are only others
      */
     Dialled dial(Route route) throws RpmaException {
         InetSocketAddress[] own = new InetSocketAddress[1];
         int failure = -Posix.ECONNREFUSED;
+        String failed = null;
         String stranger = null;
         int fd = -1;
         boolean done = false;
@@ -238,19 +197,21 @@ final class Rendezvous {
                 if (fd < 0) {
                     fd = newClientSocket(route.source(), own);
                 }
-                int result = connect(fd, name);
+                int result = names.connect(fd, name);
                 if (result == 0) {
                     Sockets.Credentials peer = Sockets.peerCredentials(fd);
-                    String whyNot = user.whyNot(peer);
+                    String whyNot = names.whyNot(peer);
                     if (whyNot == null) {
                         done = true;
-                        return new Dialled(fd, peer.pid(), own[0]);
+                        int process = peer == null ? 0 : peer.process();
+                        return new Dialled(fd, process, process > 0 ? null : names.token(fd), own[0]);
                     }
                     stranger = whyNot;
                     Posix.close(fd);
                     fd = -1;
                 } else if (failure == -Posix.ECONNREFUSED || result == -Posix.EAGAIN) {
                     failure = result;
+                    failed = name;
                 }
             }
         } finally {
@@ -265,68 +226,21 @@ final class Rendezvous {
             throw SoftLog.failure(RpmaError.PROVIDER, Posix.EACCES, "the listener at " + route.remote() + ' ' + stranger, null);
         }
         if (failure == -Posix.ECONNREFUSED || failure == -Posix.EAGAIN) {
-            return new Dialled(failure, 0, new InetSocketAddress(route.source(), 0));
+            return new Dialled(failure, 0, null, new InetSocketAddress(route.source(), 0));
         }
-        throw SoftLog.failure(RpmaError.PROVIDER, -failure, "connecting to " + route.remote() + " failed: "
-            + Posix.strerror(-failure), null);
-    }
-
-    private static int connect(int fd, String name) {
-        int result = Sockets.connectAbstract(fd, name);
-        while (result == -Posix.EINTR) {
-            result = Sockets.connectAbstract(fd, name);
-        }
-        return result;
-    }
-
-    /** Returns in words who holds the name of a Unix socket that takes connections. */
-    static String holder(String name) {
-        int fd = Sockets.socket(Sockets.AF_UNIX, Sockets.SOCK_SEQPACKET | Sockets.SOCK_NONBLOCK);
-        if (fd >= 0) {
-            try {
-                Sockets.Credentials holder = connect(fd, name) == 0 ? Sockets.peerCredentials(fd) : null;
-                if (holder != null) {
-                    return User.describe(holder);
-                }
-            } finally {
-                Posix.close(fd);
-            }
-        }
-        return UNKNOWN_HOLDER;
-    }
-
-    /** Returns the names under which a listener may take connections to an address. */
-    private List<String> names(InetSocketAddress remote, boolean local) {
-        List<String> names = new ArrayList<>(3);
-        names.add(listenerName(remote));
-        if (local) {
-            if (remote.getAddress() instanceof Inet4Address) {
-                names.add(listenerPrefix + name(ANY_4, remote.getPort()));
-            }
-            names.add(listenerPrefix + name(ANY_6, remote.getPort()));
-        }
-        return names;
+        throw names.failure(route.remote(), failed, -failure);
     }
 
     private static InetAddress loopback(InetAddress family) {
         return Sockets.toAddress(family instanceof Inet4Address ? LOOPBACK_4 : LOOPBACK_6);
     }
 
-    private static int newSocket(int type) throws RpmaException {
-        int fd = Sockets.socket(Sockets.AF_UNIX, type | Sockets.SOCK_NONBLOCK);
-        if (fd < 0) {
-            throw OpenFiles.areExhausted(-fd) ? OpenFiles.failure(-fd, "a socket cannot be created")
-                : SoftLog.failure(RpmaError.PROVIDER, -fd, "socket failed: " + Posix.strerror(-fd), null);
-        }
-        return fd;
-    }
-
     private int newClientSocket(InetAddress address, InetSocketAddress[] own) throws RpmaException {
-        int fd = newSocket(Sockets.SOCK_SEQPACKET);
+        int fd = AbstractNames.newSocket(Sockets.SOCK_SEQPACKET);
         int tries = triedInVainUntil - System.nanoTime() > 0 ? NAMES_TRIED_IN_VAIN : NAMES_TRIED;
         int port = firstPort + Math.floorMod(nextPort.getAndIncrement(), ports);
         for (int i = 0; i < tries; i++) {
-            int result = Sockets.bindAbstract(fd, clientName(address, port));
+            int result = Sockets.bindAbstract(fd, names.client(address, port));
             if (result == 0) {
                 own[0] = new InetSocketAddress(address, port);
                 return fd;
@@ -352,17 +266,17 @@ final class Rendezvous {
         long now = System.nanoTime();
         if (now - silent >= 0 && silentUntil.compareAndSet(silent, now + WARNING_NANOS)) {
             SoftLog.violation("no free client port was found for a connection from " + address.getHostAddress()
-                + ": the abstract socket names are taken, " + clientName(address, port) + " by "
-                + holder(clientName(address, port)) + "; connections may show the same local port");
+                + ": the abstract socket names are taken, " + names.client(address, port) + " by "
+                + AbstractNames.holder(names.client(address, port)) + "; connections may show the same local port");
         }
     }
 
     /**
      * Finds out by TCP who listens at an address.
      *
-     * @return the name of its Unix socket, or {@code null} if nobody listens
+     * @return the way to it, or {@code null} if nobody listens
      */
-    private String ask(InetSocketAddress remote, int timeout) throws RpmaException {
+    private Route ask(InetSocketAddress remote, boolean local, int timeout) throws RpmaException {
         long deadline = System.nanoTime() + timeout * 1_000_000L;
         int family = remote.getAddress() instanceof Inet4Address ? Sockets.AF_INET : Sockets.AF_INET6;
         int fd = Sockets.socket(family, Sockets.SOCK_STREAM | Sockets.SOCK_NONBLOCK);
@@ -381,7 +295,10 @@ final class Rendezvous {
                 throw unreachable(remote, -result);
             }
             long patience = System.nanoTime() + HELLO_NANOS;
-            return listenerName(remote, hear(fd, deadline - patience < 0 ? deadline : patience));
+            Hello hello = hear(fd, deadline - patience < 0 ? deadline : patience);
+            String name = names.introduced(remote, checked(remote, hello), process.host());
+            InetAddress source = local ? null : SocketAddresses.localAddress(fd);
+            return new Route(remote, List.of(name), source != null ? source : source(remote, local));
         } finally {
             Posix.close(fd);
         }
@@ -416,7 +333,7 @@ final class Rendezvous {
         return Hello.read(answer, length);
     }
 
-    private String listenerName(InetSocketAddress remote, Hello hello) throws RpmaException {
+    private static Hello checked(InetSocketAddress remote, Hello hello) throws RpmaException {
         if (hello == null) {
             throw SoftLog.failure(RpmaError.PROVIDER, "what listens at " + remote + " does not speak the software provider's"
                 + " protocol: most likely it is a TCP server. Both ends need RPMA; where one end cannot, tcp-proxy stands in"
@@ -427,21 +344,7 @@ final class Rendezvous {
                 + ControlMessage.VERSION + " of the software provider's protocol but version " + hello.version()
                 + ": use the same release on both sides");
         }
-        if (!hello.isOfHost(process.host()) || !isListenerName(hello.name())) {
-            throw elsewhere(remote);
-        }
-        return hello.name();
-    }
-
-    /** Returns whether a name that came by TCP may be that of a listener, of whatever user. */
-    private static boolean isListenerName(String name) {
-        return name.length() <= LONGEST_NAME && name.startsWith(PREFIX) && name.indexOf(LISTEN, PREFIX.length()) > 0;
-    }
-
-    private static RpmaException elsewhere(InetSocketAddress remote) {
-        return SoftLog.failure(RpmaError.PROVIDER, Sockets.EHOSTUNREACH, "the listener at " + remote + " is on another host, or"
-            + " in a container or network namespace of its own: the software provider works within one host only; librpma is"
-            + " needed", null);
+        return hello;
     }
 
     private static boolean await(int fd, short events, long deadline) {

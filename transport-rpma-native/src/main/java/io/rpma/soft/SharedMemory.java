@@ -16,7 +16,6 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * A mapped memory file that cannot change its size any more, so that no mapping of it can fault. Counted: it is unmapped when
@@ -34,7 +33,7 @@ final class SharedMemory {
     private final long size;
     // Of memory from another process.
     private final MappingLimit.Account account;
-    private final AtomicInteger users = new AtomicInteger(1);
+    private final UseCount users = new UseCount();
     private int fd;
 
     private SharedMemory(long address, long size, int fd, MappingLimit.Account account) {
@@ -202,13 +201,13 @@ final class SharedMemory {
 
     /** Counts one more user. Only a user may call it. */
     SharedMemory retain() {
-        users.incrementAndGet();
+        users.retain();
         return this;
     }
 
     /** Gives up one use. */
     void release() {
-        if (users.decrementAndGet() == 0) {
+        if (users.release()) {
             closeFile();
             Posix.munmap(address, size);
             if (account != null) {

@@ -174,7 +174,8 @@ final class Sockets {
         return bind(fd, target, writeAbstract(name, target));
     }
 
-    private static int bind(int fd, long address, int length) {
+    /** Binds a socket to an address as the kernel has it. */
+    static int bind(int fd, long address, int length) {
         MemorySegment capture = Posix.capture();
         try {
             return (int) BIND.invokeExact(capture, fd, address, length) == 0 ? 0 : -Posix.errno(capture);
@@ -203,7 +204,8 @@ final class Sockets {
         return connect(fd, target, writeAbstract(name, target));
     }
 
-    private static int connect(int fd, long address, int length) {
+    /** Connects a socket to an address as the kernel has it. */
+    static int connect(int fd, long address, int length) {
         MemorySegment capture = Posix.capture();
         try {
             return (int) CONNECT.invokeExact(capture, fd, address, length) == 0 ? 0 : -Posix.errno(capture);
@@ -292,6 +294,13 @@ final class Sockets {
 
     /** Who is at the other end of a Unix socket. */
     record Credentials(int pid, int uid) {
+        /**
+         * Returns the number of the process, or where it has none, because it is in another PID namespace, a negative number made
+         * of its user's.
+         */
+        int process() {
+            return pid > 0 ? pid : uid | Integer.MIN_VALUE;
+        }
     }
 
     /** Returns who is at the other end of a Unix socket; {@code null} if the kernel does not say. */

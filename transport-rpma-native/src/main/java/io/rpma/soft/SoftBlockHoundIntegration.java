@@ -16,7 +16,10 @@ package io.rpma.soft;
 import reactor.blockhound.BlockHound;
 import reactor.blockhound.integration.BlockHoundIntegration;
 
-/** Tells BlockHound where a thread waits on purpose for what another thread or process is about to do, for microseconds. */
+/**
+ * Tells BlockHound where a thread waits on purpose for what another thread or process is about to do, for microseconds, or opens
+ * and removes the files of a listener.
+ */
 public final class SoftBlockHoundIntegration implements BlockHoundIntegration {
     /** Creates the integration; called by BlockHound. */
     public SoftBlockHoundIntegration() {
@@ -26,6 +29,7 @@ public final class SoftBlockHoundIntegration implements BlockHoundIntegration {
     @Override
     public void applyTo(BlockHound.Builder builder) {
         builder.allowBlockingCallsInside(GracePeriod.class.getName(), "endsAtOnce")
+            .allowBlockingCallsInside(FolderNames.class.getName(), "listen")
             .allowBlockingCallsInside(Patience.class.getName(), "pause")
             .allowBlockingCallsInside(QueuePair.class.getName(), "close")
             .allowBlockingCallsInside(SoftSharedReceiveQueue.class.getName(), "slotAt");

@@ -212,7 +212,7 @@ final class SoftConnection implements Connection {
     }
 
     private ConnectionEvent violated(String what) {
-        SoftLog.violation("process " + control.peerPid() + " sent " + what + " on queue pair " + queuePair.number());
+        SoftLog.violation(User.process(control.peerPid()) + " sent " + what + " on queue pair " + queuePair.number());
         control.breakOff();
         return end();
     }

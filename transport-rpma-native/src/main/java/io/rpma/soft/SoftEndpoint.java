@@ -28,7 +28,7 @@ import java.util.Map;
 
 /**
  * A listener: a TCP socket, which owns the port as any other program's does, and a Unix socket, by which clients of this host
- * come, with a second one beside it that only shows that it is there. Its descriptor is an epoll set of the two, of the
+ * come. Its descriptor is an epoll set of the two, of the
  * clients that have not said all they have to, and of a timer; everything is done by whoever asks for the next request.
  *
  * <p>Whoever waits for the descriptor may be told only once of what is ready. Therefore the timer makes the descriptor ready
@@ -61,10 +61,10 @@ final class SoftEndpoint implements Endpoint {
 
     private final SoftPeer peer;
     private final InetSocketAddress address;
-    private final String name;
+    private final SocketNames names;
+    private final ListeningSocket listening;
     private final int tcp;
     private final int unix;
-    private final int beacon;
     private final int epoll;
     private final int timer;
     // When the timer goes off; meaningless unless it is set.
@@ -80,25 +80,24 @@ final class SoftEndpoint implements Endpoint {
 
     SoftEndpoint(SoftPeer peer, InetSocketAddress local) throws RpmaException {
         this.peer = peer;
-        int[] fds = {-1, -1, -1, -1, -1};
+        names = peer.rendezvous().names();
+        int[] fds = {-1, -1, -1};
+        ListeningSocket taken = null;
         boolean done = false;
         try {
             fds[0] = listenTcp(local);
             address = new InetSocketAddress(local.getAddress(), Sockets.localPort(fds[0]));
-            name = peer.rendezvous().listenerName(address);
-            fds[1] = bindUnix(name, Sockets.SOCK_SEQPACKET);
-            checkBind(Sockets.listen(fds[1], BACKLOG), address);
-            fds[2] = check(Sockets.epollCreate(), "epoll_create1");
-            fds[3] = check(Libc.timerfd(), "timerfd_create");
+            fds[1] = check(Sockets.epollCreate(), "epoll_create1");
+            fds[2] = check(Libc.timerfd(), "timerfd_create");
+            taken = names.listen(address, BACKLOG);
             tcp = fds[0];
-            unix = fds[1];
-            epoll = fds[2];
-            timer = fds[3];
+            epoll = fds[1];
+            timer = fds[2];
+            listening = taken;
+            unix = listening.fd();
             check(Sockets.epollAdd(epoll, tcp), "epoll_ctl");
             check(Sockets.epollAdd(epoll, unix), "epoll_ctl");
             check(Sockets.epollAdd(epoll, timer), "epoll_ctl");
-            fds[4] = bindUnix(name, Sockets.SOCK_DGRAM);
-            beacon = fds[4];
             done = true;
         } finally {
             if (!done) {
@@ -106,6 +105,9 @@ final class SoftEndpoint implements Endpoint {
                     if (fd >= 0) {
                         Posix.close(fd);
                     }
+                }
+                if (taken != null) {
+                    taken.close();
                 }
             }
         }
@@ -139,22 +141,6 @@ final class SoftEndpoint implements Endpoint {
         }
     }
 
-    private int bindUnix(String socketName, int type) throws RpmaException {
-        int fd = check(Sockets.socket(Sockets.AF_UNIX, type | Sockets.SOCK_NONBLOCK), "socket");
-        int result = Sockets.bindAbstract(fd, socketName);
-        if (result < 0) {
-            Posix.close(fd);
-            if (result == -Posix.EADDRINUSE) {
-                throw SoftLog.failure(RpmaError.PROVIDER, Posix.EADDRINUSE, "cannot listen at " + address + ": the abstract"
-                    + " socket name " + socketName + " is taken by "
-                    + (type == Sockets.SOCK_SEQPACKET ? Rendezvous.holder(socketName) : Rendezvous.UNKNOWN_HOLDER)
-                    + "; end that process, or listen at another port", null);
-            }
-            checkBind(result, address);
-        }
-        return fd;
-    }
-
     private static int check(int result, String what) throws RpmaException {
         if (result < 0) {
             throw SoftLog.failure(RpmaError.PROVIDER, -result, "listen: " + what + " failed: " + Posix.strerror(-result), null);
@@ -162,7 +148,7 @@ final class SoftEndpoint implements Endpoint {
         return result;
     }
 
-    private static void checkBind(int result, InetSocketAddress address) throws RpmaException {
+    static void checkBind(int result, InetSocketAddress address) throws RpmaException {
         if (result < 0) {
             String remedy = switch (-result) {
                 case Posix.EADDRINUSE -> "; 'ss -ltnp' shows who listens there, and port 0 chooses a free port";
@@ -273,13 +259,13 @@ final class SoftEndpoint implements Endpoint {
             return null;
         }
         Sockets.Credentials credentials = Sockets.peerCredentials(fd);
-        String whyNot = peer.process().user().whyNot(credentials);
+        String whyNot = names.whyNot(credentials);
         if (whyNot != null) {
             SoftLog.log(RpmaLog.Level.WARNING, "a client of " + address + " was rejected: it " + whyNot);
             reject(fd, "the listener at " + address + " shares memory with processes of its own user only");
             return null;
         }
-        return readClient(fd, credentials.pid(), null, config);
+        return readClient(fd, credentials == null ? 0 : credentials.process(), null, config);
     }
 
     private int accept(int listener) throws RpmaException {
@@ -318,7 +304,8 @@ final class SoftEndpoint implements Endpoint {
             waiting.put(client.fd(), client.origin());
             return;
         }
-        SoftLog.log(RpmaLog.Level.NOTICE, "a client of " + address + " (process " + client.origin() + ") was dropped: " + reason);
+        SoftLog.log(RpmaLog.Level.NOTICE, "a client of " + address + " (" + User.process(client.origin()) + ") was dropped: "
+            + reason);
         reject(client.fd(), reason);
     }
 
@@ -360,7 +347,7 @@ final class SoftEndpoint implements Endpoint {
             }
             if (incoming.result == -Posix.EINVAL) {
                 Sockets.takeMessage(fd);
-                SoftLog.violation("process " + pid + ", a client of " + address + ", sent what is no message of this protocol");
+                SoftLog.violation(User.process(pid) + ", a client of " + address + ", sent what is no message of this protocol");
             }
             Posix.close(fd);
             return null;
@@ -444,7 +431,7 @@ final class SoftEndpoint implements Endpoint {
         }
         QueueSizes sizes = QueueSizes.of(config, peer);
         ControlMessage.Attachment link = message.take(ControlMessage.LINK);
-        if (link != null && peer.process().user().whyNot(Sockets.peerCredentials(link.fd())) != null) {
+        if (link != null && !names.mayHaveMade(Sockets.peerCredentials(fd), Sockets.peerCredentials(link.fd()))) {
             Posix.close(link.fd());
             return violated(fd, pid, "a link that is not of its own making");
         }
@@ -483,7 +470,7 @@ final class SoftEndpoint implements Endpoint {
     }
 
     private ConnectionRequest violated(int fd, int pid, String what) {
-        SoftLog.violation("process " + pid + ", a client of " + address + ", sent " + what);
+        SoftLog.violation(User.process(pid) + ", a client of " + address + ", sent " + what);
         return refuse(fd, "the request makes no sense");
     }
 
@@ -501,7 +488,7 @@ final class SoftEndpoint implements Endpoint {
         if (fd < 0) {
             return;
         }
-        byte[] hello = new Hello(ControlMessage.VERSION, peer.process().host(), name).write();
+        byte[] hello = new Hello(ControlMessage.VERSION, peer.process().host(), names.introduction(listening.name())).write();
         long buffer = Scratch.get().messageAddress();
         for (int i = 0; i < hello.length; i++) {
             Memory.putByte(buffer + i, hello[i]);
@@ -538,8 +525,7 @@ final class SoftEndpoint implements Endpoint {
         }
         closed = true;
         DescriptorWait.closing(fd());
-        Posix.close(beacon);
-        Posix.close(unix);
+        listening.close();
         Posix.close(tcp);
         Posix.close(epoll);
         Posix.close(timer);

@@ -54,7 +54,8 @@ public final class SoftProvider implements RpmaProvider {
     /**
      * Returns the one instance of the process.
      *
-     * @throws RpmaUnavailableException if this is not 64-bit Linux, or the kernel refuses shared memory
+     * @throws RpmaUnavailableException if this is not 64-bit Linux, or the kernel refuses shared memory, or the folder that
+     *     {@code -Dio.rpma.soft.directory} names cannot be used
      */
     public static RpmaProvider instance() {
         String system = System.getProperty("os.name");
@@ -64,6 +65,8 @@ public final class SoftProvider implements RpmaProvider {
             throw new RpmaUnavailableException("the software provider needs Linux on x86_64 or aarch64; this is " + system
                 + " on " + architecture, null);
         }
+        // Before anything is made: a folder that cannot be used is an error that can be told at each call.
+        SharedFolder.configured();
         return Holder.INSTANCE;
     }
 

@@ -101,8 +101,12 @@ record User(int id, int pid, int overflow, boolean allMapped) {
 
     /** Returns a process and its user in words. */
     static String describe(Sockets.Credentials peer) {
-        // A process in another PID namespace has no number in that of this process.
-        return name(peer.uid()) + (peer.pid() == 0 ? " (a process of another PID namespace)" : " (process " + peer.pid() + ')');
+        return name(peer.uid()) + " (" + process(peer.pid()) + ')';
+    }
+
+    /** Returns a process in words: one in another PID namespace has no number in that of this process. */
+    static String process(int pid) {
+        return pid <= 0 ? "a process of another PID namespace" : "process " + pid;
     }
 
     private static String name(int user) {

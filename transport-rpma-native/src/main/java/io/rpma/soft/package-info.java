@@ -19,7 +19,8 @@
  * <p>The rooms: {@link io.rpma.soft.QueuePair} executes work requests; {@link io.rpma.soft.RegionTable} says which memory of
  * this process a peer may reach; {@link io.rpma.soft.RemoteProcess} is all that is shared with one other process;
  * {@link io.rpma.soft.ControlSocket} carries a connection's events; {@link io.rpma.soft.Rendezvous} finds the listener of an
- * address; {@link io.rpma.soft.User} says with whose processes memory is shared.
+ * address; {@link io.rpma.soft.SocketNames} and {@link io.rpma.soft.User} say with whose processes memory is
+ * shared.
  *
  * <p>What two processes share, they share once, not for each connection: the process that connects first makes a {@link
  * io.rpma.soft.Link}, and by it each sends the other the files of its region table, of its address ranges (whole, with holes
@@ -30,8 +31,8 @@
  * sides have mapped already. The slot is used anew when both sides have let go of it ({@link io.rpma.soft.HalfMemory}); all of it
  * is unmapped a second after the last connection, or at once when the other process is gone.
  *
- * <p>What a peer can reach. Peers are processes of the same user. The kernel does not keep such a process from the memory that it
- * has been sent, whatever it is meant to do with it:
+ * <p>What a peer can reach. Peers are processes of the same user, or those that share a folder with it. The kernel does not keep
+ * such a process from the memory that it has been sent, whatever it is meant to do with it:
  * <ul>
  * <li>It can read, and not write, the table of memory regions: the file is sealed against writing, also by whoever opens it anew
  *     (from Linux 5.1 on).
@@ -59,10 +60,11 @@
  * isQuiescent} of the closed object tells its user. A process that has stopped on 64 connections which are closed here gets no
  * further connection.
  *
- * <p>Memory is shared between processes of one effective user only, which the kernel attests for both ends of a connection's
- * socket when it is connected; the link and everything else travels over that socket, or over the link. Anybody may take a name
- * in the abstract namespace and connect to one, so neither says anything: a listener of another user is passed over, and a client
- * of another user is rejected before anything of it is read. What a listener has not agreed to is bounded ({@link
+ * <p>Unless it has been told of a folder ({@link io.rpma.soft.SharedFolder}), a process shares memory with those of its effective
+ * user only, which the kernel attests for both ends of a connection's socket when it is connected; the link and everything else
+ * travels over that socket, or over the link. Anybody may take a name in the abstract namespace and connect to one, so neither
+ * says anything: a listener of another user is passed over, and a client of another user is rejected before anything of it is
+ * read. What a listener has not agreed to is bounded ({@link
  * io.rpma.soft.SoftEndpoint}): the clients that it waits for, the time that each has, and what one call does.
  *
  * <p>A process that runs out of descriptors or addresses blames nobody: a message whose descriptors it cannot receive, or whose

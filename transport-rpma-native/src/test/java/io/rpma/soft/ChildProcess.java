@@ -34,7 +34,17 @@ final class ChildProcess {
 
     /** Starts a main class by a program that runs what follows, such as {@code unshare}. */
     static Process startBy(List<String> program, List<String> options, Class<?> main, String... arguments) throws IOException {
-        String classPath = System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+        return startBy(program, options, classPath(), main, arguments);
+    }
+
+    /** Returns the class path of this process. */
+    static String classPath() {
+        return System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+    }
+
+    /** Starts a main class with another class path. */
+    static Process startBy(List<String> program, List<String> options, String classPath, Class<?> main, String... arguments)
+            throws IOException {
         List<String> command = new ArrayList<>(program);
         command.addAll(List.of(
             Path.of(System.getProperty("java.home"), "bin", "java").toString(), "--enable-native-access=ALL-UNNAMED",

@@ -50,33 +50,26 @@ class PeerDeathTest {
     private static final int FLUSHED = CompletionStatus.WR_FLUSH_ERR.code();
     private static final int LARGE = 1 << 20;
 
+    private Listening listening;
     private Station station;
     private Endpoint endpoint;
     private int port;
 
     @BeforeEach
     void open() throws Exception {
-        station = new Station();
-        endpoint = station.listen();
-        port = endpoint.localAddress().getPort();
+        listening = new Listening();
+        station = listening.station;
+        endpoint = listening.endpoint;
+        port = listening.port;
     }
 
     @AfterEach
     void close() throws Exception {
-        endpoint.close();
-        station.close();
-        assertEquals(0, ((SoftProvider) station.provider).process().queuePairCount());
-        assertEquals(0, ((SoftProvider) station.provider).process().remoteCount());
+        listening.close();
     }
 
     private Connection accept(ConnectionConfig config, int receives) throws Exception {
-        ConnectionRequest request = Station.awaitRequest(endpoint, config);
-        for (int i = 0; i < receives; i++) {
-            request.receive(station.region, i * 64L, 64, i);
-        }
-        Connection connection = request.connect(null);
-        Station.expect(ConnectionEvent.ESTABLISHED, connection);
-        return connection;
+        return listening.accept(config, receives, 64);
     }
 
     /** Dies in the middle of its third message: what was completed is there, the rest comes back flushed. */

@@ -30,12 +30,12 @@ final class RawClient implements AutoCloseable {
 
     /** Connects to a listener, and says nothing. */
     static RawClient connect(Peer peer, Endpoint endpoint) {
-        return connect(((SoftPeer) peer).rendezvous().listenerName(endpoint.localAddress()));
+        return connect(((SoftPeer) peer).rendezvous().names().listener(endpoint.localAddress()));
     }
 
     /** Connects to a listener as another user. */
     static RawClient connectAsAnotherUser(Peer peer, Endpoint endpoint) {
-        String name = ((SoftPeer) peer).rendezvous().listenerName(endpoint.localAddress());
+        String name = ((SoftPeer) peer).rendezvous().names().listener(endpoint.localAddress());
         RawClient[] client = new RawClient[1];
         AnotherUser.call(() -> {
             client[0] = connect(name);

@@ -49,8 +49,8 @@ class RemoteProcessTest {
         Link link = Link.create();
         int end = Libc.duplicate(link.otherEnd());
         assertEquals(0, Math.min(0, end));
-        toThere = RemoteProcess.linked(here, there.identity().pid(), 1, link, true);
-        toHere = RemoteProcess.linked(there, here.identity().pid(), 1, Link.of(end), false);
+        toThere = RemoteProcess.linked(here, there.identity().pid(), null, 1, link, true);
+        toHere = RemoteProcess.linked(there, here.identity().pid(), null, 1, Link.of(end), false);
         toThere.confirm(there.identity());
         toHere.confirm(here.identity());
         int[] ends = new int[2];

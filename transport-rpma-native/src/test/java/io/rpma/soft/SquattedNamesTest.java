@@ -69,7 +69,7 @@ class SquattedNamesTest {
 
     /** Takes both names of a listener, as another user. */
     private void squat(InetSocketAddress of) {
-        String name = rendezvous().listenerName(of);
+        String name = rendezvous().names().listener(of);
         int listening = AnotherUser.call(() -> {
             int fd = bind(name, Sockets.SOCK_SEQPACKET);
             bind(name, Sockets.SOCK_DGRAM);
@@ -118,13 +118,13 @@ class SquattedNamesTest {
         squat(address);
         RpmaException failure = assertThrows(RpmaException.class, () -> station.peer.listen(address));
         assertEquals(Posix.EADDRINUSE, failure.errno());
-        assertTrue(failure.getMessage().contains(rendezvous().listenerName(address) + " is taken by user " + AnotherUser.ID
+        assertTrue(failure.getMessage().contains(rendezvous().names().listener(address) + " is taken by user " + AnotherUser.ID
             + " (process " + ProcessHandle.current().pid() + ')'), failure.getMessage());
     }
 
     @Test
     void aNameIsTakenByWhoeverDoesNotListen() throws Exception {
-        bind(rendezvous().listenerName(address), Sockets.SOCK_DGRAM);
+        bind(rendezvous().names().listener(address), Sockets.SOCK_DGRAM);
         RpmaException failure = assertThrows(RpmaException.class, () -> station.peer.listen(address));
         assertEquals(Posix.EADDRINUSE, failure.errno());
         assertTrue(failure.getMessage().contains("'ss -xap'"), failure.getMessage());
@@ -133,15 +133,15 @@ class SquattedNamesTest {
     @Test
     void namesOfDifferentUsersAreDifferent() {
         int user = Libc.geteuid();
-        assertTrue(rendezvous().listenerName(address).contains("/" + user + "/listen/"));
-        assertTrue(rendezvous().clientName(address.getAddress(), PORT).contains("/" + user + "/client/"));
+        assertTrue(rendezvous().names().listener(address).contains("/" + user + "/listen/"));
+        assertTrue(rendezvous().names().client(address.getAddress(), PORT).contains("/" + user + "/client/"));
     }
 
     @Test
     void connectingWorksWithoutAnyNameOfAClient() throws Exception {
         LocalProcess process = ((SoftProvider) station.provider).process();
         int ports = 16;
-        Rendezvous few = new Rendezvous(process, 40_000, ports);
+        Rendezvous few = new Rendezvous(process, new AbstractNames(process.user()), 40_000, ports);
         try (Endpoint endpoint = station.peer.listen(address)) {
             Rendezvous.Route route = few.find(endpoint.localAddress());
             List<Integer> sockets = new ArrayList<>();

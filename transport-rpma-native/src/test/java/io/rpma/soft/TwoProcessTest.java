@@ -17,7 +17,6 @@ import io.rpma.CompletionQueue;
 import io.rpma.CompletionStatus;
 import io.rpma.Connection;
 import io.rpma.ConnectionConfig;
-import io.rpma.ConnectionEvent;
 import io.rpma.ConnectionRequest;
 import io.rpma.Endpoint;
 import io.rpma.FlushType;
@@ -47,33 +46,26 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 /** Two processes: streams, wake-ups, one-sided operations in memory of every kind, shared receive queues. */
 @Timeout(120)
 class TwoProcessTest {
+    private Listening listening;
     private Station station;
     private Endpoint endpoint;
     private int port;
 
     @BeforeEach
     void open() throws Exception {
-        station = new Station();
-        endpoint = station.listen();
-        port = endpoint.localAddress().getPort();
+        listening = new Listening();
+        station = listening.station;
+        endpoint = listening.endpoint;
+        port = listening.port;
     }
 
     @AfterEach
     void close() throws Exception {
-        endpoint.close();
-        station.close();
-        assertEquals(0, ((SoftProvider) station.provider).process().queuePairCount());
-        assertEquals(0, ((SoftProvider) station.provider).process().remoteCount());
+        listening.close();
     }
 
     private Connection accept(ConnectionConfig config, int receives) throws Exception {
-        ConnectionRequest request = Station.awaitRequest(endpoint, config);
-        for (int i = 0; i < receives; i++) {
-            request.receive(station.region, (long) i * Numbered.MAX, Numbered.MAX, i);
-        }
-        Connection connection = request.connect(null);
-        Station.expect(ConnectionEvent.ESTABLISHED, connection);
-        return connection;
+        return listening.accept(config, receives, Numbered.MAX);
     }
 
     /** The receive queue is much shorter than the stream: the sender waits for receives all the time, and is woken. */

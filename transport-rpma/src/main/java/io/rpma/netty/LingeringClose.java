@@ -31,7 +31,6 @@ final class LingeringClose implements RpmaIoHandle, QueuePair.Listener {
     static final long DEFAULT_MILLIS = 5_000;
     /** Without the end of the stream, a device that answers needs microseconds. */
     private static final long ABORT_MILLIS = 1_000;
-    private static final long DESTROY_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     /** So often at once: a peer that goes on sending must not keep the loop. */
     private static final int MOST_POLLS = 16;
 
@@ -91,7 +90,7 @@ final class LingeringClose implements RpmaIoHandle, QueuePair.Listener {
             lingering.registration = (IoRegistration) future.getNow();
             lingering.registration.submit(RpmaIoOps.OPEN);
             if (!loop.isShuttingDown()) {
-                // Otherwise destroy() is the bound.
+                // Otherwise the loop's end is the bound.
                 lingering.timeout = loop.schedule(lingering::end, millis, TimeUnit.MILLISECONDS);
             }
         });
@@ -170,20 +169,20 @@ final class LingeringClose implements RpmaIoHandle, QueuePair.Listener {
 
     @Override
     public void close() {
-        // The loop begins to shut down: the delivery may still succeed, and destroy() ends it.
+        // The loop begins to shut down: the delivery may still succeed, and finish() and destroy() end it.
+    }
+
+    @Override
+    public boolean finish() {
+        if (!pair.isClosed() && !isDone()) {
+            pair.drainEvents();
+            pair.poll(QueuePair.rest());
+        }
+        return pair.isClosed() || isDone();
     }
 
     @Override
     public void destroy() {
-        // The last chance, bounded: the loop's thread has nothing else to do.
-        WorkCompletions batch = QueuePair.rest();
-        long deadline = System.nanoTime() + DESTROY_NANOS;
-        while (!pair.isClosed() && !isDone() && System.nanoTime() < deadline) {
-            pair.drainEvents();
-            if (pair.poll(batch) == 0) {
-                Thread.onSpinWait();
-            }
-        }
         end();
     }
 

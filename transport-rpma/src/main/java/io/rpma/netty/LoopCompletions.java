@@ -24,6 +24,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiFunction;
 
 /**
  * The completions of all messages that the streams of one event loop receive, in one queue: {@code rpma_srq_get_rcq(3)}. The loop
@@ -39,6 +40,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 final class LoopCompletions implements RpmaIoHandle {
     /** So many connections are told between two looks at the events of all, if those are overdue. */
     private static final int LOOK_INTERVAL = 16;
+
+    /** What a test puts in place of the completion queue of a loop, so that it can fail. */
+    static volatile BiFunction<IoEventLoop, CompletionQueue, CompletionQueue> faults = (loop, queue) -> queue;
 
     private final SharedReceives receives;
     private final CompletionQueue queue;
@@ -56,10 +60,12 @@ final class LoopCompletions implements RpmaIoHandle {
     // Under the lock of this object.
     private boolean watched;
     private volatile boolean ended;
+    // Why nothing can be received by this queue any more.
+    private volatile IOException failure;
 
     LoopCompletions(SharedReceives receives, CompletionQueue queue, IoEventLoop loop) {
         this.receives = receives;
-        this.queue = queue;
+        this.queue = faults.apply(loop, queue);
         this.loop = loop;
     }
 
@@ -139,7 +145,16 @@ final class LoopCompletions implements RpmaIoHandle {
                 }
             }
             expectationEnded();
+            if (failure != null) {
+                // It failed while the connection was being made.
+                breakWith(pair, failure);
+            }
         });
+    }
+
+    /** Returns why this queue failed, {@code null} if it has not. Any thread. */
+    IOException failure() {
+        return failure;
     }
 
     private void expectationEnded() {
@@ -208,6 +223,9 @@ final class LoopCompletions implements RpmaIoHandle {
     }
 
     private int take(WorkCompletions batch) {
+        if (failure != null) {
+            return 0;
+        }
         int n;
         try {
             n = queue.poll(batch);
@@ -240,21 +258,26 @@ final class LoopCompletions implements RpmaIoHandle {
     }
 
     /** Nothing can be received by this queue any more: its connections end, and the next ones get another queue. */
-    private void failed(RpmaException e) {
+    @Override
+    public void failed(Throwable e) {
         if (!ended) {
+            failure = new IOException("the completion queue of its event loop failed: " + e.getMessage(), e);
             ended = true;
             AbstractRpmaServerChannel.LOGGER.error("The completion queue of the streams of {} failed; they are closed.", loop, e);
             receives.retire();
             for (StreamQueuePair pair : pairs.values()) {
-                IOException cause = new IOException("the completion queue of its event loop failed: " + e.getMessage(), e);
-                if (pair.isHome()) {
-                    touch(pair);
-                    pair.breakWith(cause);
-                } else {
-                    pair.breakElsewhere(cause);
-                }
+                breakWith(pair, failure);
             }
+        }
+    }
+
+    private void breakWith(StreamQueuePair pair, IOException cause) {
+        if (pair.isHome()) {
+            touch(pair);
+            pair.breakWith(cause);
             tellLater();
+        } else {
+            pair.breakElsewhere(cause);
         }
     }
 

@@ -21,6 +21,7 @@ import java.util.concurrent.atomic.LongAdder;
  */
 public final class RpmaAcceptCounters {
     private final LongAdder established = new LongAdder();
+    private volatile Runnable pauseListener = () -> { };
     private final LongAdder refused = new LongAdder();
     private final LongAdder failed = new LongAdder();
     private final LongAdder unanswered = new LongAdder();
@@ -48,6 +49,12 @@ public final class RpmaAcceptCounters {
 
     void addPause() {
         pauses.increment();
+        pauseListener.run();
+    }
+
+    /** Has something run after each pause that begins, by the loop that pauses. For tests. */
+    void onPause(Runnable listener) {
+        pauseListener = listener;
     }
 
     /** Returns the connections that were accepted and established. */

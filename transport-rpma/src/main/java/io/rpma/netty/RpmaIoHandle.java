@@ -53,11 +53,29 @@ interface RpmaIoHandle extends IoHandle {
         return true;
     }
 
+    /**
+     * Tells that the completion queue cannot be armed any more, or that a method has thrown what it must not; {@link #destroy()}
+     * follows.
+     */
+    default void failed(Throwable e) {
+        close();
+    }
+
     /** The loop begins to shut down. */
     @Override
     void close();
 
-    /** The loop ends now, without the time for an orderly close. */
+    /**
+     * Goes on with what has to be done before {@link #destroy()}, without waiting. The loop has nothing else to do any more, and
+     * asks all its handles again and again for a while.
+     *
+     * @return whether nothing is left to be done
+     */
+    default boolean finish() {
+        return true;
+    }
+
+    /** The loop ends now, without the time for an orderly close. Does not wait. */
     void destroy();
 
     @Override

@@ -36,6 +36,7 @@ import io.rpma.RpmaUnavailableException;
 import io.rpma.WorkCompletions;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 
@@ -50,6 +51,8 @@ import java.util.Set;
  * complete in one queue for all streams of the loop ({@link LoopCompletions}).
  */
 public final class RpmaIoHandler implements IoHandler {
+    /** How long a loop that ends goes on delivering what its closed channels have left behind. */
+    private static final long FINISH_NANOS = 500_000_000;
     private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(RpmaIoHandler.class);
 
     private static final int BATCH = 64;
@@ -355,8 +358,10 @@ public final class RpmaIoHandler implements IoHandler {
     public void destroy() {
         // prepareToDestroy() may never have been called. Whoever waits for the close of a channel must not wait for ever.
         closeAll();
+        long deadline = System.nanoTime() + FINISH_NANOS;
         // A channel that is destroyed may leave a lingering close behind, which is destroyed in the next round.
         while (!registrations.isEmpty()) {
+            finishAll(deadline);
             for (Registration registration : new ArrayList<>(registrations)) {
                 registration.handle.destroy();
                 registration.cancel();
@@ -366,6 +371,16 @@ public final class RpmaIoHandler implements IoHandler {
         closeRunQueue();
         RpmaByteBufAllocator.DEFAULT.endMagazines();
         RpmaMetrics.ended(counters);
+    }
+
+    /** Gives what lingers the last chance to be delivered: one time for all of it, however much that is. */
+    private void finishAll(long deadline) {
+        List<Registration> left = new ArrayList<>(registrations);
+        left.removeIf(registration -> registration.handle.finish());
+        while (!left.isEmpty() && System.nanoTime() - deadline < 0) {
+            Thread.onSpinWait();
+            left.removeIf(registration -> registration.handle.finish());
+        }
     }
 
     @Override
@@ -433,7 +448,7 @@ public final class RpmaIoHandler implements IoHandler {
         void failed(Throwable e) {
             LOGGER.error("{} failed; its connection is closed.", handle, e);
             try {
-                handle.close();
+                handle.failed(e);
             } catch (Exception suppressed) {
                 LOGGER.error("{} could not be closed.", handle, suppressed);
             }

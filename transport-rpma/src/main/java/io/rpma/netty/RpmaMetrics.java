@@ -92,6 +92,17 @@ public final class RpmaMetrics {
         synchronized (ENDED) {
             if (OPEN.remove(counters)) {
                 ENDED.add(counters);
+                // For who waits in a test.
+                ENDED.notifyAll();
+            }
+        }
+    }
+
+    /** Waits until no connection is open. For tests: an event loop must not. */
+    static void awaitNoneOpen() throws InterruptedException {
+        synchronized (ENDED) {
+            while (!OPEN.isEmpty()) {
+                ENDED.wait();
             }
         }
     }

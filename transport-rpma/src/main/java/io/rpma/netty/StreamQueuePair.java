@@ -486,6 +486,17 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             loop = to;
         }
         takeForwarded();
+        IOException failure = elsewhere.failure();
+        if (failure != null) {
+            // Nobody was there to be told of it.
+            to.execute(() -> {
+                if (isHome || loop == to) {
+                    touch();
+                    breakWith(failure);
+                    settle();
+                }
+            });
+        }
         ConnectionEvent end = earlyEnd;
         earlyEnd = null;
         if (end != null && !endsLater(end)) {

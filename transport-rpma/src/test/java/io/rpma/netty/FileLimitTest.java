@@ -34,9 +34,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -98,7 +98,9 @@ class FileLimitTest {
             times.getThreadCpuTime(thread);
             loadClasses();
             // Both ends give their descriptors back.
-            await(() -> RpmaMetrics.openChannels() == 0);
+            RpmaMetrics.awaitNoneOpen();
+            Semaphore pauses = new Semaphore(0);
+            RpmaMetrics.accepts().onPause(pauses::release);
             List<FileInputStream> files = new ArrayList<>();
             try {
                 while (true) {
@@ -107,9 +109,9 @@ class FileLimitTest {
             } catch (IOException e) {
                 System.out.println("FULL " + bound.getAddress().getHostAddress() + " " + bound.getPort());
             }
-            await(() -> RpmaMetrics.accepts().pauses() >= 1);
+            pauses.acquire();
             long before = times.getThreadCpuTime(thread);
-            await(() -> RpmaMetrics.accepts().pauses() >= 3);
+            pauses.acquire(2);
             System.out.println("CPU " + TimeUnit.NANOSECONDS.toMillis(times.getThreadCpuTime(thread) - before));
             BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
             orders.readLine();
@@ -141,18 +143,6 @@ class FileLimitTest {
             } catch (ClassNotFoundException | LinkageError e) {
                 // Not one that is needed here.
                 return;
-            }
-        }
-
-        /** Waits for what only a counter tells. */
-        private static void await(BooleanSupplier condition) throws InterruptedException {
-            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(40);
-            while (!condition.getAsBoolean()) {
-                if (System.nanoTime() - deadline > 0) {
-                    System.out.println("what was waited for did not happen");
-                    System.exit(1);
-                }
-                Thread.sleep(10);
             }
         }
     }

@@ -17,7 +17,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandler.Sharable;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -36,6 +38,10 @@ import org.junit.jupiter.api.Timeout;
 /** A loop that is shut down closes its channels, at whatever point of its turn it learns of the shutdown. */
 @Timeout(60)
 class ShutdownTest {
+    private static final int CONNECTIONS = 50;
+    /** Half of what they would take if each had half a second. */
+    private static final long MOST_MILLIS = CONNECTIONS * 250;
+
     /** Keeps the channels that became active, and those that became inactive. */
     @Sharable
     private static final class Life extends ChannelInboundHandlerAdapter {
@@ -96,5 +102,39 @@ class ShutdownTest {
     @Test
     void soItIsInAGroupOfNettysOwnClass() throws Exception {
         assertThatAllAreClosed(new MultiThreadIoEventLoopGroup(1, RpmaIoHandler.newFactory()));
+    }
+
+    /** Each of the connections has sent more than its peer takes, which it never will. All of them get the time of one. */
+    @Test
+    void manyConnectionsWhosePeersTakeNothingDoNotHoldUpTheShutdown() throws Exception {
+        EventLoopGroup group = new RpmaEventLoopGroup(1);
+        List<RawPeer> peers = new ArrayList<>();
+        List<Channel> channels = new ArrayList<>();
+        try {
+            for (int i = 0; i < CONNECTIONS; i++) {
+                RawPeer peer = new RawPeer();
+                peers.add(peer);
+                ChannelFuture connecting = new Bootstrap().group(group).channel(RpmaChannel.class)
+                    .handler(new ChannelInboundHandlerAdapter()).connect(peer.listen());
+                peer.accept(new Handshake(Handshake.MINOR, 0, 16 << 10, 2 * RawPeer.SLOTS, 0).encode());
+                Channel channel = connecting.sync().channel();
+                channels.add(channel);
+                for (int j = 0; j <= RawPeer.SLOTS; j++) {
+                    channel.writeAndFlush(Unpooled.copyInt(j)).sync();
+                }
+            }
+            long start = System.nanoTime();
+            group.shutdownGracefully(0, 1, TimeUnit.SECONDS).sync();
+            long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+            for (Channel channel : channels) {
+                assertTrue(channel.closeFuture().isDone(), channel::toString);
+            }
+            assertTrue(millis < MOST_MILLIS, () -> CONNECTIONS + " connections took " + millis + " ms");
+        } finally {
+            group.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+            for (RawPeer peer : peers) {
+                peer.close();
+            }
+        }
     }
 }

@@ -19,8 +19,11 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.epoll.EpollDatagramChannel;
 import io.netty.channel.epoll.EpollDomainSocketChannel;
 import io.netty.channel.epoll.EpollServerDomainSocketChannel;
@@ -31,6 +34,7 @@ import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.unix.DomainSocketAddress;
 import io.netty.channel.unix.DomainSocketChannel;
 import io.netty.channel.unix.ServerDomainSocketChannel;
+import io.netty.handler.codec.http.LastHttpContent;
 import io.rpma.frameworks.TruncatingNameServer;
 import io.rpma.netty.RpmaChannel;
 import io.rpma.netty.RpmaServerChannel;
@@ -38,6 +42,9 @@ import java.net.ConnectException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -45,10 +52,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.netty.Connection;
 import reactor.netty.DisposableServer;
+import reactor.netty.NettyPipeline;
 import reactor.netty.http.HttpProtocol;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.http.server.HttpServer;
@@ -174,6 +183,47 @@ class ReactorNettyTest {
         server.disposeNow(PATIENCE);
         RuntimeException failure = assertThrows(RuntimeException.class, () -> client.get().uri("/").response().block(PATIENCE));
         assertInstanceOf(ConnectException.class, failure.getCause());
+    }
+
+    /**
+     * A server that answers without waiting for the request's body: the client has the answer, and closes the connection, whose
+     * request it will not complete. So it is on any transport; here the answer is faster, and meets more requests that are not
+     * complete.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void anAnswerBeforeTheEndOfTheRequestEndsTheConnection(boolean overRpma) throws Exception {
+        LoopResources loops = overRpma ? rpma : LoopResources.create("tcp-test", 1, true);
+        CountDownLatch closed = new CountDownLatch(1);
+        AtomicInteger completeRequests = new AtomicInteger();
+        DisposableServer server = HttpServer.create().runOn(loops).host(HERE).port(0)
+            .doOnChannelInit((observer, channel, address) -> channel.pipeline().addBefore(NettyPipeline.HttpTrafficHandler,
+                "requests", new ChannelInboundHandlerAdapter() {
+                    @Override
+                    public void channelRead(ChannelHandlerContext ctx, Object msg) {
+                        completeRequests.addAndGet(msg instanceof LastHttpContent ? 1 : 0);
+                        ctx.fireChannelRead(msg);
+                    }
+
+                    @Override
+                    public void channelInactive(ChannelHandlerContext ctx) {
+                        closed.countDown();
+                        ctx.fireChannelInactive();
+                    }
+                }))
+            .handle((request, response) -> response.sendHeaders()).bindNow(PATIENCE);
+        // The beginning of a body, whose rest never comes.
+        Flux<ByteBuf> body = Flux.concat(Mono.fromSupplier(() -> Unpooled.copyInt(1)), Flux.never());
+        int status = HttpClient.create(connections).runOn(loops).baseUrl("http://" + HERE + ":" + server.port()).post()
+            .send((request, outbound) -> outbound.send(body, buffer -> true))
+            .responseSingle((response, content) -> content.thenReturn(response.status().code())).block(PATIENCE);
+        assertEquals(200, status);
+        assertTrue(closed.await(PATIENCE.toSeconds(), TimeUnit.SECONDS));
+        assertEquals(0, completeRequests.get());
+        server.disposeNow(PATIENCE);
+        if (!overRpma) {
+            loops.disposeLater(Duration.ZERO, Duration.ofSeconds(5)).block(PATIENCE);
+        }
     }
 
     @Test

@@ -1,0 +1,216 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.posix.Posix;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.util.HexFormat;
+import java.util.concurrent.locks.LockSupport;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * Names of sockets in a {@link SharedFolder}. The folder says who is trusted: whoever may open a socket there. A listener's name
+ * is made of its network namespace, its address and its port, because an address means something within a network namespace only.
+ * Listeners of other network namespaces are found by TCP: they say their names there.
+ *
+ * <p>A socket is bound under a name of its own, made to listen, and then given its name in one step, in place of what another
+ * process may have left there. The name that it was bound under has the process's token in it; whoever connects is told it by
+ * the kernel ({@code getpeername(2)}), and so knows two listeners of a process from those of two processes, also where the kernel
+ * has no number for the process, because it is in another PID namespace.
+ */
+final class FolderNames implements SocketNames {
+    /** How a listener that uses a folder introduces itself by TCP. */
+    static final String INTRODUCTION = "folder/";
+    private static final Pattern LISTENER = Pattern.compile("rpma[0-9]+-[0-9]{1,10}-[0-9a-f]{8,32}(%[0-9]{1,10})?-[0-9]{1,5}");
+    private static final Pattern TOKEN = Pattern.compile(".*\\.([0-9a-f]{16})");
+    /** How long another process may take to remove what is left over of a name. */
+    private static final long REMOVAL_NANOS = 100_000_000;
+    private static final long PAUSE_NANOS = 1_000_000;
+
+    private final SharedFolder folder;
+    private final User user;
+    private final String listenerPrefix;
+    private final String clientPrefix;
+    private final String token = HexFormat.of().toHexDigits(new SecureRandom().nextLong());
+    private final AbstractNames.Probe probe = new AbstractNames.Probe();
+
+    FolderNames(SharedFolder folder, User user) {
+        this.folder = folder;
+        this.user = user;
+        listenerPrefix = "rpma" + ControlMessage.VERSION + '-' + networkNamespace() + '-';
+        // Of all users: a port is a client's alone among all that a listener of the folder sees.
+        clientPrefix = AbstractNames.PREFIX + "folder/client/";
+    }
+
+    /** Returns the number of the network namespace, which no other one has at the same time, wherever it is looked at. */
+    private static String networkNamespace() {
+        try {
+            String link = Files.readSymbolicLink(Path.of("/proc/self/ns/net")).toString();
+            return link.replaceAll("[^0-9]", "");
+        } catch (IOException e) {
+            // A kernel without network namespaces has one.
+            return "0";
+        }
+    }
+
+    @Override
+    public String listener(InetSocketAddress address) {
+        return listenerPrefix + AbstractNames.digits(address.getAddress()) + '-' + address.getPort();
+    }
+
+    @Override
+    public String client(InetAddress address, int port) {
+        return clientPrefix + AbstractNames.digits(address) + '/' + port;
+    }
+
+    @Override
+    public boolean exists(String name) throws RpmaException {
+        return isBound(name) != -Posix.ECONNREFUSED;
+    }
+
+    /** Returns an errno that is not {@code -ECONNREFUSED} if a socket of a name is there. */
+    private int isBound(String name) throws RpmaException {
+        // A socket of the wrong kind: the kernel says so, if there is one, and nobody notices.
+        int result = SocketAddresses.connect(probe.fd(), folder.path(name));
+        return result == -Posix.ENOENT ? -Posix.ECONNREFUSED : result;
+    }
+
+    @Override
+    public int connect(int fd, String name) {
+        int result;
+        do {
+            result = SocketAddresses.connect(fd, folder.path(name));
+        } while (result == -Posix.EINTR);
+        return result == -Posix.ENOENT ? -Posix.ECONNREFUSED : result;
+    }
+
+    @Override
+    public ListeningSocket listen(InetSocketAddress address, int backlog) throws RpmaException {
+        String name = listener(address);
+        int lock = lock(name, address);
+        String first = name + '.' + token;
+        int fd = -1;
+        boolean done = false;
+        try {
+            fd = AbstractNames.newSocket(Sockets.SOCK_SEQPACKET);
+            folder.remove(first);
+            check(SocketAddresses.bind(fd, folder.path(first)), name, address);
+            folder.openToOthers(first);
+            check(Sockets.listen(fd, backlog), name, address);
+            check(folder.rename(first, name), name, address);
+            folder.sweep();
+            done = true;
+        } finally {
+            if (!done) {
+                folder.remove(first);
+                if (fd >= 0) {
+                    Posix.close(fd);
+                }
+                folder.unlock(name, lock);
+            }
+        }
+        return new ListeningSocket(fd, name, () -> {
+            folder.remove(name);
+            folder.unlock(name, lock);
+        });
+    }
+
+    private int lock(String name, InetSocketAddress address) throws RpmaException {
+        int lock = folder.lock(name);
+        long deadline = System.nanoTime() + REMOVAL_NANOS;
+        while (lock == -Posix.EAGAIN && !exists(name) && System.nanoTime() - deadline < 0) {
+            // Another process removes what is left over of this name, or is about to listen. The kernel tells nobody when.
+            LockSupport.parkNanos(PAUSE_NANOS);
+            lock = folder.lock(name);
+        }
+        if (lock == -Posix.EAGAIN) {
+            throw SoftLog.failure(RpmaError.PROVIDER, Posix.EADDRINUSE, "cannot listen at " + address + ": another process has"
+                + " locked " + folder.shown(name) + ".lock ('fuser' shows which); end that process, or listen at another port",
+                null);
+        }
+        return check(lock, name, address);
+    }
+
+    private int check(int result, String name, InetSocketAddress address) throws RpmaException {
+        if (result >= 0) {
+            return result;
+        }
+        String why = "cannot listen at " + address + ": " + folder.shown(name) + " cannot be created: "
+            + Posix.strerror(-result);
+        switch (-result) {
+            case FileCalls.EROFS:
+                throw SoftLog.failure(RpmaError.PROVIDER, FileCalls.EROFS, why + "; mount the folder for writing where a process"
+                    + " listens: one that only connects needs it for reading alone", null);
+            case Posix.EACCES, Posix.EPERM:
+                throw SoftLog.failure(RpmaError.PROVIDER, -result, why + "; user " + Integer.toUnsignedString(user.id())
+                    + " must be allowed to write to the folder (" + folder.describe("") + "), and a file of that name that"
+                    + " another user's process has left behind must be removed (" + folder.describe(name) + ')', null);
+            default:
+                throw SoftLog.failure(RpmaError.PROVIDER, -result, why, null);
+        }
+    }
+
+    @Override
+    public String whyNot(Sockets.Credentials peer) {
+        return null;
+    }
+
+    @Override
+    public boolean mayHaveMade(Sockets.Credentials client, Sockets.Credentials link) {
+        return client != null && client.equals(link);
+    }
+
+    @Override
+    public String token(int fd) {
+        Matcher matcher = TOKEN.matcher(SocketAddresses.peerPath(fd));
+        return matcher.matches() ? matcher.group(1) : null;
+    }
+
+    @Override
+    public String introduction(String name) {
+        return INTRODUCTION + name;
+    }
+
+    @Override
+    public String introduced(InetSocketAddress remote, Hello hello, byte[] host) throws RpmaException {
+        if (!hello.name().startsWith(INTRODUCTION)) {
+            throw SoftLog.failure(RpmaError.PROVIDER, Posix.EACCES, "the listener at " + remote + " has not been told of a folder"
+                + " in which it meets its clients, and this process has: start the listener with -D"
+                + SharedFolder.DIRECTORY_PROPERTY + '=' + folder.shown() + " as well, or this process without", null);
+        }
+        String name = hello.name().substring(INTRODUCTION.length());
+        if (!LISTENER.matcher(name).matches() || !exists(name)) {
+            throw SoftLog.failure(RpmaError.PROVIDER, Sockets.EHOSTUNREACH, "the listener at " + remote + " has no socket in "
+                + folder.shown() + ": it is on another host, or uses another folder; both ends need the same one, mounted in both"
+                + " containers (-D" + SharedFolder.DIRECTORY_PROPERTY + ')', null);
+        }
+        return name;
+    }
+
+    @Override
+    public RpmaException failure(InetSocketAddress remote, String name, int errno) {
+        String permission = errno == Posix.EACCES ? " (" + folder.describe(name) + "); user "
+            + Integer.toUnsignedString(user.id()) + " must be allowed to write to the folder (" + folder.describe("")
+            + "), whose mode should be 2770, so that its group is that of the files in it" : "";
+        return SoftLog.failure(RpmaError.PROVIDER, errno, "connecting to " + remote + " failed: " + folder.shown(name) + ": "
+            + Posix.strerror(errno) + permission, null);
+    }
+}

@@ -1,0 +1,310 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.RpmaUnavailableException;
+import io.rpma.posix.Posix;
+import java.io.IOException;
+import java.nio.file.DirectoryIteratorException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A folder in which listeners have their Unix sockets, for processes of several users or containers
+ * ({@code -Dio.rpma.soft.directory}). Opened once, and reached by that descriptor from then on ({@code /proc/self/fd}), so that
+ * its path may be of any length and may be mounted over.
+ *
+ * <p>Beside each socket is a lock file, which the listener's process keeps locked ({@code flock(2)}) as long as it listens: the
+ * kernel gives the lock up when the process ends, however it ends. Nobody ever waits for a lock. Who has the lock may remove or
+ * replace the socket; whoever starts to listen also removes what processes that have ended have left behind.
+ *
+ * <p>Whoever may write to the folder may open the files in it: their mode follows from that of the folder.
+ */
+final class SharedFolder {
+    /** The system property that names the folder. */
+    static final String DIRECTORY_PROPERTY = "io.rpma.soft.directory";
+
+    static final int WORLD_WRITABLE = 0002;
+    private static final int GROUP_WRITABLE = 0020;
+    private static final int STICKY = 01000;
+    private static final int SET_GROUP = 02000;
+    private static final int OWNER = 0600;
+    private static final int GROUP = 0060;
+    private static final int OTHERS = 0006;
+    private static final int OVERFLOW_GROUP = 65_534;
+    private static final String LOCK = ".lock";
+    /** The name of a listener, and what may follow it. */
+    private static final Pattern NAME =
+        Pattern.compile("(rpma[0-9]+-[0-9]+-[0-9a-f]+(?:%[0-9]+)?-[0-9]+)(?:\\.lock|\\.[0-9a-f]{16})?");
+    /** Files that are looked at in search of what is left over, so that a full folder does not keep the caller. */
+    private static final int MOST_FILES = 4_096;
+    /** How often a lock file is opened anew because its holder has just removed it. */
+    private static final int MOST_TRIES = 100;
+
+    private static final SharedFolder CONFIGURED;
+    private static final RpmaUnavailableException FAILURE;
+
+    static {
+        SharedFolder folder = null;
+        RpmaUnavailableException failure = null;
+        String path = System.getProperty(DIRECTORY_PROPERTY);
+        if (path != null) {
+            try {
+                folder = open(path);
+            } catch (RpmaException e) {
+                failure = new RpmaUnavailableException(e.getMessage(), e);
+            }
+        }
+        CONFIGURED = folder;
+        FAILURE = failure;
+    }
+
+    private final String shown;
+    private final String place;
+
+    private SharedFolder(String shown, int fd) {
+        this.shown = shown;
+        place = "/proc/self/fd/" + fd;
+    }
+
+    /**
+     * Returns the folder that this process has been told to use, {@code null} if none.
+     *
+     * @throws RpmaUnavailableException if it cannot be used; the message says why
+     */
+    static SharedFolder configured() {
+        if (FAILURE != null) {
+            throw new RpmaUnavailableException(FAILURE.getMessage(), FAILURE);
+        }
+        return CONFIGURED;
+    }
+
+    /** Returns whether processes of other users may be peers. */
+    static boolean isConfigured() {
+        return CONFIGURED != null;
+    }
+
+    /** Opens a folder; it stays open for the life of the process. */
+    static SharedFolder open(String path) throws RpmaException {
+        // The dot: what is no folder is refused.
+        int fd = path.isBlank() || path.indexOf('\0') >= 0 ? -Posix.ENOENT : FileCalls.openPlace(path + "/.");
+        if (fd < 0) {
+            String remedy = switch (-fd) {
+                case Posix.ENOENT -> "; create it with the mode 2770, and its group that of the users who may share memory";
+                case Posix.EACCES -> "; this process needs the permission to search it (x)";
+                default -> "; it must be a folder";
+            };
+            throw SoftLog.failure(RpmaError.PROVIDER, -fd, "-D" + DIRECTORY_PROPERTY + '=' + path + " cannot be used: "
+                + Posix.strerror(-fd) + remedy, null);
+        }
+        SharedFolder folder = new SharedFolder(path, fd);
+        boolean done = false;
+        try {
+            int mode = folder.number("", "mode");
+            if ((mode & WORLD_WRITABLE) != 0 && (mode & STICKY) == 0) {
+                String octal = Integer.toOctalString(mode & 07777);
+                throw SoftLog.failure(RpmaError.PROVIDER, Posix.EACCES, "-D" + DIRECTORY_PROPERTY + '=' + path
+                    + " cannot be used: its mode is " + octal + ", so that every user may replace the files of every other one;"
+                    + " give it the mode 2770 and a group, or at least the sticky bit (chmod +t)", null);
+            }
+            done = true;
+            return folder;
+        } finally {
+            if (!done) {
+                Posix.close(fd);
+            }
+        }
+    }
+
+    /** Returns the path of a file by which the kernel finds it. */
+    String path(String name) {
+        return place + '/' + name;
+    }
+
+    /** Returns the path of the folder as a user knows it. */
+    String shown() {
+        return shown;
+    }
+
+    /** Returns the path of a file as a user knows it. */
+    String shown(String name) {
+        return shown + '/' + name;
+    }
+
+    private int number(String name, String what) throws RpmaException {
+        try {
+            return ((Number) attributes(name, what).get(what)).intValue();
+        } catch (IOException e) {
+            throw SoftLog.failure(RpmaError.PROVIDER, Posix.EACCES, "the mode of " + shown(name) + " cannot be read: "
+                + e.getMessage() + "; /proc must be mounted", e);
+        }
+    }
+
+    private Map<String, Object> attributes(String name, String what) throws IOException {
+        return name.isEmpty() ? Files.readAttributes(Path.of(place), "unix:" + what)
+            : Files.readAttributes(Path.of(path(name)), "unix:" + what, LinkOption.NOFOLLOW_LINKS);
+    }
+
+    /** Lets those open a file who may write to the folder: a file of this process's that nobody else has been able to open. */
+    void openToOthers(String name) throws RpmaException {
+        int mode = number("", "mode");
+        int allowed = OWNER;
+        if ((mode & GROUP_WRITABLE) != 0) {
+            int group = number("", "gid");
+            if (number(name, "gid") != group) {
+                // Refused where this process is not a member of the group: the file is not for the group then.
+                FileCalls.changeGroup(path(name), group);
+            }
+            // A group without a number in the user namespace may be any, unless the kernel has given the file the folder's.
+            boolean same = (mode & SET_GROUP) != 0 || group != OVERFLOW_GROUP && number(name, "gid") == group;
+            allowed |= same ? GROUP : 0;
+        }
+        allowed |= (mode & WORLD_WRITABLE) != 0 ? GROUP | OTHERS : 0;
+        int result = FileCalls.changeMode(path(name), allowed);
+        if (result < 0) {
+            throw SoftLog.failure(RpmaError.PROVIDER, -result, "the mode of " + shown(name) + " cannot be changed to "
+                + Integer.toOctalString(allowed) + ": " + Posix.strerror(-result), null);
+        }
+    }
+
+    int remove(String name) {
+        return FileCalls.remove(path(name));
+    }
+
+    int rename(String from, String to) {
+        return FileCalls.rename(path(from), path(to));
+    }
+
+    /** Returns in words who owns a file, and its mode. */
+    String describe(String name) {
+        try {
+            Map<String, Object> attributes = attributes(name, "uid,gid,mode");
+            return "user " + Integer.toUnsignedString((int) attributes.get("uid")) + ", group "
+                + Integer.toUnsignedString((int) attributes.get("gid")) + ", mode "
+                + Integer.toOctalString((int) attributes.get("mode") & 07777);
+        } catch (IOException e) {
+            return "not there";
+        }
+    }
+
+    // ---- locks
+
+    /**
+     * Takes the lock of a name, without waiting.
+     *
+     * @return the open lock file, {@code -EAGAIN} if another process or another listener has it, or {@code -errno}
+     */
+    int lock(String name) throws RpmaException {
+        String file = name + LOCK;
+        for (int i = 0; i < MOST_TRIES; i++) {
+            // Two calls: in a sticky folder the kernel may refuse to open another user's file by one that could create it.
+            int fd = FileCalls.openFile(path(file));
+            boolean created = fd == -Posix.ENOENT;
+            if (created) {
+                fd = FileCalls.createFile(path(file));
+                if (fd == -FileCalls.EEXIST) {
+                    continue;
+                }
+            }
+            if (fd < 0) {
+                return fd;
+            }
+            boolean done = false;
+            try {
+                int result = FileCalls.lock(fd);
+                if (result < 0) {
+                    return result;
+                }
+                // Its last holder may have removed it between the two calls.
+                if (isFile(fd, file)) {
+                    if (created) {
+                        openToOthers(file);
+                    }
+                    done = true;
+                    return fd;
+                }
+            } finally {
+                if (!done) {
+                    Posix.close(fd);
+                }
+            }
+        }
+        return -Posix.EAGAIN;
+    }
+
+    private boolean isFile(int fd, String name) {
+        try {
+            return Files.readAttributes(Path.of("/proc/self/fd/" + fd), "unix:ino,dev").equals(attributes(name, "ino,dev"));
+        } catch (IOException e) {
+            return false;
+        }
+    }
+
+    /** Gives a lock up. */
+    void unlock(String name, int lock) {
+        remove(name + LOCK);
+        Posix.close(lock);
+    }
+
+    /** Removes what processes that have ended have left behind, as far as this process may. */
+    void sweep() throws RpmaException {
+        Set<String> names = new HashSet<>();
+        int files = 0;
+        try (DirectoryStream<Path> all = Files.newDirectoryStream(Path.of(place, "."))) {
+            for (Path path : all) {
+                Matcher matcher = NAME.matcher(path.getFileName().toString());
+                if (matcher.matches()) {
+                    names.add(matcher.group(1));
+                }
+                if (++files == MOST_FILES) {
+                    break;
+                }
+            }
+        } catch (IOException | DirectoryIteratorException e) {
+            // Who may write to the folder, but not read it, leaves that to others.
+            return;
+        }
+        for (String name : names) {
+            int lock = lock(name);
+            if (lock >= 0) {
+                removeAll(name);
+                unlock(name, lock);
+            }
+        }
+    }
+
+    /** Removes a listener's socket, and those that were to become it. Only for the holder of the lock. */
+    private void removeAll(String name) {
+        remove(name);
+        try (DirectoryStream<Path> all = Files.newDirectoryStream(Path.of(place, "."), name + ".*")) {
+            for (Path path : all) {
+                String file = path.getFileName().toString();
+                if (!file.endsWith(LOCK)) {
+                    remove(file);
+                }
+            }
+        } catch (IOException | DirectoryIteratorException e) {
+            // They are no more in the way than they have been.
+            return;
+        }
+    }
+}

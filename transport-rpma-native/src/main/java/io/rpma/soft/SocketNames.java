@@ -1,0 +1,95 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.RpmaException;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Where the Unix sockets of listeners are found, under which names, and with whom memory is shared that is met there. */
+interface SocketNames {
+    /** {@code 0.0.0.0}. */
+    InetAddress ANY_4 = Sockets.toAddress(new byte[4]);
+    /** {@code ::}. */
+    InetAddress ANY_6 = Sockets.toAddress(new byte[16]);
+
+    /** Returns those of this process: in a folder if it has been told to use one, in the abstract namespace otherwise. */
+    static SocketNames of(User user) {
+        return SharedFolder.isConfigured() ? new FolderNames(SharedFolder.configured(), user) : new AbstractNames(user);
+    }
+
+    /** Returns the name of a listener in this network namespace. */
+    String listener(InetSocketAddress address);
+
+    /** Returns the name in the abstract namespace that reserves the port of a client of this network namespace. */
+    String client(InetAddress address, int port);
+
+    /** Returns whether a listener of a name is there, without a trace at the listener. */
+    boolean exists(String name) throws RpmaException;
+
+    /**
+     * Connects a socket to a listener, without waiting.
+     *
+     * @return 0 or {@code -errno}; {@code -ECONNREFUSED} if nobody listens there
+     */
+    int connect(int fd, String name);
+
+    /**
+     * Takes the name of a listener.
+     *
+     * @throws RpmaException if it cannot be had; the message says why
+     */
+    ListeningSocket listen(InetSocketAddress address, int backlog) throws RpmaException;
+
+    /**
+     * Returns why memory cannot be shared with the process at the other end of a socket, as the end of a sentence that begins
+     * with "it"; {@code null} if it can.
+     */
+    String whyNot(Sockets.Credentials peer);
+
+    /** Returns whether a client may have made a link. */
+    boolean mayHaveMade(Sockets.Credentials client, Sockets.Credentials link);
+
+    /** Returns what tells the process that listens from others where the kernel has no number for it; {@code null} if unknown. */
+    String token(int fd);
+
+    /** Returns what a listener says of itself to clients that come by TCP. */
+    String introduction(String name);
+
+    /**
+     * Returns the name of the listener that has introduced itself by TCP.
+     *
+     * @param host what the processes of this host and network namespace have in common
+     * @throws RpmaException if memory cannot be shared with it; the message says why
+     */
+    String introduced(InetSocketAddress remote, Hello hello, byte[] host) throws RpmaException;
+
+    /** Returns the failure of a connect by an error other than that nobody listens or that the backlog is full. */
+    RpmaException failure(InetSocketAddress remote, String name, int errno);
+
+    /** Returns the names under which a listener may take connections to an address. */
+    default List<String> listeners(InetSocketAddress remote, boolean local) {
+        List<String> names = new ArrayList<>(3);
+        names.add(listener(remote));
+        if (local) {
+            if (remote.getAddress() instanceof Inet4Address) {
+                names.add(listener(new InetSocketAddress(ANY_4, remote.getPort())));
+            }
+            names.add(listener(new InetSocketAddress(ANY_6, remote.getPort())));
+        }
+        return names;
+    }
+}
