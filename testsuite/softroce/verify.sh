@@ -33,7 +33,7 @@ Stages (default: all of them, in this order):
   native     the other tests of transport-rpma-native
   transport  the tests of transport-rpma
   paths      shared memory and the device at the same time, behind one listener
-  siw        message channels on an iWARP device, siw0 of the guest
+  siw        streams, message channels and one-sided operations on an iWARP device, siw0 of the guest
   c-peers    message channels against a C program over librpma, each in either role (needs gcc and librpma-dev)
   examples   the tests of codec-examples: every example in a process of its own, Netty's codecs, gRPC, real programs by tcp-proxy
   cli        the tests of ./rpma
@@ -115,13 +115,14 @@ junit() {
         --fail-if-no-tests --details=verbose --details-theme=ascii --disable-banner --disable-ansi-colors "$@"
 }
 
-# What an iWARP device can do of the transport: messages without immediate data. Its limits are in README.md.
+# What an iWARP device can do of the transport: all but immediate data. Its limits are in README.md.
 siw() {
     local run_options=(--siw)
     in_java transport-rpma org.junit.platform.console.ConsoleLauncher execute --fail-if-no-tests --details=verbose \
         --details-theme=ascii --disable-banner --disable-ansi-colors -c io.rpma.netty.IwarpTest \
-        -c io.rpma.netty.MessageChannelTest \
-        --exclude-tag=immediate-data --exclude-tag=acknowledged-receives
+        -c io.rpma.netty.MessageChannelTest -c io.rpma.netty.StreamTest -c io.rpma.netty.BulkTest \
+        -c io.rpma.netty.HalfClosedTest -c io.rpma.netty.PrefixTest -c io.rpma.netty.OneSidedTest \
+        --exclude-tag=immediate-data --exclude-tag=acknowledged-receives --exclude-tag=refusals-by-the-peer
 }
 
 # refused WORDS OPTION...: in a guest with these options of run.sh the example ends at once with an error that has the words.

@@ -47,6 +47,14 @@ public interface Device {
     boolean isIwarp();
 
     /**
+     * Returns whether sends and writes can carry immediate data ({@code rpma_send_with_imm}, {@code rpma_write_with_imm}): on
+     * every device that does not speak iWARP, which has no room for it.
+     */
+    default boolean hasImmediateData() {
+        return !isIwarp();
+    }
+
+    /**
      * Opens a protection domain on the device ({@code rpma_peer_new}).
      *
      * @return a new peer, to be closed by the caller after everything that was made from it

@@ -373,6 +373,7 @@ final class SoftConnection implements Connection {
     public void sendWithImmediate(LocalMemoryRegion source, long offset, long length, CompletionFlag flag, int immediate,
             long context) throws RpmaException {
         checkMessage("sendWithImmediate", source, offset, length, flag);
+        checkImmediateData("sendWithImmediate");
         queuePair.post(QueuePair.SEND_IMMEDIATE, SoftLocalMemoryRegion.of(source), offset, null, 0, length, flag, immediate, 0,
             context);
     }
@@ -397,6 +398,7 @@ final class SoftConnection implements Connection {
     public void writeWithImmediate(RemoteMemoryRegion target, long targetOffset, LocalMemoryRegion source, long sourceOffset,
             long length, CompletionFlag flag, int immediate, long context) throws RpmaException {
         checkAccess("writeWithImmediate", source, sourceOffset, target, targetOffset, length, flag);
+        checkImmediateData("writeWithImmediate");
         queuePair.post(QueuePair.WRITE_IMMEDIATE, SoftLocalMemoryRegion.of(source), sourceOffset,
             SoftRemoteMemoryRegion.of(target), targetOffset, length, flag, immediate, 0, context);
     }
@@ -453,6 +455,13 @@ final class SoftConnection implements Connection {
                 + " not be negative, and both regions be given, or neither with nothing to transfer");
         }
         checkLength(what, length);
+    }
+
+    private static void checkImmediateData(String what) throws RpmaException {
+        if (!SoftDevice.IMMEDIATE_DATA) {
+            throw SoftLog.failure(RpmaError.PROVIDER, 22, what + ": the device has no immediate data"
+                + " (io.rpma.soft.withoutImmediateData)", null);
+        }
     }
 
     private static void checkLength(String what, long length) throws RpmaException {

@@ -35,6 +35,9 @@ final class SoftDevice implements Device {
     /** Bytes of one message, read or write. */
     static final long MAX_MESSAGE = 1L << 30;
 
+    /** Whether it has immediate data; a test may have it do without, as an iWARP device does. */
+    static final boolean IMMEDIATE_DATA = !Boolean.getBoolean("io.rpma.soft.withoutImmediateData");
+
     private static final DeviceLimits LIMITS = new DeviceLimits(MAX_QUEUE_PAIRS, MAX_WORK_REQUESTS, MAX_QUEUE_PAIRS,
         MAX_COMPLETIONS, MAX_WORK_REQUESTS, RegionTable.CAPACITY, SharedMemory.MAX_SIZE, MAX_MESSAGE);
 
@@ -84,6 +87,11 @@ final class SoftDevice implements Device {
     @Override
     public boolean isIwarp() {
         return false;
+    }
+
+    @Override
+    public boolean hasImmediateData() {
+        return IMMEDIATE_DATA;
     }
 
     @Override

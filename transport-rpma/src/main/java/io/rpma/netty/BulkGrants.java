@@ -53,40 +53,41 @@ final class BulkGrants {
     /**
      * Takes note of a grant.
      *
-     * @param message a buffer that begins with the grant
+     * @param message the buffer with the grant
+     * @param start where it begins there
      * @param bytes the length of the grant
      * @throws ProtocolException if it is none that keeps the rules
      */
-    void add(ByteBuf message, int bytes) throws ProtocolException {
-        int index = message.getUnsignedByte(0);
+    void add(ByteBuf message, int start, int bytes) throws ProtocolException {
+        int index = message.getUnsignedByte(start);
         if (index >= AREAS || usable[index]) {
             throw new ProtocolException("area " + index + " is granted, which is " + (index >= AREAS
                 ? "beyond the " + AREAS + " that there may be" : "granted already"));
         }
-        if (!isKnown(index, message, bytes - 1)) {
-            open(index, message, bytes - 1);
+        if (!isKnown(index, message, start + 1, bytes - 1)) {
+            open(index, message, start + 1, bytes - 1);
         }
         usable[index] = true;
         order[(head + count++) % AREAS] = index;
     }
 
-    private boolean isKnown(int index, ByteBuf message, int bytes) {
+    private boolean isKnown(int index, ByteBuf message, int start, int bytes) {
         byte[] known = descriptors[index];
         if (known == null || known.length != bytes) {
             return false;
         }
         for (int i = 0; i < bytes; i++) {
-            if (known[i] != message.getByte(1 + i)) {
+            if (known[i] != message.getByte(start + i)) {
                 return false;
             }
         }
         return true;
     }
 
-    private void open(int index, ByteBuf message, int bytes) throws ProtocolException {
+    private void open(int index, ByteBuf message, int start, int bytes) throws ProtocolException {
         close(index);
         byte[] descriptor = new byte[bytes];
-        message.getBytes(1, descriptor);
+        message.getBytes(start, descriptor);
         RemoteMemoryRegion region;
         try {
             region = provider.openRemoteRegion(ByteBuffer.wrap(descriptor));

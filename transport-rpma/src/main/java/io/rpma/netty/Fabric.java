@@ -98,25 +98,21 @@ final class Fabric {
         return device.isIwarp();
     }
 
-    /** Refuses streams on a device that cannot carry them. */
-    void requireImmediateData() throws RpmaException {
-        if (device.isIwarp()) {
-            throw new RpmaException(RpmaError.NOT_SUPPORTED, "the RDMA device " + device.name() + " speaks iWARP, which has no"
-                + " immediate data, and streams need it: use RpmaMessageChannel, or a device for InfiniBand or RoCE");
-        }
+    /** Whether the device has immediate data. */
+    boolean hasImmediateData() {
+        return device.hasImmediateData();
     }
 
     /**
-     * Returns why a work request with immediate data was refused.
+     * Refuses a work request with immediate data on a device that has none.
      *
-     * @param e what the device said
+     * @param remedy what to do instead
      */
-    RpmaException immediateDataRefused(RpmaException e) {
-        if (!device.isIwarp() || e.error() != RpmaError.PROVIDER) {
-            return e;
+    void requireImmediateData(String remedy) throws RpmaException {
+        if (!device.hasImmediateData()) {
+            throw new RpmaException(RpmaError.NOT_SUPPORTED, "the RDMA device " + device.name()
+                + " has no immediate data, as no iWARP device has: " + remedy);
         }
-        return new RpmaException(RpmaError.NOT_SUPPORTED, e.errno(), "the RDMA device " + device.name() + " speaks iWARP, and"
-            + " refuses immediate data: send the message without it", e);
     }
 
     @Override

@@ -27,12 +27,13 @@ import java.nio.charset.StandardCharsets;
  * @param messageBytes the longest message that the end can receive
  * @param credits how many messages of data it can receive before it returns credits
  * @param bulkBytes the largest area in bytes that it grants for large data, 0 for none
+ * @param prefixed whether the end has no immediate data, so that the 32 bits of each message travel in front of its payload
  * @param data what the application says, or of a refusal the reason; possibly nothing
  */
-record Handshake(int minor, int status, int messageBytes, int credits, int bulkBytes, ByteBuffer data) {
+record Handshake(int minor, int status, int messageBytes, int credits, int bulkBytes, boolean prefixed, ByteBuffer data) {
     static final int MAGIC = 0x4e52504d;
     static final int MAJOR = 1;
-    static final int MINOR = 2;
+    static final int MINOR = 3;
     static final int BYTES = 16;
 
     static final int ACCEPTED = 0;
@@ -42,6 +43,10 @@ record Handshake(int minor, int status, int messageBytes, int credits, int bulkB
 
     /** The minor version that brought the application's data. */
     private static final int MINOR_OF_DATA = 2;
+    /** The minor version that brought messages without immediate data. */
+    private static final int MINOR_OF_PREFIX = 3;
+    /** Of the flags. */
+    private static final int PREFIXED = 1;
     /** How many bytes of its own an application can say in a request, behind their number. */
     static final int MAX_REQUEST_DATA = ConnectionRequest.MAX_CONNECT_PRIVATE_DATA - BYTES - 1;
     /** How many in an answer. */
@@ -55,16 +60,17 @@ record Handshake(int minor, int status, int messageBytes, int credits, int bulkB
 
     /** A handshake in which the application says nothing. */
     Handshake(int minor, int status, int messageBytes, int credits, int bulkBytes) {
-        this(minor, status, messageBytes, credits, bulkBytes, ByteBuffer.allocate(0));
+        this(minor, status, messageBytes, credits, bulkBytes, false, ByteBuffer.allocate(0));
     }
 
     /**
      * Returns an end's handshake.
      *
+     * @param prefixed whether it has no immediate data, or its client has none
      * @param data what its application says, at most {@link #MAX_REQUEST_DATA} or {@link #MAX_ANSWER_DATA} bytes
      */
-    static Handshake of(StreamSizes sizes, ByteBuffer data) {
-        return new Handshake(MINOR, ACCEPTED, sizes.messageBytes(), sizes.credits(), sizes.bulkBytes(), data);
+    static Handshake of(StreamSizes sizes, boolean prefixed, ByteBuffer data) {
+        return new Handshake(MINOR, ACCEPTED, sizes.messageBytes(), sizes.credits(), sizes.bulkBytes(), prefixed, data);
     }
 
     static Handshake refusal(int status) {
@@ -72,13 +78,14 @@ record Handshake(int minor, int status, int messageBytes, int credits, int bulkB
     }
 
     static Handshake refusal(int status, ByteBuffer reason) {
-        return new Handshake(MINOR, status, 0, 0, 0, reason);
+        return new Handshake(MINOR, status, 0, 0, 0, false, reason);
     }
 
     ByteBuffer encode() {
         int bytes = data.remaining();
         ByteBuffer out = ByteBuffer.allocate(bytes == 0 ? BYTES : BYTES + 1 + bytes);
-        out.putInt(MAGIC).put((byte) MAJOR).put((byte) minor).put((byte) status).put((byte) 0);
+        out.putInt(MAGIC).put((byte) MAJOR).put((byte) minor).put((byte) status)
+            .put((byte) (prefixed ? PREFIXED : 0));
         out.putInt(messageBytes).putShort((short) credits).putShort((short) (bulkBytes >>> BULK_UNIT_SHIFT));
         if (bytes != 0) {
             out.put((byte) bytes).put(data.duplicate());
@@ -107,7 +114,7 @@ record Handshake(int minor, int status, int messageBytes, int credits, int bulkB
                 + " of the stream protocol, this end " + MAJOR + "." + MINOR + ": use the same major version on both ends");
         }
         int status = in.get() & 0xff;
-        in.get();
+        int flags = in.get();
         int messageBytes = in.getInt();
         int credits = in.getShort() & 0xffff;
         int bulkUnits = in.getShort() & 0xffff;
@@ -127,7 +134,32 @@ record Handshake(int minor, int status, int messageBytes, int credits, int bulkB
             throw new MismatchException(REFUSED_MALFORMED, "the peer grants areas of " + bulkUnits
                 + " times 64 KiB; allowed are 0 to " + (MAX_BULK_BYTES >>> BULK_UNIT_SHIFT));
         }
-        return new Handshake(minor, ACCEPTED, messageBytes, credits, bulkUnits << BULK_UNIT_SHIFT, said);
+        return new Handshake(minor, ACCEPTED, messageBytes, credits, bulkUnits << BULK_UNIT_SHIFT,
+            minor >= MINOR_OF_PREFIX && (flags & PREFIXED) != 0, said);
+    }
+
+    /**
+     * Checks that the peer can do without immediate data, if this end has none.
+     *
+     * @param fabric of this end
+     * @throws MismatchException if it cannot
+     */
+    void requireFor(Fabric fabric) throws MismatchException {
+        if (!fabric.hasImmediateData() && minor < MINOR_OF_PREFIX) {
+            throw new MismatchException(REFUSED_VERSION, "the peer speaks version " + MAJOR + "." + minor + " of the stream"
+                + " protocol, which needs immediate data, and the RDMA device " + fabric + " has none: update the peer, so that"
+                + " both ends speak version " + MAJOR + "." + MINOR_OF_PREFIX + " or a later one");
+        }
+    }
+
+    /**
+     * Returns whether the 32 bits of each message travel in front of its payload: if one of the two ends has no immediate data.
+     * Both ends decide the same.
+     *
+     * @param fabric of the end that did not say this
+     */
+    boolean isPrefixedWith(Fabric fabric) {
+        return prefixed || !fabric.hasImmediateData();
     }
 
     /** Copies what the peer's application says. Of an end that says nothing there are zeros, or nothing. */

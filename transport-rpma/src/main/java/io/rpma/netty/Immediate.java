@@ -14,8 +14,9 @@
 package io.rpma.netty;
 
 /**
- * The 32 bits of immediate data that come with every message of the stream protocol: four bits say what the message is, twelve
- * return credits, sixteen are an argument. See {@code docs/protocol.md}.
+ * The 32 bits that come with every message of the stream protocol, as immediate data or in front of the payload
+ * ({@link StreamWire}): four bits say what the message is, twelve return credits, sixteen are an argument. See
+ * {@code docs/protocol.md}.
  */
 final class Immediate {
     /** The message is a piece of the stream. It takes one credit. */
@@ -30,6 +31,8 @@ final class Immediate {
     static final int BULK = 5;
     /** The message is empty: as many of the oldest areas as the argument says are not needed. It takes one credit. */
     static final int RETURN = 6;
+    /** The message is empty: the end of the receiver's stream has arrived. Only where {@link StreamWire#confirmsEnd}. */
+    static final int SEEN = 7;
 
     /** The most credits that one message can return. */
     static final int MAX_CREDITS = 0xfff;
@@ -47,7 +50,7 @@ final class Immediate {
 
     /** Whether a message of this kind takes a credit. */
     static boolean takesCredit(int kind) {
-        return kind != CREDIT && kind != FIN;
+        return kind != CREDIT && kind != FIN && kind != SEEN;
     }
 
     static int kind(int immediate) {

@@ -122,7 +122,10 @@ final class LingeringClose implements RpmaIoHandle, QueuePair.Listener {
 
     @Override
     public void writable() {
-        // Nothing is left to be written.
+        // Nothing is left to be written; but the peer may have confirmed the end.
+        if (isDone()) {
+            end();
+        }
     }
 
     @Override

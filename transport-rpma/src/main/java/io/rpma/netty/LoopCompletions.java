@@ -370,6 +370,13 @@ final class LoopCompletions implements RpmaIoHandle {
     }
 
     @Override
+    public boolean finish() {
+        // What connections wait for that are being closed may be here.
+        poll(QueuePair.rest());
+        return true;
+    }
+
+    @Override
     public void destroy() {
         if (!ended) {
             ended = true;

@@ -409,6 +409,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
     }
 
     private void sendWithImmediate(RpmaMessage message, CompletionFlag flag, long context) throws RpmaException {
+        fabric.requireImmediateData("write the bytes without it, as a ByteBuf, and what it tells at their beginning");
         ByteBuf buf = message.content();
         int bytes = counted(buf.readableBytes());
         LocalMemoryRegion region = null;
@@ -418,11 +419,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
             region = slab.region(fabric);
             offset = buf.memoryAddress() + buf.readerIndex() - slab.address();
         }
-        try {
-            connection.sendWithImmediate(region, offset, bytes, flag, message.immediate(), context);
-        } catch (RpmaException e) {
-            throw fabric.immediateDataRefused(e);
-        }
+        connection.sendWithImmediate(region, offset, bytes, flag, message.immediate(), context);
     }
 
     private int counted(int bytes) throws RpmaException {

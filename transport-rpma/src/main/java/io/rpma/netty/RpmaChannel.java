@@ -31,6 +31,7 @@ import io.netty.channel.socket.ChannelInputShutdownReadComplete;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.util.UncheckedBooleanSupplier;
 import io.netty.util.internal.StringUtil;
+import io.rpma.NativeMemory;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -42,7 +43,8 @@ import java.util.List;
 /**
  * A {@link SocketChannel} over RPMA: an ordered, reliable stream of bytes with half-close, as over TCP. The peer must be a
  * channel of this transport. Connecting and accepting follow {@code rpma_conn_req_new(3)}, {@code rpma_conn_req_connect(3)} and
- * {@code rpma_conn_next_event(3)}; data is sent by {@code rpma_send_with_imm(3)}.
+ * {@code rpma_conn_next_event(3)}; data is sent by {@code rpma_send_with_imm(3)},
+ * or by {@code rpma_send(3)} where the device has no immediate data.
  *
  * <p>A write's promise succeeds when the data has been handed to the device; an orderly {@link #close()} still delivers it. What
  * is written after the peer has closed in order, while its last data is still unread, may succeed and reach nobody, as with TCP.
@@ -248,7 +250,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
                 return;
             }
             if (msg instanceof ByteBuf buf) {
-                Slab slab = buf == partlySent ? RpmaByteBufAllocator.slab(buf.memoryAddress()) : inPlace(buf);
+                Slab slab = inPlace(to, buf, buf == partlySent);
                 if (slab != null) {
                     writeInPlace(to, in, buf, slab);
                 } else {
@@ -302,10 +304,14 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
 
     /**
      * The slab of a buffer that can be sent from where it lies, or {@code null}. It must be worth a message of its own, and
-     * nobody else may hold its memory: whoever does may write to it as soon as the promise has succeeded.
+     * nobody else may hold its memory: whoever does may write to it as soon as the promise has succeeded. Nor may anything be
+     * needed in front of it, which is not the transport's to write to.
+     *
+     * @param begun whether the buffer has been sent in part
      */
-    private static Slab inPlace(ByteBuf buf) {
-        return buf.readableBytes() >= IN_PLACE_BYTES && SoleHolder.of(buf)
+    private static Slab inPlace(StreamQueuePair to, ByteBuf buf, boolean begun) {
+        int bytes = buf.readableBytes();
+        return (begun || bytes >= IN_PLACE_BYTES && SoleHolder.of(buf)) && !to.isPrefixNeeded(bytes)
             ? RpmaByteBufAllocator.slab(buf.memoryAddress()) : null;
     }
 
@@ -332,6 +338,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
         boolean more;
         try {
             gatherer.message = message;
+            gatherer.to = to;
             gatherer.more = false;
             in.forEachFlushedMessage(gatherer);
             more = gatherer.more;
@@ -340,6 +347,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
             throw e;
         } finally {
             gatherer.message = null;
+            gatherer.to = null;
         }
         int bytes = message.readableBytes();
         if (bytes == 0) {
@@ -389,27 +397,41 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
     }
 
     private static void send(StreamQueuePair to, RpmaByteBuf message, long together, boolean last) throws IOException {
-        to.send(message, message.slab(), message.block().offset, message.readableBytes(), together, last);
+        int bytes = message.readableBytes();
+        if (message.readerIndex() < to.prefix() && bytes <= to.messageLimit()) {
+            // Fewer than there was to be written into an area.
+            NativeMemory.copy(message.memoryAddress(), message.memoryAddress() + to.prefix(), bytes);
+            message.setIndex(to.prefix(), to.prefix() + bytes);
+        }
+        to.send(message, message.slab(), message.block().offset + message.readerIndex(), bytes, together, last);
     }
 
-    /** Registered memory for a message of so many bytes, as many as the peer takes; for fewer, if there is none in one piece. */
+    /**
+     * Registered memory for a message of so many bytes, as many as the peer takes; for fewer, if there is none in one piece. What
+     * has to be free in front of them is; it is nothing in front of what is written into an area.
+     */
     private static RpmaByteBuf message(StreamQueuePair to, long wanted) throws IOException {
+        int prefix = wanted > to.messageLimit() ? 0 : to.prefix();
         int bytes = (int) wanted;
-        RpmaByteBuf message = RpmaByteBufAllocator.DEFAULT.registered(bytes, bytes);
+        RpmaByteBuf message = RpmaByteBufAllocator.DEFAULT.registered(prefix + bytes, prefix + bytes);
         while (message == null && bytes > IN_PLACE_BYTES) {
-            bytes = Math.min(Integer.highestOneBit(bytes - 1), to.messageLimit());
-            message = RpmaByteBufAllocator.DEFAULT.registered(bytes, bytes);
+            int block = Integer.highestOneBit(prefix + bytes - 1);
+            prefix = to.prefix();
+            bytes = Math.min(block - prefix, to.messageLimit());
+            message = RpmaByteBufAllocator.DEFAULT.registered(prefix + bytes, prefix + bytes);
         }
         if (message == null) {
             throw new IOException("no registered memory is left for a message of " + bytes + " bytes: "
                 + RpmaByteBufAllocator.DEFAULT.registeredBytes()
                 + " bytes are registered; -Dio.rpma.netty.maxRegisteredBytes sets the limit");
         }
+        message.setIndex(prefix, prefix);
         return message;
     }
 
     /** Copies flushed buffers into a message until it is full. */
     private static final class Gatherer implements ChannelOutboundBuffer.MessageProcessor {
+        StreamQueuePair to;
         RpmaByteBuf message;
         boolean more;
 
@@ -421,7 +443,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
             }
             int bytes = buf.readableBytes();
             int room = message.writableBytes();
-            if (room == 0 && bytes > 0 || message.isReadable() && inPlace(buf) != null) {
+            if (room == 0 && bytes > 0 || message.isReadable() && inPlace(to, buf, false) != null) {
                 more = true;
                 return false;
             }

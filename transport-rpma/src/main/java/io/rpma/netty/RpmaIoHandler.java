@@ -36,7 +36,6 @@ import io.rpma.RpmaUnavailableException;
 import io.rpma.WorkCompletions;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
-import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 
@@ -375,12 +374,18 @@ public final class RpmaIoHandler implements IoHandler {
 
     /** Gives what lingers the last chance to be delivered: one time for all of it, however much that is. */
     private void finishAll(long deadline) {
-        List<Registration> left = new ArrayList<>(registrations);
-        left.removeIf(registration -> registration.handle.finish());
-        while (!left.isEmpty() && System.nanoTime() - deadline < 0) {
+        // All together: two ends on this loop may wait for each other.
+        while (!finishEach() && System.nanoTime() - deadline < 0) {
             Thread.onSpinWait();
-            left.removeIf(registration -> registration.handle.finish());
         }
+    }
+
+    private boolean finishEach() {
+        boolean finished = true;
+        for (Registration registration : new ArrayList<>(registrations)) {
+            finished &= registration.handle.finish();
+        }
+        return finished;
     }
 
     @Override

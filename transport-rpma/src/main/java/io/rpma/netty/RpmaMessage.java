@@ -21,6 +21,8 @@ import io.netty.util.internal.StringUtil;
  * A message with immediate data: 32 bits that travel beside the bytes ({@code rpma_send_with_imm(3)}). Written to a
  * {@link RpmaMessageChannel} it is one message, and read from one if the peer's message had immediate data; a message without is
  * a plain {@link ByteBuf}.
+ *
+ * <p>A device without immediate data, as iWARP devices are, cannot send it: the write fails at once.
  */
 public final class RpmaMessage extends DefaultByteBufHolder {
     private final int immediate;

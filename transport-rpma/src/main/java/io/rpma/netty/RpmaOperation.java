@@ -140,7 +140,7 @@ public final class RpmaOperation extends AbstractReferenceCounted {
 
     /**
      * Writes from a region to the peer's memory, and tells the peer ({@code rpma_write_with_imm(3)}): it reads an
-     * {@link RpmaWritten}. Only on message channels.
+     * {@link RpmaWritten}. Only on message channels, and only where the device has immediate data, which iWARP devices do not.
      *
      * @param immediate 32 bits that the peer is told, in host order
      */
@@ -152,7 +152,7 @@ public final class RpmaOperation extends AbstractReferenceCounted {
 
     /**
      * Writes a buffer's readable bytes to the peer's memory, and tells the peer ({@code rpma_write_with_imm(3)}): it reads an
-     * {@link RpmaWritten}. Only on message channels.
+     * {@link RpmaWritten}. Only on message channels, and only where the device has immediate data, which iWARP devices do not.
      *
      * @param immediate 32 bits that the peer is told, in host order
      */
@@ -271,12 +271,9 @@ public final class RpmaOperation extends AbstractReferenceCounted {
             case READ -> connection.read(local, at, there(local, fabric), thereOffset(local), length, flag, context);
             case WRITE -> connection.write(there(local, fabric), thereOffset(local), local, at, length, flag, context);
             case WRITE_WITH_IMMEDIATE -> {
-                try {
-                    connection.writeWithImmediate(there(local, fabric), thereOffset(local), local, at, length, flag, (int) value,
-                        context);
-                } catch (RpmaException e) {
-                    throw fabric.immediateDataRefused(e);
-                }
+                fabric.requireImmediateData("write without it, and send a message after that, which arrives when the write has");
+                connection.writeWithImmediate(there(local, fabric), thereOffset(local), local, at, length, flag, (int) value,
+                    context);
             }
             case ATOMIC_WRITE -> connection.atomicWrite(remote.on(fabric), remoteOffset, value, flag, context);
             case FLUSH_PERSISTENT ->

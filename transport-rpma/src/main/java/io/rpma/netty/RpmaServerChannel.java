@@ -60,7 +60,6 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel implement
 
     @Override
     NextChild newNext(Fabric fabric, boolean first) throws RpmaException {
-        fabric.requireImmediateData();
         StreamOptions options = config.stream();
         if (first) {
             // The channel is being bound: a factory that fails must fail here, and not for each client.
@@ -149,6 +148,7 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel implement
             Handshake peer;
             try {
                 peer = Handshake.decodeRequest(request.privateData());
+                peer.requireFor(fabric);
             } catch (Handshake.MismatchException e) {
                 if (refusals().admits()) {
                     LOGGER.warn("The connection of {} to {} is refused: {}.", request.remoteAddress(), localAddress(),

@@ -148,9 +148,12 @@ final class SharedReceives extends ReceiveBuffers {
         return 2 * shares + spares(shares);
     }
 
-    /** Whether a fabric's device has shared receive queues that are of use. */
+    /**
+     * Whether a fabric's device has shared receive queues that are of use. A message that finds no receive is delayed, but on an
+     * iWARP device it ends the connection: there each connection needs receives that nobody else can take.
+     */
     static boolean isPossible(Fabric fabric) {
-        return fabric.limits().maxSharedReceiveQueueWorkRequests() >= slots(SHARES);
+        return !fabric.isIwarp() && fabric.limits().maxSharedReceiveQueueWorkRequests() >= slots(SHARES);
     }
 
     /**

@@ -60,7 +60,6 @@ final class StreamDialer implements Dialer {
 
     @Override
     public ConnectionConfig newConfig(Fabric fabric, int timeoutMillis) throws RpmaException {
-        fabric.requireImmediateData();
         if (dataFor != fabric) {
             // Here, because most callers may block: the memory that it describes may have to be registered.
             data = privateData.on(fabric);

@@ -35,6 +35,7 @@ import java.net.InetSocketAddress;
 import java.net.ProtocolException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
+import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -112,6 +113,11 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     private int peerCredits;
     private int peerMessageBytes;
     private int peerBulkBytes;
+    // Null until it is known what the peer can do; what arrives before waits.
+    private StreamWire wire;
+    // The bytes in front of the payload of each message.
+    private int prefix;
+    private Queue<StreamArrival> early;
     private ByteBuffer peerData = ByteBuffer.allocate(0);
     // Null until the peer grants something.
     private BulkGrants grants;
@@ -122,6 +128,10 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
 
     private boolean finSent;
     private boolean finReceived;
+    // Where the ends of streams are confirmed: whether the peer has done so, and whether this end has to.
+    private boolean finSeen;
+    private boolean seenTold;
+    private boolean seenDue;
     // Why a message that carried nothing of the stream could not be delivered, or null: see failed().
     private IOException hungUp;
 
@@ -156,7 +166,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
      */
     static StreamQueuePair connect(Fabric fabric, StreamSizes sizes, ReceiveBuffers receives, ConnectionRequest request,
             ByteBuffer data, InetSocketAddress remote) throws RpmaException {
-        return open(fabric, sizes, receives, request, data, true, remote);
+        return open(fabric, sizes, receives, request, !fabric.hasImmediateData(), data, true, remote);
     }
 
     /**
@@ -169,13 +179,19 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
      */
     static StreamQueuePair accept(Fabric fabric, StreamSizes sizes, ReceiveBuffers receives, ConnectionRequest request,
             ByteBuffer data, Handshake peer) throws RpmaException {
-        StreamQueuePair pair = open(fabric, sizes, receives, request, data, false, request.remoteAddress());
-        pair.peerIs(peer);
+        StreamQueuePair pair = open(fabric, sizes, receives, request, peer.isPrefixedWith(fabric), data, false,
+            request.remoteAddress());
+        try {
+            pair.peerIs(peer);
+        } catch (RpmaException | RuntimeException e) {
+            pair.close();
+            throw e;
+        }
         return pair;
     }
 
     private static StreamQueuePair open(Fabric fabric, StreamSizes sizes, ReceiveBuffers receives, ConnectionRequest request,
-            ByteBuffer data, boolean active, InetSocketAddress remote) throws RpmaException {
+            boolean prefixed, ByteBuffer data, boolean active, InetSocketAddress remote) throws RpmaException {
         int posted = 0;
         Connection connection = null;
         LoopCompletions elsewhere = receives.completions();
@@ -186,7 +202,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             // Before the connection exists, so that the peer's first message finds them.
             receives.post(request, sizes.receiveQueue());
             posted = sizes.receiveQueue();
-            connection = request.connect(Handshake.of(sizes, data).encode());
+            connection = request.connect(Handshake.of(sizes, prefixed, data).encode());
             if (receives instanceof OwnReceives own) {
                 own.connected(connection);
             }
@@ -205,12 +221,18 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         }
     }
 
-    private void peerIs(Handshake peer) {
-        peerMessageBytes = peer.messageBytes();
+    private void peerIs(Handshake peer) throws RpmaException {
+        wire = peer.isPrefixedWith(fabric) ? new PrefixWire(fabric, underWay.length) : ImmediateWire.INSTANCE;
+        prefix = wire.prefix;
+        peerMessageBytes = peer.messageBytes() - prefix;
         peerCredits = peer.credits();
         credits = peer.credits();
         peerBulkBytes = peer.bulkBytes();
         peerData = peer.data();
+        while (early != null && !early.isEmpty()) {
+            StreamArrival arrival = early.poll();
+            received(arrival.slot(), arrival.bytes(), arrival.opcode() == WRITTEN, arrival.hasImmediate(), arrival.immediate());
+        }
     }
 
     /** What the peer's application connected or accepted with. */
@@ -241,6 +263,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
                 throw new ProtocolException(remoteAddress + " refused the connection: "
                     + Handshake.refusalText(peer.status()));
             }
+            peer.requireFor(fabric);
             peerIs(peer);
         }
     }
@@ -334,13 +357,18 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
 
     private void tell() {
         grantAreas();
+        if (seenDue) {
+            confirmEnd();
+        }
         // Those of grants, which nobody reads.
         returnCredits();
         boolean ended = outcomes.hasNext();
         if (arrivedCount != arrivedBefore || finReceived != finBefore || broken != null && !brokenBefore) {
             listener.readable();
         }
-        if (connection != null && (ended || blockedBefore && messageLimit() > 0 || fullBefore && canPost())) {
+        boolean seen = finSeen && !seenTold;
+        seenTold = finSeen;
+        if (connection != null && (ended || seen || blockedBefore && messageLimit() > 0 || fullBefore && canPost())) {
             if (messageLimit() > 0) {
                 stallEnded();
             }
@@ -577,13 +605,44 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     }
 
     private void received(int slot, int bytes, boolean written, boolean hasImmediate, int immediate) {
-        if (broken != null || !accepts(bytes, written, hasImmediate, immediate)) {
+        if (wire != null) {
+            wire.received(this, slot, bytes, written, hasImmediate, immediate);
+            return;
+        }
+        // A completion can overtake the event that brings the peer's handshake.
+        if (early == null) {
+            early = new ArrayDeque<>();
+        }
+        early.add(new StreamArrival(number, slot, 0, bytes, written ? WRITTEN : 0, hasImmediate, immediate));
+    }
+
+    /** Returns the memory of a receive that has completed. */
+    RpmaByteBuf receive(int slot) {
+        return receives.buffer(slot);
+    }
+
+    /** Ends this connection, because a message had no bits that say what it is. */
+    void refuse(int slot, String why) {
+        violated(why);
+        giveBack(slot);
+    }
+
+    /**
+     * Takes a message that has arrived.
+     *
+     * @param slot of its receive
+     * @param bytes the length of its payload, as the peer or the device says
+     * @param written whether the payload was written into an area
+     * @param bits what the peer says of it
+     */
+    void take(int slot, int bytes, boolean written, int bits) {
+        if (broken != null || !accepts(bytes, written, bits)) {
             giveBack(slot);
             return;
         }
-        credits += Immediate.credits(immediate);
-        int argument = Immediate.argument(immediate);
-        switch (Immediate.kind(immediate)) {
+        credits += Immediate.credits(bits);
+        int argument = Immediate.argument(bits);
+        switch (Immediate.kind(bits)) {
             case Immediate.DATA -> {
                 arrive(slot, bytes);
                 wantAreas(argument);
@@ -604,10 +663,12 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             }
             case Immediate.FIN -> {
                 finReceived = true;
+                seenDue = wire.confirmsEnd();
                 if (areas != null) {
                     areas.close();
                 }
             }
+            case Immediate.SEEN -> finSeen = true;
             default -> {
                 // Credits only.
             }
@@ -616,17 +677,14 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     }
 
     /** Checks a message against the rules of the protocol. */
-    private boolean accepts(int bytes, boolean written, boolean hasImmediate, int immediate) {
-        if (!hasImmediate) {
-            return violated("a message of " + bytes + " bytes came without immediate data");
-        }
-        int back = Immediate.credits(immediate);
+    private boolean accepts(int bytes, boolean written, int bits) {
+        int back = Immediate.credits(bits);
         if (credits + back > peerCredits) {
             return violated("the peer returned " + back + " credits on top of " + credits + ", but has only "
                 + peerCredits);
         }
-        int kind = Immediate.kind(immediate);
-        if (finReceived && kind != Immediate.CREDIT) {
+        int kind = Immediate.kind(bits);
+        if (finReceived && kind != Immediate.CREDIT && kind != Immediate.SEEN) {
             return violated("a message of kind " + kind + " came after the end of the stream");
         }
         if (written != (kind == Immediate.BULK)) {
@@ -637,8 +695,9 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         }
         switch (kind) {
             case Immediate.DATA:
-                if (bytes < 1 || bytes > sizes.messageBytes()) {
-                    return violated("a message of data has " + bytes + " bytes; allowed are 1 to " + sizes.messageBytes());
+                if (bytes < 1 || bytes > sizes.messageBytes() - prefix) {
+                    return violated("a message of data has " + bytes + " bytes; allowed are 1 to "
+                        + (sizes.messageBytes() - prefix));
                 }
                 return true;
             case Immediate.BULK:
@@ -649,13 +708,13 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
                 return true;
             case Immediate.RETURN:
                 int outstanding = areas == null ? 0 : areas.outstanding();
-                int returned = Immediate.argument(immediate);
+                int returned = Immediate.argument(bits);
                 if (returned < 1 || returned > outstanding) {
                     return violated(returned + " areas for large data are returned; granted are " + outstanding);
                 }
                 return true;
             case Immediate.GRANT:
-                if (bytes < 2 || bytes > sizes.messageBytes()) {
+                if (bytes < 2 || bytes > sizes.messageBytes() - prefix) {
                     return violated("a grant has " + bytes + " bytes");
                 }
                 return true;
@@ -667,6 +726,8 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
                 return true;
             case Immediate.FIN:
                 return true;
+            case Immediate.SEEN:
+                return awaitsSeen() || violated("the end of a stream is confirmed that has not been sent, or needs none");
             default:
                 return violated("a message is of kind " + kind + ", which the protocol does not know");
         }
@@ -684,8 +745,8 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             return;
         }
         // No registered memory is left: the message moves to ordinary memory, and its receive serves the others.
-        ByteBuf ordinary = UnpooledByteBufAllocator.DEFAULT.directBuffer(bytes, bytes);
-        put(ordinary.writeBytes(receives.buffer(slot), 0, bytes), NO_SLOT, bytes);
+        ByteBuf ordinary = UnpooledByteBufAllocator.DEFAULT.directBuffer(prefix + bytes, prefix + bytes);
+        put(ordinary.writeBytes(receives.buffer(slot), 0, prefix + bytes), NO_SLOT, bytes);
         giveBack(slot);
         starved = true;
     }
@@ -734,11 +795,13 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     ByteBuf read(RecvByteBufAllocator.ExtendedHandle handle, ByteBufAllocator allocator, boolean whole) {
         int bytes = arrivedBytes[arrivedHead];
         ByteBuf source = arrived[arrivedHead];
-        boolean fits = handle.guess() >= bytes || whole && arrivedSlot[arrivedHead] == AREA;
+        boolean area = arrivedSlot[arrivedHead] == AREA;
+        int start = area ? 0 : prefix;
+        boolean fits = handle.guess() >= bytes || whole && area;
         if (headRead == 0 && bytes >= sizes.messageBytes() >>> 1 && fits && releaseSlot()) {
             handle.attemptedBytesRead(Math.max(handle.guess(), bytes));
             arrived[arrivedHead] = null;
-            source.writerIndex(bytes);
+            source.setIndex(start, start + bytes);
             consumed();
             counters.receiveCopiesAvoided++;
             handle.lastBytesRead(bytes);
@@ -747,7 +810,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         ByteBuf result = handle.allocate(allocator);
         int n = Math.min(bytes - headRead, result.writableBytes());
         handle.attemptedBytesRead(result.writableBytes());
-        result.writeBytes(source, headRead, n);
+        result.writeBytes(source, start + headRead, n);
         counters.receiveCopiesMade++;
         headRead += n;
         if (headRead == bytes) {
@@ -847,16 +910,17 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
                 return;
             }
             byte[] grant = area.message();
-            RpmaByteBuf message = RpmaByteBufAllocator.DEFAULT.registered(grant.length, grant.length);
+            RpmaByteBuf message = RpmaByteBufAllocator.DEFAULT.registered(prefix + grant.length, prefix + grant.length);
             if (message == null) {
                 areas.withdraw();
                 counters.bulkRefused++;
                 return;
             }
-            message.writeBytes(grant);
+            message.setIndex(prefix, prefix).writeBytes(grant);
             try {
                 credits--;
-                post(message, message.slab(), message.block().offset, grant.length, Immediate.GRANT, 0, isControlSignalled());
+                post(message, message.slab(), message.block().offset + prefix, grant.length, Immediate.GRANT, 0,
+                    isControlSignalled());
                 listener.posted();
             } catch (RpmaException e) {
                 message.release();
@@ -872,7 +936,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             grants = new BulkGrants(fabric.provider(), peerBulkBytes);
         }
         try {
-            grants.add(message, bytes);
+            grants.add(message, prefix, bytes);
         } catch (ProtocolException e) {
             violated(e.getMessage());
             return;
@@ -916,6 +980,18 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         return credits + 1 >>> 1;
     }
 
+    /** Tells the peer that the end of its stream has arrived. */
+    private void confirmEnd() {
+        if (isUsable() && freeSlots() > 0) {
+            seenDue = false;
+            sendControl(Immediate.SEEN, 0, isControlSignalled());
+        }
+    }
+
+    private boolean awaitsSeen() {
+        return finSent && !finSeen && wire.confirmsEnd();
+    }
+
     private int takeReturnable() {
         int n = returnable;
         returnable = 0;
@@ -941,7 +1017,21 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
      */
     int messageLimit(long together) {
         int limit = messageLimit();
-        return limit == 0 || together < BULK_BYTES || grants == null ? limit : Math.max(limit, grants.next());
+        if (limit == 0 || together < BULK_BYTES || grants == null) {
+            return limit;
+        }
+        // Written and announced, it takes two slots.
+        return wire.announces() && freeSlots() <= StreamSizes.CONTROL_RESERVE + 1 ? limit : Math.max(limit, grants.next());
+    }
+
+    /** How many bytes have to be free in front of data that is sent, in the same memory; they are written to. */
+    int prefix() {
+        return prefix;
+    }
+
+    /** Whether so many bytes that lie together need nothing in front of them, because they are written into granted memory. */
+    boolean isPrefixNeeded(int together) {
+        return prefix != 0 && messageLimit(together) == messageLimit();
     }
 
     private boolean isSignalDue() {
@@ -1004,7 +1094,6 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         int wanted = together >= BULK_BYTES && peerBulkBytes > 0
             ? (int) Math.min(together, peerBulkBytes) >>> Handshake.BULK_UNIT_SHIFT : 0;
         credits--;
-        lastOfStream = posted;
         try {
             post(owner, slab, offset, bytes, kind, wanted, last || isSignalDue());
         } catch (RpmaException e) {
@@ -1012,6 +1101,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             breakWith(e);
             throw e;
         }
+        lastOfStream = posted - 1;
         counters.messagesSent++;
         counters.bytesSent += bytes;
         if (kind == Immediate.BULK) {
@@ -1087,12 +1177,17 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
 
     private void post(LocalMemoryRegion region, long offset, int bytes, int kind, int argument, boolean signal) {
         CompletionFlag flag = signal ? CompletionFlag.ALWAYS : CompletionFlag.ON_ERROR;
-        int immediate = Immediate.of(kind, takeReturnable(), argument);
+        int bits = Immediate.of(kind, takeReturnable(), argument);
         try {
             if (kind == Immediate.BULK) {
-                connection.writeWithImmediate(grants.take(), 0, region, offset, bytes, flag, immediate, SEND_CONTEXT | posted);
+                wire.write(connection, grants.take(), region, offset, bytes, flag, bits, SEND_CONTEXT | posted);
+                if (wire.announces()) {
+                    posted++;
+                    unsignalled++;
+                    wire.announce(connection, bytes, flag, bits, SEND_CONTEXT | posted);
+                }
             } else {
-                connection.sendWithImmediate(region, offset, bytes, flag, immediate, SEND_CONTEXT | posted);
+                wire.send(connection, region, offset, bytes, flag, bits, SEND_CONTEXT | posted);
             }
             posted++;
             unsignalled = signal ? 0 : unsignalled + 1;
@@ -1103,7 +1198,24 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
                 underWay[index] = null;
                 buf.release();
             }
+            refused(e, kind);
+        }
+    }
+
+    /**
+     * A message could not be posted. An iWARP device refuses it when the peer has disconnected, where others take and flush it;
+     * what that means is told by the event.
+     */
+    private void refused(RpmaException e, int kind) {
+        if (!fabric.isIwarp() || e.error() != RpmaError.PROVIDER) {
             breakWith(e);
+            return;
+        }
+        IOException reset = new IOException("Connection reset: " + e.getMessage(), e);
+        if (kind == Immediate.DATA || kind == Immediate.BULK) {
+            failedBy(CompletionStatus.WR_FLUSH_ERR, reset);
+        } else if (hungUp == null) {
+            hungUp = reset;
         }
     }
 
@@ -1128,7 +1240,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
 
     @Override
     boolean isDelivered() {
-        return posted == retired;
+        return posted == retired && !awaitsSeen();
     }
 
     // ---- the end ----
@@ -1192,6 +1304,12 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         long bytes = (long) (receives.isShared() ? 1 : count) * sizes.messageBytes();
         LimboMemory.release(quiescent, bytes, () -> receives.leave(count));
         release(underWay);
+        if (wire != null) {
+            wire.close();
+        }
+        while (early != null && !early.isEmpty()) {
+            giveBack(early.poll().slot());
+        }
         if (areas != null) {
             areas.close();
         }

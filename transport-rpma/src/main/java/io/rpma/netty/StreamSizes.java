@@ -29,7 +29,7 @@ import io.rpma.RpmaException;
 record StreamSizes(int messageBytes, int credits, int sendQueue, int bulkBytes) {
     /**
      * Receives that no credit stands for, so that messages without data always find one. Under way at once can be two returns of
-     * credits (each stands for half of all credits) and a FIN.
+     * credits (each stands for half of all credits), a FIN and a SEEN.
      */
     static final int CONTROL_RESERVE = 4;
 

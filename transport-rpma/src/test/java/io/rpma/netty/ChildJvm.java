@@ -44,6 +44,9 @@ final class ChildJvm implements AutoCloseable {
         if (provider != null && options.stream().noneMatch(option -> option.startsWith("-Dio.rpma.provider"))) {
             command.add("-Dio.rpma.provider=" + provider);
         }
+        if (Boolean.getBoolean("io.rpma.soft.withoutImmediateData")) {
+            command.add("-Dio.rpma.soft.withoutImmediateData=true");
+        }
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
         command.addAll(List.of(arguments));
         process = new ProcessBuilder(command).redirectErrorStream(true).start();

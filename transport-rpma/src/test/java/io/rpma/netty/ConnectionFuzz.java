@@ -104,7 +104,8 @@ final class ConnectionFuzz {
     /** Connects, says what comes to mind, and leaves. */
     private void connection(RawPeer peer) throws RpmaException {
         boolean greets = random.nextInt(4) > 0;
-        ByteBuffer handshake = new Handshake(Handshake.MINOR, 0, 16 << 10, CREDITS, 1 << 20).encode();
+        ByteBuffer handshake = new Handshake(Handshake.MINOR, 0, 16 << 10, CREDITS, 1 << 20, RawPeer.isPrefixed(),
+            ByteBuffer.allocate(0)).encode();
         if (!greets) {
             for (int flips = 1 + random.nextInt(8); flips > 0; flips--) {
                 handshake.put(random.nextInt(handshake.limit()), (byte) random.nextInt());

@@ -32,6 +32,7 @@ import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -105,6 +106,7 @@ class CountersTest {
     }
 
     @Test
+    @Tag("immediate-data")
     void aConnectionCountsWhatItDoes() throws Exception {
         int messages = 64;
         RpmaChannel client = transfer(Unpooled.directBuffer().writeZero(messages * MESSAGE));
@@ -130,6 +132,7 @@ class CountersTest {
     }
 
     @Test
+    @Tag("immediate-data")
     void aRegisteredBufferIsCountedAsNotCopied() throws Exception {
         RpmaChannel client = transfer(RpmaByteBufAllocator.DEFAULT.directBuffer().writeZero(32 * MESSAGE));
         sync(client);

@@ -28,6 +28,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -41,6 +42,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
  * that a message whose promise has succeeded is still here: what is written to its memory then must not reach the peer.
  */
 @Timeout(60)
+@Tag("immediate-data")
 class InPlaceTest {
     private static final byte ORIGINAL = 1;
     private static final byte LATER = 2;

@@ -40,6 +40,7 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -55,7 +56,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
-/** One-sided operations on channels of both kinds: what succeeds, and what each kind of mistake does. */
+/**
+ * One-sided operations on channels of both kinds: what succeeds, and what each kind of mistake does. The tag
+ * {@code refusals-by-the-peer} names what an iWARP device does not tell: why the peer's device has refused an operation.
+ */
 @Timeout(60)
 class OneSidedTest {
     private static final int SIZE = 64 << 10;
@@ -332,6 +336,7 @@ class OneSidedTest {
     }
 
     @Test
+    @Tag("immediate-data")
     void aWriteWithImmediateDataTellsThePeer() throws Exception {
         Channel client = connect(Kind.MESSAGES);
         succeeds(client, RpmaOperation.writeWithImmediate(filled(Unpooled.buffer(), 100, 5), remote, 50, 0xcafe));
@@ -540,6 +545,7 @@ class OneSidedTest {
 
     /** What the peer had sent before is read, even if there was more to be posted. */
     @Test
+    @Tag("refusals-by-the-peer")
     void whatArrivedBeforeAnOperationFailedIsRead() throws Exception {
         Channel client = connect(Kind.MESSAGES);
         RpmaRegion readOnly = RpmaRegion.allocate(SIZE, MemoryUsage.READ_SRC);
@@ -591,6 +597,7 @@ class OneSidedTest {
 
     @ParameterizedTest
     @EnumSource
+    @Tag("refusals-by-the-peer")
     void aDescriptorThatPromisesTooMuch(Kind kind) throws Exception {
         connect(kind);
         RpmaRegion readOnly = RpmaRegion.allocate(SIZE, MemoryUsage.READ_SRC);
@@ -602,6 +609,7 @@ class OneSidedTest {
 
     @ParameterizedTest
     @EnumSource
+    @Tag("refusals-by-the-peer")
     void aDescriptorThatSaysTheRegionIsLonger(Kind kind) throws Exception {
         connect(kind);
         RpmaRemoteRegion forged = forged(there, 8 + 3, 1);
@@ -611,6 +619,7 @@ class OneSidedTest {
 
     @ParameterizedTest
     @EnumSource
+    @Tag("refusals-by-the-peer")
     void aRegionThatWasFreed(Kind kind) throws Exception {
         connect(kind);
         RpmaRegion gone = RpmaRegion.allocate(SIZE, ALL);
@@ -623,6 +632,7 @@ class OneSidedTest {
 
     @ParameterizedTest
     @EnumSource
+    @Tag("refusals-by-the-peer")
     void aRegionOfAnotherPeer(Kind kind) throws Exception {
         connect(kind);
         try (RawPeer other = new RawPeer()) {
@@ -635,6 +645,7 @@ class OneSidedTest {
     // ---- descriptors ----
 
     @Test
+    @Tag("refusals-by-the-peer")
     void aBadDescriptorIsRefused() throws Exception {
         connect(Kind.MESSAGES);
         ByteBuffer good = there.descriptor(channels.server);
@@ -675,6 +686,7 @@ class OneSidedTest {
 
     /** An operation that cannot complete yet keeps its region, whatever its owner does. */
     @Test
+    @Tag("immediate-data")
     void aRegionUnderAnOperationIsNotFreed() throws Exception {
         channels = new ConnectedChannels(group, Kind.MESSAGES, server -> server
             .option(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, 1).childOption(ChannelOption.AUTO_READ, false), client -> { });
@@ -699,6 +711,7 @@ class OneSidedTest {
 
     /** What cannot complete any more fails when the channel is closed, and lets go of its region. */
     @Test
+    @Tag("immediate-data")
     void closingFailsWhatIsUnderWay() throws Exception {
         channels = new ConnectedChannels(group, Kind.MESSAGES, server -> server
             .option(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, 1).childOption(ChannelOption.AUTO_READ, false),

@@ -43,6 +43,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -61,6 +62,8 @@ import static org.junit.jupiter.params.provider.Arguments.arguments;
 @Timeout(60)
 class ProtocolTest {
     private static final int DATA = Immediate.of(Immediate.DATA, 0);
+    /** Whether the 32 bits travel in front of the messages, as where the device has no immediate data. */
+    private static final boolean PREFIXED = RawPeer.isPrefixed();
     /** What no peer of these tests sends. */
     private static final byte FOREIGN = 0x5a;
 
@@ -127,7 +130,7 @@ class ProtocolTest {
     }
 
     private static ByteBuffer handshake() {
-        return new Handshake(Handshake.MINOR, 0, 16 << 10, 16, 1 << 20).encode();
+        return new Handshake(Handshake.MINOR, 0, 16 << 10, 16, 1 << 20, PREFIXED, ByteBuffer.allocate(0)).encode();
     }
 
     private void nextConnectionWorks() throws Exception {
@@ -162,6 +165,33 @@ class ProtocolTest {
     }
 
     static Stream<Arguments> violations() {
+        return Stream.concat(violationsOfAnyWire(), PREFIXED ? violationsOfPrefixes() : violationsOfImmediateData());
+    }
+
+    private static Stream<Arguments> violationsOfImmediateData() {
+        return Stream.of(
+            arguments("large data in a message", (Violation) peer -> peer.send(8, Immediate.of(Immediate.BULK, 0)), "was sent"),
+            arguments("data that was written", (Violation) peer -> peer.write(null, 0, DATA), "was written"),
+            arguments("no immediate data", (Violation) peer -> peer.sendPlain(8), "without immediate data"),
+            arguments("an end that needs no confirmation", (Violation) peer ->
+                peer.send(0, Immediate.of(Immediate.SEEN, 0)), "is confirmed"));
+    }
+
+    private static Stream<Arguments> violationsOfPrefixes() {
+        return Stream.of(
+            arguments("an announcement that is too long", (Violation) peer ->
+                peer.send(8, Immediate.of(Immediate.BULK, 0)), "the announcement of large data has 12 bytes"),
+            arguments("an announcement that is too short", (Violation) peer ->
+                peer.send(0, Immediate.of(Immediate.BULK, 0)), "the announcement of large data has 4 bytes"),
+            arguments("less than nothing announced", (Violation) peer ->
+                peer.send(new byte[] {-1, -1, -1, -1}, Immediate.of(Immediate.BULK, 0)), "large data has -1 bytes"),
+            arguments("nothing in front", (Violation) peer -> peer.sendPlain(3), "less than the 32 bits in front"),
+            arguments("an empty message", (Violation) peer -> peer.sendPlain(0), "less than the 32 bits in front"),
+            arguments("the end of what has not ended", (Violation) peer ->
+                peer.send(0, Immediate.of(Immediate.SEEN, 0)), "is confirmed"));
+    }
+
+    private static Stream<Arguments> violationsOfAnyWire() {
         return Stream.of(
             arguments("data without a credit", (Violation) peer -> {
                 for (int i = 0; i < StreamOptions.DEFAULT_CREDITS + 1; i++) {
@@ -174,8 +204,6 @@ class ProtocolTest {
                 peer.send(0, Immediate.of(Immediate.CREDIT, 0)), "returned 0 credits"),
             arguments("large data that was granted no memory", (Violation) peer ->
                 peer.write(null, 0, Immediate.of(Immediate.BULK, 0)), "granted next are 0"),
-            arguments("large data in a message", (Violation) peer -> peer.send(8, Immediate.of(Immediate.BULK, 0)), "was sent"),
-            arguments("data that was written", (Violation) peer -> peer.write(null, 0, DATA), "was written"),
             arguments("areas returned that were not granted", (Violation) peer ->
                 peer.send(0, Immediate.of(Immediate.RETURN, 0, 1)), "1 areas for large data are returned"),
             arguments("no areas returned", (Violation) peer ->
@@ -197,7 +225,6 @@ class ProtocolTest {
                 peer.send(larger.array(), Immediate.of(Immediate.GRANT, 0));
             }, "announced were at most"),
             arguments("an unknown kind", (Violation) peer -> peer.send(8, Immediate.of(9, 0)), "kind 9"),
-            arguments("no immediate data", (Violation) peer -> peer.sendPlain(8), "without immediate data"),
             arguments("empty data", (Violation) peer -> peer.send(0, DATA), "0 bytes"),
             arguments("data after the end", (Violation) peer -> {
                 peer.send(0, Immediate.of(Immediate.FIN, 0));
@@ -432,6 +459,7 @@ class ProtocolTest {
 
     /** An end of version 1.1 says nothing behind its 16 bytes, whatever lies there, and hears what it knows. */
     @Test
+    @Tag("immediate-data")
     void anEndOfVersion1Dot1IsUnderstoodAndUnderstands() throws Exception {
         server.config().setOption(RpmaChannelOption.RPMA_PRIVATE_DATA, ByteBuffer.allocate(179));
         BlockingQueue<RpmaConnectRequest> asked = new LinkedBlockingQueue<>();
@@ -562,7 +590,8 @@ class ProtocolTest {
                 takeAll(all, RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY);
                 all.removeFirst().release();
                 takeAll(all, piece);
-                for (int free = 0; free < bytes; free += piece) {
+                // One more for what does not fit beside the 32 bits of each.
+                for (int free = 0; free < bytes + (PREFIXED ? piece : 0); free += piece) {
                     all.removeLast().release();
                 }
                 ChannelFuture written = client.writeAndFlush(Unpooled.wrappedBuffer(new byte[bytes]));

@@ -19,6 +19,7 @@ import io.rpma.Connection;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionEvent;
 import io.rpma.ConnectionRequest;
+import io.rpma.Device;
 import io.rpma.Endpoint;
 import io.rpma.LocalMemoryRegion;
 import io.rpma.MemoryUsage;
@@ -37,13 +38,22 @@ import java.lang.invoke.MethodHandle;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.EnumSet;
 
-/** A peer that uses {@code io.rpma} directly, and so can say whatever it likes. */
+/**
+ * A peer that uses {@code io.rpma} directly, and so can say whatever it likes. The 32 bits of a message travel as those of a
+ * stream do: as immediate data, or in front of it where the device has none; there it also confirms the end of a stream, and
+ * passes over the confirmation of its own.
+ */
 final class RawPeer implements AutoCloseable {
     /** How many receives are posted. */
     static final int SLOTS = 32;
     private static final int SLOT_BYTES = 16 << 10;
+    private static final long MEMORY_BYTES = 2L * SLOTS * SLOT_BYTES;
+    /** As many messages can be under way; the last of them may be longer than a slot. */
+    private static final int PLACES = SLOTS - 1;
+    private static final ValueLayout.OfInt WORD = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final int TIMEOUT_MILLIS = 10_000;
     private static final MethodHandle POLL = Posix.downcall("poll",
         FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT));
@@ -54,6 +64,7 @@ final class RawPeer implements AutoCloseable {
     private final AddressRange range;
     private final LocalMemoryRegion region;
     private final WorkCompletions batch = new WorkCompletions(1);
+    private boolean prefixed;
     private Endpoint endpoint;
     private Connection connection;
     private long sends;
@@ -61,9 +72,27 @@ final class RawPeer implements AutoCloseable {
 
     RawPeer() throws RpmaException {
         address = provider.reachable(InetAddress.getLoopbackAddress());
-        peer = provider.localDevice(address).newPeer();
-        range = provider.reserve(2L * SLOTS * SLOT_BYTES);
-        region = peer.register(range.commit(0, 2L * SLOTS * SLOT_BYTES), EnumSet.allOf(MemoryUsage.class));
+        Device device = provider.localDevice(address);
+        prefixed = !device.hasImmediateData();
+        peer = device.newPeer();
+        range = provider.reserve(MEMORY_BYTES);
+        region = peer.register(range.commit(0, MEMORY_BYTES), EnumSet.allOf(MemoryUsage.class));
+    }
+
+    /** Whether the device of these tests has no immediate data. */
+    static boolean isPrefixed() {
+        try {
+            InetAddress address = Rpma.provider().reachable(InetAddress.getLoopbackAddress());
+            return !Rpma.provider().localDevice(address).hasImmediateData();
+        } catch (RpmaException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** Has the 32 bits travel in front of the messages from now on, whatever the device has. */
+    RawPeer prefixed() {
+        prefixed = true;
+        return this;
     }
 
     private ConnectionConfig config() throws RpmaException {
@@ -126,25 +155,46 @@ final class RawPeer implements AutoCloseable {
 
     /** Sends so many bytes with this immediate data. */
     void send(int bytes, int immediate) throws RpmaException {
-        connection.sendWithImmediate(bytes == 0 ? null : region, bytes == 0 ? 0 : (long) SLOTS * SLOT_BYTES, bytes,
-            CompletionFlag.ALWAYS, immediate, ++sends << 32);
+        if (prefixed) {
+            place().set(WORD, 0, immediate);
+            sendPlain(Integer.BYTES + bytes);
+            return;
+        }
+        connection.sendWithImmediate(bytes == 0 ? null : region, bytes == 0 ? 0 : offset(), bytes, CompletionFlag.ALWAYS,
+            immediate, ++sends << 32);
+    }
+
+    /** Where the next message lies: each has a place of its own, because a device reads it later. */
+    private long offset() {
+        return (SLOTS + sends % PLACES) * SLOT_BYTES;
+    }
+
+    private MemorySegment place() {
+        return region.memory().asSlice(offset());
     }
 
     /** Sends these bytes with this immediate data. */
     void send(byte[] bytes, int immediate) throws RpmaException {
-        region.memory().asSlice((long) SLOTS * SLOT_BYTES, bytes.length).copyFrom(MemorySegment.ofArray(bytes));
+        place().asSlice(prefixed ? Integer.BYTES : 0, bytes.length).copyFrom(MemorySegment.ofArray(bytes));
         send(bytes.length, immediate);
     }
 
     /** Writes so many bytes into memory of the other side, from its beginning on; {@code null} for none. */
     void write(RemoteMemoryRegion target, int bytes, int immediate) throws RpmaException {
-        connection.writeWithImmediate(target, 0, bytes == 0 ? null : region, bytes == 0 ? 0 : (long) SLOTS * SLOT_BYTES, bytes,
-            CompletionFlag.ALWAYS, immediate, ++sends << 32);
+        LocalMemoryRegion source = bytes == 0 ? null : region;
+        long offset = bytes == 0 ? 0 : (long) SLOTS * SLOT_BYTES;
+        if (prefixed) {
+            connection.write(target, 0, source, offset, bytes, CompletionFlag.ALWAYS, ++sends << 32);
+            place().set(WORD, Integer.BYTES, bytes);
+            send(Integer.BYTES, immediate);
+            return;
+        }
+        connection.writeWithImmediate(target, 0, source, offset, bytes, CompletionFlag.ALWAYS, immediate, ++sends << 32);
     }
 
     /** The message that was received last, the first so many bytes of it; its receive is not posted again. */
     byte[] received(int bytes) {
-        return region.memory().asSlice(batch.context(0) * SLOT_BYTES, bytes).toArray(ValueLayout.JAVA_BYTE);
+        return region.memory().asSlice(batch.context(0) * SLOT_BYTES + prefix(), bytes).toArray(ValueLayout.JAVA_BYTE);
     }
 
     /** Posts every receive again; all must have completed. */
@@ -161,12 +211,16 @@ final class RawPeer implements AutoCloseable {
 
     /** The length of the message that was received last. */
     int receivedBytes() {
-        return batch.byteLength(0);
+        return batch.byteLength(0) - prefix();
     }
 
-    /** Sends so many bytes without immediate data. */
+    private int prefix() {
+        return prefixed ? Integer.BYTES : 0;
+    }
+
+    /** Sends so many bytes, and nothing else that would say what they are. */
     void sendPlain(int bytes) throws RpmaException {
-        connection.send(region, (long) SLOTS * SLOT_BYTES, bytes, CompletionFlag.ALWAYS, ++sends << 32);
+        connection.send(region, offset(), bytes, CompletionFlag.ALWAYS, ++sends << 32);
     }
 
     /** The descriptor of this peer's memory. */
@@ -176,7 +230,7 @@ final class RawPeer implements AutoCloseable {
         return descriptor.flip();
     }
 
-    /** Waits for a message, passing over completed sends; returns its immediate data. */
+    /** Waits for a message, passing over completed sends; returns its 32 bits. */
     int receive() throws RpmaException {
         for (;;) {
             if (connection.completionQueue().poll(batch) == 0) {
@@ -190,9 +244,19 @@ final class RawPeer implements AutoCloseable {
                 throw new IllegalStateException("completion: " + batch.status(0));
             }
             if (batch.context(0) < SLOTS) {
-                return batch.immediate(0);
+                if (!prefixed) {
+                    return batch.immediate(0);
+                }
+                int bits = region.memory().get(WORD, batch.context(0) * SLOT_BYTES);
+                if (Immediate.kind(bits) == Immediate.FIN) {
+                    send(0, Immediate.of(Immediate.SEEN, 0));
+                }
+                if (Immediate.kind(bits) != Immediate.SEEN) {
+                    return bits;
+                }
+            } else {
+                sendsDone++;
             }
-            sendsDone++;
         }
     }
 

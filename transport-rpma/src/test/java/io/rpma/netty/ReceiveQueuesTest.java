@@ -37,6 +37,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -189,6 +190,7 @@ class ReceiveQueuesTest {
 
     /** A client may share too; sends, receives and one-sided operations complete in their queues. */
     @Test
+    @Tag("immediate-data")
     void receivesHaveACompletionQueueOfTheirOwn() throws Exception {
         try (ConnectedChannels channels = new ConnectedChannels(group, Kind.MESSAGES,
                 server -> server.option(RpmaChannelOption.RPMA_RECEIVE_COMPLETION_QUEUE, true),

@@ -54,6 +54,16 @@ class ScriptedConnection implements Connection, ConnectionRequest, CompletionQue
         // For who wants to know.
     }
 
+    /** A message without immediate data was posted. */
+    void sentPlain(LocalMemoryRegion source, long offset, int bytes, boolean signalled, long context) {
+        throw new UnsupportedOperationException();
+    }
+
+    /** A write without immediate data was posted. */
+    void wrote(boolean signalled, long context) {
+        throw new UnsupportedOperationException();
+    }
+
     /** Makes a completion. */
     final void complete(long context, int status, int opcode, int bytes, int immediate, boolean hasImmediate) {
         ready.set(tail++ & mask, context, status, opcode, bytes, immediate, 1,
@@ -170,7 +180,7 @@ class ScriptedConnection implements Connection, ConnectionRequest, CompletionQue
     @Override
     public final void write(RemoteMemoryRegion target, long targetOffset, LocalMemoryRegion source, long sourceOffset,
             long length, CompletionFlag flag, long context) {
-        throw new UnsupportedOperationException();
+        wrote(flag == CompletionFlag.ALWAYS, context);
     }
 
     @Override
@@ -186,7 +196,7 @@ class ScriptedConnection implements Connection, ConnectionRequest, CompletionQue
 
     @Override
     public final void send(LocalMemoryRegion source, long offset, long length, CompletionFlag flag, long context) {
-        throw new UnsupportedOperationException();
+        sentPlain(source, offset, (int) length, flag == CompletionFlag.ALWAYS, context);
     }
 
     @Override

@@ -29,6 +29,7 @@ import io.rpma.Rpma;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import java.io.IOException;
+import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
 import java.net.ProtocolException;
 import java.nio.ByteBuffer;
@@ -44,16 +45,20 @@ import java.util.SplittableRandom;
  * Plays the peer of streams, one after the other: most messages keep the protocol, some are made of random bits, and the
  * application on this side reads, writes and closes at random. It knows the protocol as {@code docs/protocol.md} has it, and
  * checks that the stream goes on exactly as long as every rule is kept, that what is read is what was sent, that each receive is
- * posted exactly once, and that all memory comes back. No device and no other process takes part.
+ * posted exactly once, and that all memory comes back. In half of the streams the 32 bits of each message travel in front of it.
+ * No device and no other process takes part.
  *
  * <p>The same seed makes the same messages. As a program: {@code StreamFuzz [SEED [FRAMES]]}.
  */
 final class StreamFuzz {
     private static final int MOST_BATCH = 8;
+    /** Whether all streams are so, because the device has no immediate data. */
+    private static final boolean PREFIXED = RawPeer.isPrefixed();
     private static final int SENDS = 16;
     /** One message in so many is garbage, and the connection's last. */
     private static final int GARBAGE = 24;
     private static final int FIELD_BITS = 16;
+    private static final ValueLayout.OfInt WORD = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final int AREA_BYTES = 2 << Handshake.BULK_UNIT_SHIFT;
 
     private final Fabric fabric;
@@ -213,6 +218,12 @@ final class StreamFuzz {
         private final RecvByteBufAllocator.ExtendedHandle handle =
             (RecvByteBufAllocator.ExtendedHandle) new AdaptiveRecvByteBufAllocator().newHandle();
         private final int peerCredits = 1 + random.nextInt(20);
+        private final boolean prefixed = PREFIXED || random.nextBoolean();
+        private final int prefix = prefixed ? Integer.BYTES : 0;
+        // Whose stream has ended, and who has been told that the end has arrived.
+        private boolean pairEnded;
+        private boolean pairConfirmed;
+        private boolean peerConfirmed;
         // What the peer may send, and what it has to give back.
         private int credits;
         private int owed;
@@ -236,7 +247,8 @@ final class StreamFuzz {
             receives = new Receives(fabric, sizes, shared && random.nextBoolean(), shared);
             credits = sizes.credits();
             pair = StreamQueuePair.accept(fabric, sizes, receives, this, ByteBuffer.allocate(0),
-                new Handshake(Handshake.MINOR, Handshake.ACCEPTED, 1 << 10, peerCredits, 1 << 20));
+                new Handshake(Handshake.MINOR, Handshake.ACCEPTED, 1 << 10, peerCredits, 1 << 20, prefixed,
+                    ByteBuffer.allocate(0)));
             pair.listener(this);
             handle.reset(null);
             pair.drainEvents();
@@ -297,7 +309,13 @@ final class StreamFuzz {
         private void message() {
             int back = owed > 0 && random.nextInt(3) > 0 ? random.nextInt(owed + 1) : 0;
             int slot = receives.posted.nextSetBit(0);
-            switch (random.nextInt(16)) {
+            switch (random.nextInt(17)) {
+                case 16 -> {
+                    if (prefixed && pairEnded && !peerConfirmed) {
+                        peerConfirmed = true;
+                        send(slot, Immediate.SEEN, back, 0, 0);
+                    }
+                }
                 case 0 -> {
                     if (owed >= peerCredits + 1 >>> 1) {
                         send(slot, Immediate.CREDIT, owed, 0, 0);
@@ -331,8 +349,8 @@ final class StreamFuzz {
                 }
                 default -> {
                     if (mayFill()) {
-                        int bytes = 1 + random.nextInt(sizes.messageBytes());
-                        fill(receives.buffer(slot).memoryAddress(), bytes);
+                        int bytes = 1 + random.nextInt(sizes.messageBytes() - prefix);
+                        fill(receives.buffer(slot).memoryAddress() + prefix, bytes);
                         send(slot, Immediate.DATA, back, random.nextInt(8) == 0 ? random.nextInt(1 << FIELD_BITS) : 0, bytes);
                     }
                 }
@@ -345,8 +363,8 @@ final class StreamFuzz {
 
         private void grant(int slot, int back) {
             int index = random.nextInt(BulkAreas.AREAS);
-            if (mayFill() && !granted.contains(index) && 1 + descriptor.length <= sizes.messageBytes()) {
-                receives.buffer(slot).setByte(0, index).setBytes(1, descriptor);
+            if (mayFill() && !granted.contains(index) && prefix + 1 + descriptor.length <= sizes.messageBytes()) {
+                receives.buffer(slot).setByte(prefix, index).setBytes(prefix + 1, descriptor);
                 granted.add(index);
                 send(slot, Immediate.GRANT, back, 0, 1 + descriptor.length);
             }
@@ -357,7 +375,16 @@ final class StreamFuzz {
             if (Immediate.takesCredit(kind)) {
                 credits--;
             }
-            arrive(slot, bytes, kind == Immediate.BULK, true, Immediate.of(kind, back, argument));
+            int bits = Immediate.of(kind, back, argument);
+            if (!prefixed) {
+                arrive(slot, bytes, kind == Immediate.BULK, true, bits);
+                return;
+            }
+            receives.buffer(slot).setInt(0, bits);
+            if (kind == Immediate.BULK) {
+                receives.buffer(slot).setInt(prefix, bytes);
+            }
+            arrive(slot, prefix + (kind == Immediate.BULK ? Integer.BYTES : bytes), false, false, 0);
         }
 
         /** The bytes of the stream follow from their position. */
@@ -389,16 +416,51 @@ final class StreamFuzz {
             }
             lawless = true;
             int immediate = random.nextBoolean() ? random.nextInt()
-                : Immediate.of(1 + random.nextInt(6), random.nextInt(4), random.nextInt(8));
-            arrive(slot, random.nextInt(4) == 0 ? length : bytes, random.nextInt(4) == 0, random.nextInt(8) > 0, immediate);
+                : Immediate.of(1 + random.nextInt(7), random.nextInt(4), random.nextInt(8));
+            if (prefixed && random.nextInt(4) > 0) {
+                buf.setInt(0, immediate);
+                if (random.nextBoolean()) {
+                    bytes = PrefixWire.ANNOUNCEMENT_BYTES;
+                }
+            }
+            arrive(slot, random.nextInt(4) == 0 ? length : bytes, random.nextInt(4) == 0 && !(prefixed && random.nextInt(4) > 0),
+                prefixed ? random.nextInt(8) == 0 : random.nextInt(8) > 0, immediate);
         }
 
         // ---- what this side sends ----
 
         @Override
         void sent(LocalMemoryRegion source, long offset, int bytes, boolean signalled, int immediate, long context) {
+            check(!prefixed, "immediate data is sent where there is none");
+            posted(context, signalled);
+            took(source, offset, bytes, immediate);
+        }
+
+        @Override
+        void sentPlain(LocalMemoryRegion source, long offset, int bytes, boolean signalled, long context) {
+            check(prefixed && bytes >= Integer.BYTES, "a message has no bits");
+            posted(context, signalled);
+            int bits = source.memory().get(WORD, offset);
+            if (Immediate.kind(bits) == Immediate.BULK) {
+                check(bytes == PrefixWire.ANNOUNCEMENT_BYTES, "an announcement of " + bytes + " bytes");
+                check(source.memory().get(WORD, offset + prefix) > 0, "nothing is announced");
+            }
+            took(source, offset + prefix, bytes - prefix, bits);
+        }
+
+        @Override
+        void wrote(boolean signalled, long context) {
+            check(prefixed && !signalled, "what is written is announced by the next message");
+            posted(context, signalled);
+        }
+
+        private void posted(long context, boolean signalled) {
             underWay.add(new long[] {context, signalled ? 1 : 0});
             check(underWay.size() <= SENDS, "more is posted than the send queue holds");
+        }
+
+        /** The peer takes a message. */
+        private void took(LocalMemoryRegion source, long offset, int bytes, int immediate) {
             if (lawless) {
                 return;
             }
@@ -411,6 +473,11 @@ final class StreamFuzz {
             switch (kind) {
                 case Immediate.GRANT -> granted(source, offset, bytes);
                 case Immediate.BULK -> granted.poll();
+                case Immediate.FIN -> pairEnded = true;
+                case Immediate.SEEN -> {
+                    check(prefixed && finSent && !pairConfirmed, "what has not ended is confirmed");
+                    pairConfirmed = true;
+                }
                 case Immediate.RETURN -> {
                     for (int i = Immediate.argument(immediate); i > 0; i--) {
                         granted.poll();
@@ -474,8 +541,8 @@ final class StreamFuzz {
 
         private void write(int together) throws IOException {
             int bytes = Math.min(together, pair.messageLimit(together));
-            RpmaByteBuf buf = RpmaByteBufAllocator.DEFAULT.registered(bytes, bytes);
-            pair.send(buf, buf.slab(), buf.block().offset, bytes, together, random.nextBoolean());
+            RpmaByteBuf buf = RpmaByteBufAllocator.DEFAULT.registered(prefix + bytes, prefix + bytes);
+            pair.send(buf, buf.slab(), buf.block().offset + prefix, bytes, together, random.nextBoolean());
         }
 
         private void read() {
@@ -486,13 +553,14 @@ final class StreamFuzz {
             }
             handle.reset(null);
             ByteBuf buf = pair.read(handle, RpmaByteBufAllocator.DEFAULT, random.nextBoolean());
-            int last = buf.writerIndex() - 1;
+            int first = buf.readerIndex();
+            int last = buf.readableBytes() - 1;
             if (!lawless) {
                 check(readBytes + last < sentBytes, "more is read than was sent");
                 for (int i = 0; i <= last; i += 1 + last / 4) {
-                    check(buf.getByte(i) == pattern(readBytes + i), "what is read is not what was sent");
+                    check(buf.getByte(first + i) == pattern(readBytes + i), "what is read is not what was sent");
                 }
-                check(buf.getByte(last) == pattern(readBytes + last), "what is read is not what was sent");
+                check(buf.getByte(first + last) == pattern(readBytes + last), "what is read is not what was sent");
             }
             readBytes += last + 1;
             buf.release();

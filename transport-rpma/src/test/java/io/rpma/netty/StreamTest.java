@@ -311,8 +311,10 @@ class StreamTest {
     @Test
     void manyConnections() throws Exception {
         Channel server = serve(new Echo());
+        // The device siw0 has no room for more: testsuite/softroce/README.md.
+        int connections = RawPeer.isPrefixed() ? 8 : 25;
         for (int round = 0; round < 4; round++) {
-            Channel[] clients = new Channel[25];
+            Channel[] clients = new Channel[connections];
             Collector[] collectors = new Collector[clients.length];
             for (int i = 0; i < clients.length; i++) {
                 collectors[i] = new Collector();
