@@ -15,9 +15,13 @@ package io.rpma;
 import io.rpma.librpma.LibrpmaProvider;
 import io.rpma.posix.NativeAccess;
 import io.rpma.soft.SoftProvider;
+import io.rpma.tcp.TcpProvider;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -26,16 +30,27 @@ import org.slf4j.LoggerFactory;
  *
  * <p>{@code -Dio.rpma.provider} (or, where it is not set, the environment variable {@code RPMA_PROVIDER}) is one of
  * {@code auto} (the default: librpma where the library is 1.x and a device is usable, otherwise soft, with one warning that
- * says why), {@code librpma} and {@code soft}. The choice is made once, at first use.
+ * says why), {@code librpma}, {@code soft} (software RDMA within one host) and {@code tcp} (software RDMA over TCP, between
+ * hosts). The choice is made once, at first use.
  *
  * <p>{@link #isAvailable()}, {@link #unavailabilityCause()} and {@link #ensureAvailability()} speak of the real library and a
  * real device, whatever was chosen.
  */
 public final class Rpma {
-    /** The system property that chooses the provider: {@code auto}, {@code librpma} or {@code soft}. */
+    /** The system property that chooses the provider: {@code auto}, {@code librpma}, {@code soft} or {@code tcp}. */
     public static final String PROVIDER_PROPERTY = "io.rpma.provider";
 
     private static final String PROVIDER_VARIABLE = "RPMA_PROVIDER";
+
+    /** What may be wished for, and how it is fulfilled. */
+    private static final Map<String, Supplier<RpmaProvider>> CHOICES = new LinkedHashMap<>();
+
+    static {
+        CHOICES.put("auto", Rpma::automatic);
+        CHOICES.put("librpma", Rpma::insisted);
+        CHOICES.put("soft", SoftProvider::instance);
+        CHOICES.put("tcp", TcpProvider::instance);
+    }
 
     private static volatile RpmaProvider chosen;
     private static volatile List<RpmaProvider> all;
@@ -47,8 +62,8 @@ public final class Rpma {
      * Returns the provider of this process.
      *
      * @throws RpmaUnavailableException if {@code librpma} was asked for by name and cannot be used; the message says what is
-     *     missing. If soft was asked for it is never thrown, except where the platform lacks what soft needs (64-bit Linux).
-     *     In any case, if the JVM refuses native access; the message names the flag that grants it
+     *     missing. If soft or tcp was asked for it is never thrown, except where the platform lacks what these need (64-bit
+     *     Linux). In any case, if the JVM refuses native access; the message names the flag that grants it
      */
     public static RpmaProvider provider() {
         RpmaProvider provider = chosen;
@@ -120,30 +135,34 @@ public final class Rpma {
     }
 
     static RpmaProvider choose(String wish) {
-        // Either provider calls native functions: where the JVM refuses them, that alone is the cause to name.
+        // Every provider calls native functions: where the JVM refuses them, that alone is the cause to name.
         NativeAccess.ensure();
-        return switch (wish.trim().toLowerCase(Locale.ROOT)) {
-            case "auto", "" -> {
-                if (Real.CAUSE == null) {
-                    yield Real.PROVIDER;
-                }
-                logger().warn("Using the software RDMA provider, because librpma cannot be used: {} Set -D{}=soft to choose"
-                    + " it without this warning, -D{}=librpma to insist on the library.",
-                    Real.CAUSE.getMessage(), PROVIDER_PROPERTY, PROVIDER_PROPERTY);
-                yield SoftProvider.instance();
-            }
-            case "librpma" -> {
-                if (Real.CAUSE != null) {
-                    throw new RpmaUnavailableException("-D" + PROVIDER_PROPERTY + "=librpma was asked for, but "
-                        + Real.CAUSE.getMessage() + " (-D" + PROVIDER_PROPERTY + "=soft needs neither library nor device)",
-                        Real.CAUSE);
-                }
-                yield Real.PROVIDER;
-            }
-            case "soft" -> SoftProvider.instance();
-            default -> throw new RpmaUnavailableException("-D" + PROVIDER_PROPERTY + " is '" + wish
-                + "'; it must be auto, librpma or soft", null);
-        };
+        String name = wish.trim().toLowerCase(Locale.ROOT);
+        Supplier<RpmaProvider> choice = CHOICES.get(name.isEmpty() ? "auto" : name);
+        if (choice == null) {
+            throw new RpmaUnavailableException("-D" + PROVIDER_PROPERTY + " is '" + wish + "'; it must be one of "
+                + String.join(", ", CHOICES.keySet()), null);
+        }
+        return choice.get();
+    }
+
+    private static RpmaProvider automatic() {
+        if (Real.CAUSE == null) {
+            return Real.PROVIDER;
+        }
+        logger().warn("Using the software RDMA provider, because librpma cannot be used: {} Set -D{}=soft to choose"
+            + " it without this warning, -D{}=librpma to insist on the library.",
+            Real.CAUSE.getMessage(), PROVIDER_PROPERTY, PROVIDER_PROPERTY);
+        return SoftProvider.instance();
+    }
+
+    private static RpmaProvider insisted() {
+        if (Real.CAUSE != null) {
+            throw new RpmaUnavailableException("-D" + PROVIDER_PROPERTY + "=librpma was asked for, but "
+                + Real.CAUSE.getMessage() + " (-D" + PROVIDER_PROPERTY + "=soft needs neither library nor device)",
+                Real.CAUSE);
+        }
+        return Real.PROVIDER;
     }
 
     private static Logger logger() {

@@ -21,7 +21,7 @@ import java.util.List;
  * the one to use.
  */
 public interface RpmaProvider {
-    /** Returns {@code librpma} or {@code soft}. */
+    /** Returns {@code librpma}, {@code soft} or {@code tcp}. */
     String name();
 
     /** Returns the implementation and its version, for people. */

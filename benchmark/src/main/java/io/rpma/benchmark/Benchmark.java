@@ -59,7 +59,7 @@ final class Benchmark implements Callable<Integer> {
     private String mode;
 
     @Option(names = "--provider", paramLabel = "NAME", defaultValue = "soft",
-        description = "what carries RPMA: soft, librpma or auto (default: ${DEFAULT-VALUE})")
+        description = "what carries RPMA: soft, tcp, librpma or auto (default: ${DEFAULT-VALUE})")
     private String provider;
 
     @Option(names = "--jvm-option", paramLabel = "OPTION",

@@ -23,7 +23,7 @@ final class ProviderOption {
     private String name;
 
     @Option(names = "--provider", paramLabel = "NAME",
-        description = "auto, librpma or soft (default: the variable RPMA_PROVIDER, else auto)")
+        description = "auto, librpma, soft or tcp (default: the variable RPMA_PROVIDER, else auto)")
     void choose(String wish) {
         name = wish;
         System.setProperty(Rpma.PROVIDER_PROPERTY, wish);

@@ -24,7 +24,7 @@ final class CommonOptions {
     private boolean help;
 
     @Option(names = "--provider", paramLabel = "NAME",
-        description = "auto, librpma or soft (default: the variable RPMA_PROVIDER, else auto)")
+        description = "auto, librpma, soft or tcp (default: the variable RPMA_PROVIDER, else auto)")
     void choose(String name) {
         // Read when the provider is first asked for, which no example does before its options are parsed.
         System.setProperty(Rpma.PROVIDER_PROPERTY, name);

@@ -121,7 +121,7 @@ class EchoExampleTest {
     @Test
     void aProviderThatIsNoneIsNamed() throws Exception {
         ExampleRun.toEnd("echo", "--provider=carrier-pigeon").ended(1)
-            .errorHas("'carrier-pigeon'; it must be auto, librpma or soft");
+            .errorHas("'carrier-pigeon'; it must be one of auto, librpma, soft, tcp");
     }
 
     private static ProcessHandle onlyChild(ExampleRun run) {

@@ -24,6 +24,7 @@ import io.rpma.RpmaLog;
 import io.rpma.RpmaProvider;
 import io.rpma.RpmaUnavailableException;
 import io.rpma.SharedReceiveQueueConfig;
+import io.rpma.posix.AnonymousRange;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -151,7 +152,7 @@ public final class LibrpmaProvider implements RpmaProvider {
 
     @Override
     public AddressRange reserve(long bytes) throws RpmaException {
-        return LibrpmaAddressRange.reserve(bytes);
+        return AnonymousRange.reserve(bytes);
     }
 
     @Override

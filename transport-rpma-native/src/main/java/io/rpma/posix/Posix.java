@@ -44,6 +44,8 @@ public final class Posix {
     public static final int ENOMEM = 12;
     /** Permission denied. */
     public static final int EACCES = 13;
+    /** Bad address. */
+    public static final int EFAULT = 14;
     /** No such device. */
     public static final int ENODEV = 19;
     /** Invalid argument. */
@@ -54,6 +56,8 @@ public final class Posix {
     public static final int EADDRNOTAVAIL = 99;
     /** No route to the network. */
     public static final int ENETUNREACH = 101;
+    /** A protocol that is not spoken here. */
+    public static final int EPROTONOSUPPORT = 93;
     /** Too late. */
     public static final int ETIMEDOUT = 110;
     /** Nobody listens. */
@@ -87,7 +91,10 @@ public final class Posix {
 
     private static final int F_GETFL = 3;
     private static final int F_SETFL = 4;
+    private static final int F_DUPFD_CLOEXEC = 1030;
     private static final int O_NONBLOCK = 0x800;
+    private static final int MS_SYNC = 4;
+    private static final int EFD_NONBLOCK_CLOEXEC = 0x80800;
     private static final int SC_PAGESIZE = 30;
 
     private static final Linker LINKER = NativeAccess.linker();
@@ -111,6 +118,13 @@ public final class Posix {
         FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT),
         Linker.Option.captureCallState("errno"), Linker.Option.firstVariadicArg(2));
     private static final MethodHandle GETRLIMIT = downcallErrno("getrlimit",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, ValueLayout.ADDRESS));
+    private static final MethodHandle MSYNC = downcallErrno("msync",
+        FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle EVENTFD = downcallErrno("eventfd", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
+    private static final MethodHandle EVENTFD_WRITE = downcallErrno("eventfd_write",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
+    private static final MethodHandle EVENTFD_READ = downcallErrno("eventfd_read",
         FunctionDescriptor.of(JAVA_INT, JAVA_INT, ValueLayout.ADDRESS));
     private static final MethodHandle STRERROR = downcall("strerror", FunctionDescriptor.of(C_STRING, JAVA_INT));
 
@@ -234,6 +248,70 @@ public final class Posix {
                 return -errno(capture);
             }
             return (int) FCNTL.invokeExact(capture, fd, F_SETFL, flags | O_NONBLOCK) < 0 ? -errno(capture) : 0;
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /**
+     * Creates a second descriptor for what a descriptor stands for.
+     *
+     * @return the descriptor, or {@code -errno}
+     */
+    public static int duplicate(int fd) {
+        MemorySegment capture = capture();
+        try {
+            int result = (int) FCNTL.invokeExact(capture, fd, F_DUPFD_CLOEXEC, 0);
+            return result < 0 ? -errno(capture) : result;
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /**
+     * Writes whole pages to the file behind them ({@code msync(2)} with {@code MS_SYNC}). Blocks while a disk writes.
+     *
+     * @return 0, or {@code -errno}
+     */
+    public static int msync(long address, long length) {
+        MemorySegment capture = capture();
+        try {
+            return (int) MSYNC.invokeExact(capture, address, length, MS_SYNC) == 0 ? 0 : -errno(capture);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /**
+     * Creates a non-blocking event descriptor ({@code eventfd(2)}).
+     *
+     * @return the descriptor, or {@code -errno}
+     */
+    public static int eventfd(int count) {
+        MemorySegment capture = capture();
+        try {
+            int fd = (int) EVENTFD.invokeExact(capture, count, EFD_NONBLOCK_CLOEXEC);
+            return fd < 0 ? -errno(capture) : fd;
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Makes an event descriptor readable. */
+    public static void signalEvent(int fd) {
+        MemorySegment capture = capture();
+        try {
+            int ignored = (int) EVENTFD_WRITE.invokeExact(capture, fd, 1L);
+        } catch (Throwable e) {
+            throw unexpected(e);
+        }
+    }
+
+    /** Makes an event descriptor unreadable. */
+    public static void clearEvent(int fd) {
+        MemorySegment capture = capture();
+        try (Arena arena = Arena.ofConfined()) {
+            int ignored = (int) EVENTFD_READ.invokeExact(capture, fd, arena.allocate(JAVA_LONG));
         } catch (Throwable e) {
             throw unexpected(e);
         }

@@ -14,6 +14,7 @@ package io.rpma.soft;
 
 import io.rpma.RpmaException;
 import io.rpma.posix.DescriptorWait;
+import io.rpma.posix.Memory;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**

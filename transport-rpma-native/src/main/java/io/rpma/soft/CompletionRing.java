@@ -12,6 +12,8 @@
  */
 package io.rpma.soft;
 
+import io.rpma.posix.Memory;
+
 /**
  * The ring by which one queue pair's peer tells that it has filled a posted receive. One producer, the peer's process; one
  * consumer, whoever polls. An entry is two words: length and immediate data; position, slot, flags and status. The second is

@@ -13,6 +13,8 @@
 package io.rpma.soft;
 
 import io.rpma.posix.Posix;
+import io.rpma.posix.Scratch;
+import io.rpma.posix.Sockets;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -257,8 +259,15 @@ final class ControlMessage {
         }
     }
 
+    /** Returns this thread's room for what one message brings. */
+    static Incoming incoming() {
+        return Incoming.OF_THREAD.get();
+    }
+
     /** Room for what one message brings. */
     static final class Incoming {
+        private static final ThreadLocal<Incoming> OF_THREAD = ThreadLocal.withInitial(Incoming::new);
+
         /**
          * The length, 0 at the end, or {@code -errno}: {@code -EINVAL} for what is no message of this protocol, {@code -EMFILE}
          * if this process has too few descriptors left to receive it.

@@ -15,6 +15,7 @@ package io.rpma.soft;
 import io.rpma.RpmaException;
 import io.rpma.RpmaUnavailableException;
 import io.rpma.posix.Posix;
+import io.rpma.posix.Sockets;
 
 /**
  * The Unix socket between the two ends of a connection: it carries the events of the connection, and its end tells that the
@@ -192,7 +193,7 @@ final class ControlSocket {
     }
 
     private synchronized ControlMessage receive() throws RpmaException {
-        ControlMessage.Incoming incoming = Scratch.get().incoming();
+        ControlMessage.Incoming incoming = ControlMessage.incoming();
         while (!closed && !ended) {
             ControlMessage message = broken ? null : ControlMessage.receive(fd, incoming);
             if (message != null) {

@@ -12,6 +12,8 @@
  */
 package io.rpma.soft;
 
+import io.rpma.posix.Memory;
+
 /**
  * Rings for the owner of a completion queue, if it sleeps. The armed word of a connection's queue lies in memory that the two
  * ends of the connection share: 1 while its owner waits for the descriptor, 0 once somebody has rung. Whoever takes it from 1 to

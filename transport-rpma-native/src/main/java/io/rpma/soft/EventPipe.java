@@ -15,6 +15,8 @@ package io.rpma.soft;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
+import io.rpma.posix.Scratch;
+import io.rpma.posix.Sockets;
 
 /**
  * A descriptor that becomes readable when an event is signalled, by this process or by a peer: a pipe, in which each event is one

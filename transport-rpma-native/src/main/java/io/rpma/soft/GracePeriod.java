@@ -12,6 +12,7 @@
  */
 package io.rpma.soft;
 
+import io.rpma.posix.Memory;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -12,6 +12,8 @@
  */
 package io.rpma.soft;
 
+import io.rpma.posix.Memory;
+
 /**
  * One end's half of the memory that the two ends of a connection share: the words by which its owner and the other end tell
  * each other how they are, the ring of posted receives, and the ring of their completions. Words that different processes

@@ -12,6 +12,8 @@
  */
 package io.rpma.soft;
 
+import io.rpma.posix.Memory;
+
 /**
  * The memory of one {@link Half}: a slot of a {@link HalfPool}, used by one connection after another. Counted: the slot is given
  * back when the last user releases it.

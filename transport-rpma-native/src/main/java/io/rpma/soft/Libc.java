@@ -12,7 +12,9 @@
  */
 package io.rpma.soft;
 
+import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
+import io.rpma.posix.Scratch;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
@@ -68,7 +70,6 @@ final class Libc {
 
     private static final int O_NONBLOCK = 0x800;
     private static final int O_CLOEXEC = 0x80000;
-    private static final int F_DUPFD_CLOEXEC = 1030;
     private static final int F_GETPIPE_SZ = 1032;
     private static final int F_ADD_SEALS = 1033;
     private static final int F_GET_SEALS = 1034;
@@ -109,8 +110,6 @@ final class Libc {
     private static final MethodHandle DUP3 = Posix.downcallErrno("dup3",
         FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT));
     private static final MethodHandle MADVISE = Posix.downcallErrno("madvise",
-        FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
-    private static final MethodHandle MSYNC = Posix.downcallErrno("msync",
         FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
     private static final MethodHandle PROCESS_VM_READV = Posix.downcallErrno("process_vm_readv",
         FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
@@ -293,11 +292,6 @@ final class Libc {
         }
     }
 
-    /** Creates a second descriptor for what a descriptor stands for. */
-    static int duplicate(int fd) {
-        return fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    }
-
     /** Writes the path of a descriptor in {@code /proc} to the scratch memory. */
     private static long path(int fd) {
         long path = Scratch.get().messageAddress();
@@ -318,15 +312,6 @@ final class Libc {
         MemorySegment capture = Posix.capture();
         try {
             return (int) MADVISE.invokeExact(capture, address, length, advice) == 0 ? 0 : -Posix.errno(capture);
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
-    }
-
-    static int msync(long address, long length) {
-        MemorySegment capture = Posix.capture();
-        try {
-            return (int) MSYNC.invokeExact(capture, address, length, MS_SYNC) == 0 ? 0 : -Posix.errno(capture);
         } catch (Throwable e) {
             throw Posix.unexpected(e);
         }

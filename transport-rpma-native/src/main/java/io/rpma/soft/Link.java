@@ -15,6 +15,7 @@ package io.rpma.soft;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
+import io.rpma.posix.Sockets;
 
 /**
  * A Unix socket pair between two processes, beside the control sockets of their connections: each sends the other, once, the

@@ -15,6 +15,7 @@ package io.rpma.soft;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
+import io.rpma.posix.Sockets;
 
 /** Tells that this process, or the system, has no file descriptor left. */
 final class OpenFiles {

@@ -20,7 +20,10 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.RpmaLog;
 import io.rpma.WorkCompletions;
+import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
+import io.rpma.posix.Scratch;
+import io.rpma.software.Patience;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.CompletableFuture;
@@ -942,7 +945,7 @@ final class QueuePair {
         if (length > 0 && region.local() != 0 && remoteProcess.isSelf()) {
             // A file that this process has mapped; anything else has nothing behind it to be written to.
             long first = (region.local() + offset) / Posix.PAGE_SIZE * Posix.PAGE_SIZE;
-            int result = Libc.msync(first, region.local() + offset + length - first);
+            int result = Posix.msync(first, region.local() + offset + length - first);
             return result == 0 ? SUCCESS : REM_OP_ERR;
         }
         return SUCCESS;

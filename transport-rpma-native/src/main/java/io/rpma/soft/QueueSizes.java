@@ -17,6 +17,7 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.posix.Posix;
+import io.rpma.software.ConnectionSettings;
 
 /**
  * What a connection is created with: a configuration, read once and checked.
@@ -33,7 +34,7 @@ record QueueSizes(int timeoutMillis, int completions, int receiveCompletions, in
         boolean sharedChannel, SoftSharedReceiveQueue sharedReceiveQueue) {
     /** Reads a configuration for connections of a peer; {@code null} stands for the defaults. */
     static QueueSizes of(ConnectionConfig given, SoftPeer peer) throws RpmaException {
-        ConnectionConfig config = given != null ? given : new SoftConnectionConfig();
+        ConnectionConfig config = given != null ? given : new ConnectionSettings(SoftLog.INSTANCE);
         SharedReceiveQueue shared = config.sharedReceiveQueue();
         SoftSharedReceiveQueue queue = null;
         if (shared != null) {

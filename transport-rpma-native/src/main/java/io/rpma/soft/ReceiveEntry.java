@@ -12,6 +12,8 @@
  */
 package io.rpma.soft;
 
+import io.rpma.posix.Memory;
+
 /**
  * A posted receive in shared memory, written by its owner, read by the initiator of a message. What the owner needs to know of
  * it again it keeps to itself: the initiator's word is only the entry's number and a count of bytes.

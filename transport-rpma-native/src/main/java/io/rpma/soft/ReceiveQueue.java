@@ -15,6 +15,7 @@ package io.rpma.soft;
 import io.rpma.CompletionStatus;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
+import io.rpma.posix.Memory;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 

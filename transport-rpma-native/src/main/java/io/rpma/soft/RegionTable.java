@@ -14,6 +14,7 @@ package io.rpma.soft;
 
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
+import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
 import java.util.concurrent.ThreadLocalRandom;
 

@@ -13,6 +13,7 @@
 package io.rpma.soft;
 
 import io.rpma.RpmaException;
+import io.rpma.posix.Memory;
 
 /**
  * The other end of a connection, as far as this end reaches into it. Counted: another thread that waits for the other end's

@@ -14,7 +14,9 @@ package io.rpma.soft;
 
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
+import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
+import io.rpma.posix.Sockets;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -479,7 +481,7 @@ final class RemoteProcess {
      * @return 0, or if something stayed, an {@code errno} for {@link Shortage#failure}
      */
     synchronized int read() {
-        ControlMessage.Incoming incoming = Scratch.get().incoming();
+        ControlMessage.Incoming incoming = ControlMessage.incoming();
         for (int i = 0; i < MOST_READ && !closed && !broken && link != null; i++) {
             ControlMessage message = link.peek(incoming);
             if (message == null) {

@@ -12,6 +12,8 @@
  */
 package io.rpma.soft;
 
+import io.rpma.posix.Memory;
+
 /** A memory region of another process, checked and located; valid while its stamp stands in that process's table. */
 final class RemoteRegion {
     private final int key;

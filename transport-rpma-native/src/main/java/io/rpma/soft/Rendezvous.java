@@ -14,12 +14,14 @@ package io.rpma.soft;
 
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
+import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
+import io.rpma.posix.Scratch;
+import io.rpma.posix.Sockets;
+import io.rpma.software.HostAddresses;
 import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.NetworkInterface;
-import java.net.SocketException;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -111,18 +113,6 @@ final class Rendezvous {
             remote.getPort());
     }
 
-    /** Returns whether an address is one of this host. */
-    static boolean isLocal(InetAddress address) {
-        if (address.isLoopbackAddress() || address.isAnyLocalAddress()) {
-            return true;
-        }
-        try {
-            return NetworkInterface.getByInetAddress(address) != null;
-        } catch (SocketException e) {
-            return false;
-        }
-    }
-
     /**
      * Finds the way to the listener of an address. If nobody listens there, that is no error: somebody may, by the time that
      * the connection is asked for. The listener learns nothing of this. Blocks, up to the time given for each step.
@@ -130,7 +120,7 @@ final class Rendezvous {
      * @throws RpmaException if the address cannot be reached, or what listens there is not the software provider of this host
      */
     Route resolve(InetSocketAddress remote, int timeoutMillis) throws RpmaException {
-        boolean local = isLocal(remote.getAddress());
+        boolean local = HostAddresses.isLocal(remote.getAddress());
         Route found = find(remote, local);
         if (found != null) {
             return found;
@@ -155,7 +145,7 @@ final class Rendezvous {
         if (known != null && known.remote().equals(remote)) {
             return known;
         }
-        boolean local = isLocal(remote.getAddress());
+        boolean local = HostAddresses.isLocal(remote.getAddress());
         Route found = find(remote, local);
         if (found != null) {
             // The next time without a look whether it is there.
@@ -306,8 +296,8 @@ final class Rendezvous {
 
     static RpmaException unreachable(InetSocketAddress remote, int errno) {
         return SoftLog.failure(RpmaError.PROVIDER, errno, "the address " + remote + " cannot be reached: "
-            + Posix.strerror(errno) + (isLocal(remote.getAddress()) ? "" : "; it is not one of this host, and the software"
-            + " provider works within one host only; librpma is needed"), null);
+            + Posix.strerror(errno) + (HostAddresses.isLocal(remote.getAddress()) ? "" : "; it is not one of this host, and the"
+            + " software provider works within one host only; librpma is needed"), null);
     }
 
     /** Reads what a listener says of itself. Sends nothing: who listens may be an application that knows nothing of RPMA. */

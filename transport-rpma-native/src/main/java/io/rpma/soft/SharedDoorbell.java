@@ -12,6 +12,7 @@
  */
 package io.rpma.soft;
 
+import io.rpma.posix.Memory;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 

@@ -14,6 +14,7 @@ package io.rpma.soft;
 
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
+import io.rpma.posix.Memory;
 import java.util.Arrays;
 import java.util.concurrent.ConcurrentLinkedQueue;
 

@@ -12,6 +12,8 @@
  */
 package io.rpma.soft;
 
+import io.rpma.posix.Memory;
+
 /**
  * A shared receive queue as its initiators see it: the ring of posted receives, which any of them takes from, and the words by
  * which they tell its owner that there is something to poll, or that they wait.

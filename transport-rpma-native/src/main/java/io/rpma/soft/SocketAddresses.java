@@ -12,7 +12,10 @@
  */
 package io.rpma.soft;
 
+import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
+import io.rpma.posix.Scratch;
+import io.rpma.posix.Sockets;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;

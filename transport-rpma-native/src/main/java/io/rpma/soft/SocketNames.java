@@ -13,6 +13,7 @@
 package io.rpma.soft;
 
 import io.rpma.RpmaException;
+import io.rpma.posix.Sockets;
 import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

@@ -15,6 +15,7 @@ package io.rpma.soft;
 import io.rpma.AddressRange;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
+import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;

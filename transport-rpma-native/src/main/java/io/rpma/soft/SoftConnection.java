@@ -19,18 +19,19 @@ import io.rpma.ConnectionEvent;
 import io.rpma.ConnectionRequest;
 import io.rpma.FlushType;
 import io.rpma.LocalMemoryRegion;
-import io.rpma.MemoryUsage;
 import io.rpma.PeerConfig;
 import io.rpma.RemoteMemoryRegion;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.RpmaLog;
 import io.rpma.posix.DescriptorWait;
+import io.rpma.software.WorkArguments;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 
 /** A connection: the queue pair, and the events that come by the control socket. */
 final class SoftConnection implements Connection {
+    private static final WorkArguments ARGUMENTS = new WorkArguments(SoftLog.INSTANCE, SoftDevice.MAX_MESSAGE);
     private static final ByteBuffer NO_DATA = ByteBuffer.allocate(0).asReadOnlyBuffer();
 
     private final SoftPeer peer;
@@ -365,14 +366,14 @@ final class SoftConnection implements Connection {
     @Override
     public void send(LocalMemoryRegion source, long offset, long length, CompletionFlag flag, long context)
             throws RpmaException {
-        checkMessage("send", source, offset, length, flag);
+        ARGUMENTS.checkMessage("send", source, offset, length, flag);
         queuePair.post(QueuePair.SEND, SoftLocalMemoryRegion.of(source), offset, null, 0, length, flag, 0, 0, context);
     }
 
     @Override
     public void sendWithImmediate(LocalMemoryRegion source, long offset, long length, CompletionFlag flag, int immediate,
             long context) throws RpmaException {
-        checkMessage("sendWithImmediate", source, offset, length, flag);
+        ARGUMENTS.checkMessage("sendWithImmediate", source, offset, length, flag);
         checkImmediateData("sendWithImmediate");
         queuePair.post(QueuePair.SEND_IMMEDIATE, SoftLocalMemoryRegion.of(source), offset, null, 0, length, flag, immediate, 0,
             context);
@@ -381,7 +382,7 @@ final class SoftConnection implements Connection {
     @Override
     public void read(LocalMemoryRegion target, long targetOffset, RemoteMemoryRegion source, long sourceOffset, long length,
             CompletionFlag flag, long context) throws RpmaException {
-        checkAccess("read", target, targetOffset, source, sourceOffset, length, flag);
+        ARGUMENTS.checkAccess("read", target, targetOffset, source, sourceOffset, length, flag);
         queuePair.post(QueuePair.READ, SoftLocalMemoryRegion.of(target), targetOffset, SoftRemoteMemoryRegion.of(source),
             sourceOffset, length, flag, 0, 0, context);
     }
@@ -389,7 +390,7 @@ final class SoftConnection implements Connection {
     @Override
     public void write(RemoteMemoryRegion target, long targetOffset, LocalMemoryRegion source, long sourceOffset, long length,
             CompletionFlag flag, long context) throws RpmaException {
-        checkAccess("write", source, sourceOffset, target, targetOffset, length, flag);
+        ARGUMENTS.checkAccess("write", source, sourceOffset, target, targetOffset, length, flag);
         queuePair.post(QueuePair.WRITE, SoftLocalMemoryRegion.of(source), sourceOffset, SoftRemoteMemoryRegion.of(target),
             targetOffset, length, flag, 0, 0, context);
     }
@@ -397,7 +398,7 @@ final class SoftConnection implements Connection {
     @Override
     public void writeWithImmediate(RemoteMemoryRegion target, long targetOffset, LocalMemoryRegion source, long sourceOffset,
             long length, CompletionFlag flag, int immediate, long context) throws RpmaException {
-        checkAccess("writeWithImmediate", source, sourceOffset, target, targetOffset, length, flag);
+        ARGUMENTS.checkAccess("writeWithImmediate", source, sourceOffset, target, targetOffset, length, flag);
         checkImmediateData("writeWithImmediate");
         queuePair.post(QueuePair.WRITE_IMMEDIATE, SoftLocalMemoryRegion.of(source), sourceOffset,
             SoftRemoteMemoryRegion.of(target), targetOffset, length, flag, immediate, 0, context);
@@ -406,10 +407,7 @@ final class SoftConnection implements Connection {
     @Override
     public void atomicWrite(RemoteMemoryRegion target, long targetOffset, long value, CompletionFlag flag, long context)
             throws RpmaException {
-        if (target == null || flag == null || targetOffset < 0 || targetOffset % ATOMIC_WRITE_ALIGNMENT != 0) {
-            throw SoftLog.failure(RpmaError.INVALID, "atomicWrite: target " + target + ", flag " + flag + ", offset "
-                + targetOffset + ": target and flag must be given, the offset a multiple of " + ATOMIC_WRITE_ALIGNMENT);
-        }
+        ARGUMENTS.checkAtomicWrite(target, targetOffset, flag);
         queuePair.post(QueuePair.ATOMIC_WRITE, null, 0, SoftRemoteMemoryRegion.of(target), targetOffset,
             ATOMIC_WRITE_ALIGNMENT, flag, 0, value, context);
     }
@@ -417,60 +415,18 @@ final class SoftConnection implements Connection {
     @Override
     public void flush(RemoteMemoryRegion target, long targetOffset, long length, FlushType type, CompletionFlag flag,
             long context) throws RpmaException {
-        if (target == null || flag == null || type == null || targetOffset < 0 || length < 0) {
-            throw SoftLog.failure(RpmaError.INVALID, "flush: target " + target + ", type " + type + ", flag " + flag
-                + ", offset " + targetOffset + ", length " + length
-                + ": target, type and flag must be given, offset and length not be negative");
-        }
+        ARGUMENTS.checkFlush(target, targetOffset, length, type, flag, directWrite);
         SoftRemoteMemoryRegion region = SoftRemoteMemoryRegion.of(target);
+        ARGUMENTS.checkFlushUsage(region, type);
         boolean persistent = type == FlushType.PERSISTENT;
-        if (persistent && !directWrite) {
-            throw SoftLog.failure(RpmaError.NOT_SUPPORTED, "flush to persistence: the other side has not said that writes may"
-                + " go straight to persistent memory (Connection.applyRemotePeerConfig)");
-        }
-        if (!region.allows(persistent ? MemoryUsage.FLUSH_PERSISTENT : MemoryUsage.FLUSH_VISIBILITY)) {
-            throw SoftLog.failure(RpmaError.NOT_SUPPORTED, "flush: the region is registered for the flushes "
-                + region.flushUsages() + " only, not for " + type);
-        }
         queuePair.post(persistent ? QueuePair.FLUSH_PERSISTENT : QueuePair.FLUSH_VISIBILITY, null, 0, region, targetOffset,
             length, flag, 0, 0, context);
-    }
-
-    private static void checkMessage(String what, LocalMemoryRegion source, long offset, long length, CompletionFlag flag)
-            throws RpmaException {
-        if (flag == null || offset < 0 || length < 0 || source == null && (offset != 0 || length != 0)) {
-            throw SoftLog.failure(RpmaError.INVALID, what + ": source " + source + ", offset " + offset + ", length " + length
-                + ", flag " + flag + ": the flag must be given, offset and length not be negative, and both 0 without a source");
-        }
-        checkLength(what, length);
-    }
-
-    private static void checkAccess(String what, LocalMemoryRegion local, long localOffset, RemoteMemoryRegion remote,
-            long remoteOffset, long length, CompletionFlag flag) throws RpmaException {
-        boolean empty = localOffset == 0 && remoteOffset == 0 && length == 0;
-        if (flag == null || localOffset < 0 || remoteOffset < 0 || length < 0
-            || (local == null || remote == null) && !(local == null && remote == null && empty)) {
-            throw SoftLog.failure(RpmaError.INVALID, what + ": local " + local + " at " + localOffset + ", remote " + remote
-                + " at " + remoteOffset + ", length " + length + ", flag " + flag + ": the flag must be given, offsets and length"
-                + " not be negative, and both regions be given, or neither with nothing to transfer");
-        }
-        checkLength(what, length);
     }
 
     private static void checkImmediateData(String what) throws RpmaException {
         if (!SoftDevice.IMMEDIATE_DATA) {
             throw SoftLog.failure(RpmaError.PROVIDER, 22, what + ": the device has no immediate data"
                 + " (io.rpma.soft.withoutImmediateData)", null);
-        }
-    }
-
-    private static void checkLength(String what, long length) throws RpmaException {
-        if (length > 0xffff_ffffL) {
-            throw SoftLog.failure(RpmaError.INVALID, what + ": a length of " + length + " does not fit into 32 bits");
-        }
-        if (length > SoftDevice.MAX_MESSAGE) {
-            throw SoftLog.failure(RpmaError.PROVIDER, 22, what + ": " + length + " bytes are more than the "
-                + SoftDevice.MAX_MESSAGE + " that one work request can transfer (DeviceLimits.maxMessageSize)", null);
         }
     }
 

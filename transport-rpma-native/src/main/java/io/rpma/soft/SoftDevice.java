@@ -16,12 +16,8 @@ import io.rpma.Device;
 import io.rpma.DeviceLimits;
 import io.rpma.RpmaProvider;
 import io.rpma.Peer;
-import java.net.Inet4Address;
+import io.rpma.software.HostAddresses;
 import java.net.InetAddress;
-import java.net.NetworkInterface;
-import java.net.SocketException;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 
 /** The one device: this host. */
@@ -66,16 +62,7 @@ final class SoftDevice implements Device {
 
     @Override
     public List<InetAddress> addresses() {
-        List<InetAddress> addresses = new ArrayList<>();
-        try {
-            NetworkInterface.networkInterfaces().flatMap(NetworkInterface::inetAddresses).forEach(addresses::add);
-        } catch (SocketException e) {
-            return List.of();
-        }
-        // Those that other hosts could reach as well come first, and IPv4 before IPv6.
-        addresses.sort(Comparator.comparing(InetAddress::isLoopbackAddress).thenComparing(InetAddress::isLinkLocalAddress)
-            .thenComparing(address -> !(address instanceof Inet4Address)));
-        return List.copyOf(addresses);
+        return HostAddresses.all();
     }
 
     /** Returns {@code true}: nothing is pinned. */

@@ -19,7 +19,11 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.RpmaLog;
 import io.rpma.posix.DescriptorWait;
+import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
+import io.rpma.posix.Scratch;
+import io.rpma.posix.Sockets;
+import io.rpma.software.HalfOpenClients;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -328,7 +332,7 @@ final class SoftEndpoint implements Endpoint {
      */
     private ConnectionRequest readClient(int fd, int pid, HalfOpenClients.Client known, ConnectionConfig config)
             throws RpmaException {
-        ControlMessage.Incoming incoming = Scratch.get().incoming();
+        ControlMessage.Incoming incoming = ControlMessage.incoming();
         ControlMessage message = ControlMessage.peek(fd, incoming);
         if (message == null && (incoming.result == -Posix.EAGAIN || incoming.result == -Posix.EINTR)) {
             if (known == null) {

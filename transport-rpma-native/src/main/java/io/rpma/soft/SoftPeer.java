@@ -23,6 +23,7 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.SharedReceiveQueueConfig;
+import io.rpma.software.SharedReceiveQueueSettings;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.util.LinkedHashMap;
@@ -141,7 +142,7 @@ final class SoftPeer implements Peer {
     @Override
     public SharedReceiveQueue newSharedReceiveQueue(SharedReceiveQueueConfig config) throws RpmaException {
         checkOpen();
-        SharedReceiveQueueConfig sizes = config != null ? config : new SoftSharedReceiveQueueConfig();
+        SharedReceiveQueueConfig sizes = config != null ? config : new SharedReceiveQueueSettings(SoftLog.INSTANCE);
         int slots = sizes.receiveQueueSize();
         int completions = sizes.receiveCompletionQueueSize();
         QueueSizes.check("receiveQueueSize", slots, 1, SoftDevice.MAX_WORK_REQUESTS);

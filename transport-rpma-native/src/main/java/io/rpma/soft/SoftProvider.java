@@ -22,12 +22,16 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.RpmaLog;
 import io.rpma.RpmaProvider;
-import io.rpma.RpmaUnavailableException;
 import io.rpma.SharedReceiveQueueConfig;
 import io.rpma.posix.Posix;
+import io.rpma.software.ConnectionSettings;
+import io.rpma.software.PeerSettings;
+import io.rpma.software.Platform;
+import io.rpma.software.SharedReceiveQueueSettings;
+import io.rpma.software.Words;
+import io.rpma.software.HostAddresses;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.List;
 
 /**
@@ -54,17 +58,11 @@ public final class SoftProvider implements RpmaProvider {
     /**
      * Returns the one instance of the process.
      *
-     * @throws RpmaUnavailableException if this is not 64-bit Linux, or the kernel refuses shared memory, or the folder that
-     *     {@code -Dio.rpma.soft.directory} names cannot be used
+     * @throws io.rpma.RpmaUnavailableException if this is not 64-bit Linux, or the kernel refuses shared memory, or the folder
+     *     that {@code -Dio.rpma.soft.directory} names cannot be used
      */
     public static RpmaProvider instance() {
-        String system = System.getProperty("os.name");
-        String architecture = System.getProperty("os.arch");
-        if (!system.equals("Linux") || !architecture.matches("amd64|x86_64|aarch64")
-            || ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
-            throw new RpmaUnavailableException("the software provider needs Linux on x86_64 or aarch64; this is " + system
-                + " on " + architecture, null);
-        }
+        Platform.check();
         // Before anything is made: a folder that cannot be used is an error that can be told at each call.
         SharedFolder.configured();
         return Holder.INSTANCE;
@@ -95,7 +93,7 @@ public final class SoftProvider implements RpmaProvider {
         if (local == null) {
             throw SoftLog.failure(RpmaError.INVALID, "localDevice: the address is null");
         }
-        if (!Rendezvous.isLocal(local)) {
+        if (!HostAddresses.isLocal(local)) {
             throw SoftLog.failure(RpmaError.PROVIDER, Posix.EADDRNOTAVAIL, "the address " + local.getHostAddress()
                 + " is not one of this host ('ip addr' lists them)", null);
         }
@@ -112,7 +110,7 @@ public final class SoftProvider implements RpmaProvider {
 
     @Override
     public boolean mayReach(InetAddress remote) {
-        return Rendezvous.isLocal(remote);
+        return HostAddresses.isLocal(remote);
     }
 
     @Override
@@ -125,27 +123,22 @@ public final class SoftProvider implements RpmaProvider {
 
     @Override
     public ConnectionConfig newConnectionConfig() {
-        return new SoftConnectionConfig();
+        return new ConnectionSettings(SoftLog.INSTANCE);
     }
 
     @Override
     public SharedReceiveQueueConfig newSharedReceiveQueueConfig() {
-        return new SoftSharedReceiveQueueConfig();
+        return new SharedReceiveQueueSettings(SoftLog.INSTANCE);
     }
 
     @Override
     public PeerConfig newPeerConfig() {
-        return new SoftPeerConfig(false);
+        return new PeerSettings(SoftLog.INSTANCE, false);
     }
 
     @Override
     public PeerConfig peerConfigFromDescriptor(ByteBuffer descriptor) throws RpmaException {
-        if (descriptor == null || descriptor.remaining() < SoftPeerConfig.DESCRIPTOR_SIZE) {
-            throw SoftLog.failure(RpmaError.INVALID, "a peer configuration's descriptor has "
-                + SoftPeerConfig.DESCRIPTOR_SIZE + " byte, not "
-                + (descriptor == null ? "null" : String.valueOf(descriptor.remaining())));
-        }
-        return new SoftPeerConfig(descriptor.get(descriptor.position()) != 0);
+        return PeerSettings.read(SoftLog.INSTANCE, descriptor);
     }
 
     @Override
@@ -165,29 +158,11 @@ public final class SoftProvider implements RpmaProvider {
 
     @Override
     public String describe(RpmaError error) {
-        return switch (error) {
-            case UNKNOWN -> "Unknown error";
-            case NOT_SUPPORTED -> "Not supported";
-            case PROVIDER -> "Provider error occurred";
-            case NO_MEMORY -> "Out of memory";
-            case INVALID -> "Invalid argument";
-            case NO_COMPLETION -> "No next completion available";
-            case NO_EVENT -> "No next event available";
-            case AGAIN -> "Temporary error";
-            case SHARED_CHANNEL -> "The completion channel is shared and cannot be handled by any particular CQ";
-            case NOT_SHARED_CHANNEL -> "The completion channel is not shared";
-        };
+        return Words.of(error);
     }
 
     @Override
     public String describe(ConnectionEvent event) {
-        return switch (event) {
-            case UNDEFINED -> "Undefined connection event";
-            case ESTABLISHED -> "Connection established";
-            case CLOSED -> "Connection closed";
-            case LOST -> "Connection lost";
-            case REJECTED -> "Connection rejected";
-            case UNREACHABLE -> "Connection unreachable";
-        };
+        return Words.of(event);
     }
 }

@@ -12,6 +12,7 @@
  */
 package io.rpma.soft;
 
+import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;

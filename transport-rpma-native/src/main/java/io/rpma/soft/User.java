@@ -12,6 +12,7 @@
  */
 package io.rpma.soft;
 
+import io.rpma.posix.Sockets;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;

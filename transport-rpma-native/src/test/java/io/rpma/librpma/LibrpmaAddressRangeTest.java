@@ -15,6 +15,7 @@ package io.rpma.librpma;
 import io.rpma.AddressRange;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
+import io.rpma.posix.AnonymousRange;
 import io.rpma.posix.Posix;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -37,7 +38,7 @@ class LibrpmaAddressRangeTest {
 
     @BeforeEach
     void reserve() throws Exception {
-        range = LibrpmaAddressRange.reserve(16 * PAGE);
+        range = AnonymousRange.reserve(16 * PAGE);
     }
 
     @AfterEach
@@ -50,22 +51,22 @@ class LibrpmaAddressRangeTest {
     void sizesAreWholePages() throws Exception {
         assertEquals(16 * PAGE, range.size());
         assertEquals(0, range.address() % PAGE);
-        try (AddressRange odd = LibrpmaAddressRange.reserve(PAGE + 1)) {
+        try (AddressRange odd = AnonymousRange.reserve(PAGE + 1)) {
             assertEquals(2 * PAGE, odd.size());
         }
-        assertRefused(RpmaError.INVALID, "the size is 0 bytes", () -> LibrpmaAddressRange.reserve(0));
-        assertRefused(RpmaError.INVALID, "the size is -1 bytes", () -> LibrpmaAddressRange.reserve(-1));
+        assertRefused(RpmaError.INVALID, "the size is 0 bytes", () -> AnonymousRange.reserve(0));
+        assertRefused(RpmaError.INVALID, "the size is -1 bytes", () -> AnonymousRange.reserve(-1));
     }
 
     @Test
     void aRangeCanBeFarLargerThanTheMemory() throws Exception {
-        try (AddressRange large = LibrpmaAddressRange.reserve(1L << 36)) {
+        try (AddressRange large = AnonymousRange.reserve(1L << 36)) {
             MemorySegment memory = large.commit((1L << 36) - PAGE, PAGE);
             memory.set(ValueLayout.JAVA_LONG, PAGE - 8, 7);
             assertEquals(large.address() + (1L << 36) - PAGE, memory.address());
         }
         RpmaException e = assertRefused(RpmaError.NO_MEMORY, "bytes of addresses cannot be had",
-            () -> LibrpmaAddressRange.reserve(1L << 60));
+            () -> AnonymousRange.reserve(1L << 60));
         assertEquals(Posix.ENOMEM, e.errno());
     }
 

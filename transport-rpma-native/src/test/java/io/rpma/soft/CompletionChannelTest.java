@@ -12,6 +12,8 @@
  */
 package io.rpma.soft;
 
+import io.rpma.posix.Memory;
+import io.rpma.posix.Sockets;
 import java.lang.foreign.Arena;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

@@ -22,6 +22,7 @@ import io.rpma.LocalMemoryRegion;
 import io.rpma.Peer;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
+import io.rpma.posix.Sockets;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

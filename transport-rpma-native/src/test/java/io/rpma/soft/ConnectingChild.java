@@ -18,6 +18,7 @@ import io.rpma.ConnectionRequest;
 import io.rpma.Endpoint;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
+import io.rpma.posix.Sockets;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -129,10 +130,10 @@ final class ConnectingChild {
     private String carryOut(String order) throws RpmaException {
         switch (order.split(" ")[0]) {
             case "exhaust":
-                int fd = Libc.duplicate(0);
+                int fd = Posix.duplicate(0);
                 while (fd >= 0) {
                     taken.push(fd);
-                    fd = Libc.duplicate(0);
+                    fd = Posix.duplicate(0);
                 }
                 return "exhausted";
             case "free":

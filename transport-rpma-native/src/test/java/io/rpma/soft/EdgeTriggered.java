@@ -13,6 +13,7 @@
 package io.rpma.soft;
 
 import io.rpma.posix.Posix;
+import io.rpma.posix.Sockets;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;

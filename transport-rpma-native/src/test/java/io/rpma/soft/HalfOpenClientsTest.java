@@ -12,6 +12,7 @@
  */
 package io.rpma.soft;
 
+import io.rpma.software.HalfOpenClients;
 import org.junit.jupiter.api.Test;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;

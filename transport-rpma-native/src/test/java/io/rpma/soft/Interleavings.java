@@ -23,6 +23,7 @@ import io.rpma.MemoryUsage;
 import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.WorkCompletions;
+import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
 import java.time.Duration;
 import java.util.EnumSet;

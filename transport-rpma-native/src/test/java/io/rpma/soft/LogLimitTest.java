@@ -12,6 +12,7 @@
  */
 package io.rpma.soft;
 
+import io.rpma.software.LogLimit;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;

@@ -127,7 +127,7 @@ class MappingLimitTest {
     }
 
     private static int copy(int fd) {
-        int copy = Libc.duplicate(fd);
+        int copy = Posix.duplicate(fd);
         assertEquals(0, Math.min(0, copy));
         return copy;
     }

@@ -15,6 +15,7 @@ package io.rpma.soft;
 import io.rpma.Connection;
 import io.rpma.ConnectionEvent;
 import io.rpma.Endpoint;
+import io.rpma.posix.Sockets;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintWriter;

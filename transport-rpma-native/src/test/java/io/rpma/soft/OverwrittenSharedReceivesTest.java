@@ -20,6 +20,7 @@ import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionEvent;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.WorkCompletions;
+import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
 import java.nio.ByteOrder;
 import java.util.Random;

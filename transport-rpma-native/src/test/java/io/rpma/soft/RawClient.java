@@ -15,6 +15,8 @@ package io.rpma.soft;
 import io.rpma.Endpoint;
 import io.rpma.Peer;
 import io.rpma.posix.Posix;
+import io.rpma.posix.Scratch;
+import io.rpma.posix.Sockets;
 import java.nio.charset.StandardCharsets;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -58,13 +60,13 @@ final class RawClient implements AutoCloseable {
 
     /** Returns whether the listener has closed the connection without a word. */
     boolean isClosed() {
-        ControlMessage.Incoming incoming = Scratch.get().incoming();
+        ControlMessage.Incoming incoming = ControlMessage.incoming();
         return ControlMessage.receive(fd, incoming) == null && incoming.result == 0;
     }
 
     /** Returns in which words the listener rejects this client, {@code null} if it has not sent anything. */
     String rejection() {
-        ControlMessage.Incoming incoming = Scratch.get().incoming();
+        ControlMessage.Incoming incoming = ControlMessage.incoming();
         ControlMessage message = ControlMessage.receive(fd, incoming);
         if (message == null) {
             assertEquals(-Posix.EAGAIN, incoming.result);

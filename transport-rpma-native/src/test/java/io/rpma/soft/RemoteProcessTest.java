@@ -15,6 +15,7 @@ package io.rpma.soft;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
+import io.rpma.posix.Sockets;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -47,7 +48,7 @@ class RemoteProcessTest {
     @BeforeEach
     void connect() throws Exception {
         Link link = Link.create();
-        int end = Libc.duplicate(link.otherEnd());
+        int end = Posix.duplicate(link.otherEnd());
         assertEquals(0, Math.min(0, end));
         toThere = RemoteProcess.linked(here, there.identity().pid(), null, 1, link, true);
         toHere = RemoteProcess.linked(there, here.identity().pid(), null, 1, Link.of(end), false);

@@ -22,6 +22,7 @@ import io.rpma.Endpoint;
 import io.rpma.LocalMemoryRegion;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.WorkCompletions;
+import io.rpma.posix.Memory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;

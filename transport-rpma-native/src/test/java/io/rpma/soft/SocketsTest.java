@@ -12,7 +12,10 @@
  */
 package io.rpma.soft;
 
+import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
+import io.rpma.posix.Scratch;
+import io.rpma.posix.Sockets;
 import java.io.File;
 import java.io.IOException;
 import java.lang.foreign.FunctionDescriptor;

@@ -25,6 +25,7 @@ import io.rpma.Peer;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
 import io.rpma.WorkCompletions;
+import io.rpma.posix.Memory;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.lang.foreign.MemorySegment;

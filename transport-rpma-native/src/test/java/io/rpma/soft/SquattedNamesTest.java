@@ -18,6 +18,7 @@ import io.rpma.ConnectionRequest;
 import io.rpma.Endpoint;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
+import io.rpma.posix.Sockets;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;

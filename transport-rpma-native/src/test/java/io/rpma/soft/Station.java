@@ -26,6 +26,7 @@ import io.rpma.RemoteMemoryRegion;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
 import io.rpma.WorkCompletions;
+import io.rpma.posix.Sockets;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

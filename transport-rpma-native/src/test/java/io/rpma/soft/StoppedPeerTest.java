@@ -22,6 +22,7 @@ import io.rpma.LocalMemoryRegion;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
+import io.rpma.posix.Memory;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;

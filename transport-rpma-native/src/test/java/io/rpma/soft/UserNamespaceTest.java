@@ -17,6 +17,7 @@ import io.rpma.ConnectionEvent;
 import io.rpma.Endpoint;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
+import io.rpma.posix.Sockets;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintWriter;

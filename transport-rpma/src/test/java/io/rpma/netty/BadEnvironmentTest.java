@@ -92,7 +92,7 @@ class BadEnvironmentTest {
     @Test
     void aProviderThatDoesNotExistFailsTheBindAndSaysWhichDo() throws Exception {
         String said = run("BIND", with("-Dio.rpma.provider=verbs"), "127.0.0.1");
-        assertSays(said, "'verbs'", "auto, librpma or soft");
+        assertSays(said, "'verbs'", "auto, librpma, soft, tcp");
     }
 
     @Test

@@ -42,7 +42,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Several paths, of which some fail or do not answer: stand-ins that connect by the one provider of these tests, or not at all. */
+/** Several paths, of which some fail or do not answer: stand-ins that connect by the one provider of these tests, or do not. */
 @Timeout(60)
 class PathRaceTest {
     private final RpmaEventLoopGroup group = new RpmaEventLoopGroup(1);

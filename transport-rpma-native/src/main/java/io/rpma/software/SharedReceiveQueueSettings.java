@@ -10,21 +10,27 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.software;
 
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueueConfig;
 
 /** A configuration of shared receive queues. */
-final class SoftSharedReceiveQueueConfig implements SharedReceiveQueueConfig {
+public final class SharedReceiveQueueSettings implements SharedReceiveQueueConfig {
+    private final SoftwareLog log;
     private volatile int receives = 20;
     private volatile int completions = 20;
     private volatile boolean closed;
 
-    private SoftSharedReceiveQueueConfig open() throws RpmaException {
+    /** Creates a configuration with librpma's defaults. */
+    public SharedReceiveQueueSettings(SoftwareLog log) {
+        this.log = log;
+    }
+
+    private SharedReceiveQueueSettings open() throws RpmaException {
         if (closed) {
-            throw SoftLog.failure(RpmaError.INVALID, "the shared receive queue configuration is closed");
+            throw log.failure(RpmaError.INVALID, "the shared receive queue configuration is closed");
         }
         return this;
     }
@@ -36,7 +42,7 @@ final class SoftSharedReceiveQueueConfig implements SharedReceiveQueueConfig {
 
     @Override
     public SharedReceiveQueueConfig receiveQueueSize(int size) throws RpmaException {
-        open().receives = SoftConnectionConfig.notNegative("receiveQueueSize", size);
+        open().receives = ConnectionSettings.notNegative(log, "receiveQueueSize", size);
         return this;
     }
 
@@ -47,7 +53,7 @@ final class SoftSharedReceiveQueueConfig implements SharedReceiveQueueConfig {
 
     @Override
     public SharedReceiveQueueConfig receiveCompletionQueueSize(int size) throws RpmaException {
-        open().completions = SoftConnectionConfig.notNegative("receiveCompletionQueueSize", size);
+        open().completions = ConnectionSettings.notNegative(log, "receiveCompletionQueueSize", size);
         return this;
     }
 

@@ -10,9 +10,8 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.posix;
 
-import io.rpma.posix.Posix;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
@@ -27,43 +26,43 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /** The socket calls of the C library. A call that fails returns {@code -errno}. */
-final class Sockets {
+public final class Sockets {
     /** There is no memory for a socket's buffers. */
-    static final int ENOBUFS = 105;
+    public static final int ENOBUFS = 105;
     /** Too many open files in the system. */
-    static final int ENFILE = 23;
+    public static final int ENFILE = 23;
     /** Too many open files in this process. */
-    static final int EMFILE = 24;
+    public static final int EMFILE = 24;
     /** The other side has closed. */
-    static final int EPIPE = 32;
+    public static final int EPIPE = 32;
     /** The other side has closed, with something unread. */
-    static final int ECONNRESET = 104;
+    public static final int ECONNRESET = 104;
     /** A connect is under way. */
-    static final int EINPROGRESS = 115;
+    public static final int EINPROGRESS = 115;
     /** No route to the host. */
-    static final int EHOSTUNREACH = 113;
+    public static final int EHOSTUNREACH = 113;
     /** Too many descriptors on their way. */
-    static final int ETOOMANYREFS = 109;
+    public static final int ETOOMANYREFS = 109;
 
     /** {@code AF_UNIX}. */
-    static final int AF_UNIX = 1;
+    public static final int AF_UNIX = 1;
     /** {@code AF_INET}. */
-    static final int AF_INET = 2;
+    public static final int AF_INET = 2;
     /** {@code AF_INET6}. */
-    static final int AF_INET6 = 10;
+    public static final int AF_INET6 = 10;
     /** {@code SOCK_STREAM}. */
-    static final int SOCK_STREAM = 1;
+    public static final int SOCK_STREAM = 1;
     /** {@code SOCK_DGRAM}. */
-    static final int SOCK_DGRAM = 2;
+    public static final int SOCK_DGRAM = 2;
     /** {@code SOCK_SEQPACKET}. */
-    static final int SOCK_SEQPACKET = 5;
+    public static final int SOCK_SEQPACKET = 5;
     /** {@code SOCK_NONBLOCK}. */
-    static final int SOCK_NONBLOCK = 0x800;
+    public static final int SOCK_NONBLOCK = 0x800;
 
     /** {@code EPOLLIN}. */
-    static final int EPOLLIN = 1;
+    public static final int EPOLLIN = 1;
     /** {@code POLLOUT}. */
-    static final short POLLOUT = 4;
+    public static final short POLLOUT = 4;
     private static final short POLLERR = 8;
     private static final short POLLHUP = 0x10;
 
@@ -137,7 +136,7 @@ final class Sockets {
     private Sockets() {
     }
 
-    static int socket(int family, int type) {
+    public static int socket(int family, int type) {
         MemorySegment capture = Posix.capture();
         try {
             int fd = (int) SOCKET.invokeExact(capture, family, type | SOCK_CLOEXEC, 0);
@@ -148,7 +147,7 @@ final class Sockets {
     }
 
     /** Creates two Unix sockets that are connected to each other, non-blocking, and keep messages apart. */
-    static int socketPair(int[] ends) {
+    public static int socketPair(int[] ends) {
         MemorySegment capture = Posix.capture();
         long pair = Scratch.get().vectors();
         try {
@@ -163,19 +162,19 @@ final class Sockets {
         }
     }
 
-    static int bind(int fd, InetSocketAddress address) {
+    public static int bind(int fd, InetSocketAddress address) {
         long target = Scratch.get().address();
         return bind(fd, target, write(address, target));
     }
 
     /** Binds a Unix socket to a name in the abstract namespace. */
-    static int bindAbstract(int fd, String name) {
+    public static int bindAbstract(int fd, String name) {
         long target = Scratch.get().address();
         return bind(fd, target, writeAbstract(name, target));
     }
 
     /** Binds a socket to an address as the kernel has it. */
-    static int bind(int fd, long address, int length) {
+    public static int bind(int fd, long address, int length) {
         MemorySegment capture = Posix.capture();
         try {
             return (int) BIND.invokeExact(capture, fd, address, length) == 0 ? 0 : -Posix.errno(capture);
@@ -184,7 +183,7 @@ final class Sockets {
         }
     }
 
-    static int listen(int fd, int backlog) {
+    public static int listen(int fd, int backlog) {
         MemorySegment capture = Posix.capture();
         try {
             return (int) LISTEN.invokeExact(capture, fd, backlog) == 0 ? 0 : -Posix.errno(capture);
@@ -193,19 +192,19 @@ final class Sockets {
         }
     }
 
-    static int connect(int fd, InetSocketAddress address) {
+    public static int connect(int fd, InetSocketAddress address) {
         long target = Scratch.get().address();
         return connect(fd, target, write(address, target));
     }
 
     /** Connects a Unix socket to a name in the abstract namespace. */
-    static int connectAbstract(int fd, String name) {
+    public static int connectAbstract(int fd, String name) {
         long target = Scratch.get().address();
         return connect(fd, target, writeAbstract(name, target));
     }
 
     /** Connects a socket to an address as the kernel has it. */
-    static int connect(int fd, long address, int length) {
+    public static int connect(int fd, long address, int length) {
         MemorySegment capture = Posix.capture();
         try {
             return (int) CONNECT.invokeExact(capture, fd, address, length) == 0 ? 0 : -Posix.errno(capture);
@@ -215,7 +214,7 @@ final class Sockets {
     }
 
     /** Takes a connection as a non-blocking socket. */
-    static int accept(int fd) {
+    public static int accept(int fd) {
         MemorySegment capture = Posix.capture();
         try {
             int result = (int) ACCEPT4.invokeExact(capture, fd, 0L, 0L, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -226,12 +225,12 @@ final class Sockets {
     }
 
     /** Ends what this side sends. */
-    static int shutdownWrite(int fd) {
+    public static int shutdownWrite(int fd) {
         return shutdown(fd, SHUT_WR);
     }
 
     /** Ends both directions. */
-    static int shutdown(int fd) {
+    public static int shutdown(int fd) {
         return shutdown(fd, SHUT_RDWR);
     }
 
@@ -245,7 +244,7 @@ final class Sockets {
     }
 
     /** Returns the port that an Internet socket is bound to. */
-    static int localPort(int fd) {
+    public static int localPort(int fd) {
         MemorySegment capture = Posix.capture();
         Scratch scratch = Scratch.get();
         long address = scratch.address();
@@ -261,16 +260,16 @@ final class Sockets {
     }
 
     /** Lets a listening socket take a port that only connections of the past still hold. */
-    static int setReuseAddress(int fd) {
+    public static int setReuseAddress(int fd) {
         return setInt(fd, SOL_SOCKET, SO_REUSEADDR, 1);
     }
 
     /** Says whether an IPv6 socket takes IPv4 as well. */
-    static int setV6Only(int fd, boolean only) {
+    public static int setV6Only(int fd, boolean only) {
         return setInt(fd, IPPROTO_IPV6, IPV6_V6ONLY, only ? 1 : 0);
     }
 
-    private static int setInt(int fd, int level, int option, int value) {
+    static int setInt(int fd, int level, int option, int value) {
         long address = Scratch.get().vectors();
         Memory.putInt(address, value);
         return setOption(fd, level, option, address, 4);
@@ -286,25 +285,25 @@ final class Sockets {
     }
 
     /** Returns the pending error of a socket as a negative number, 0 for none. */
-    static int pendingError(int fd) {
+    public static int pendingError(int fd) {
         long value = Scratch.get().vectors();
         int result = getOption(fd, SOL_SOCKET, SO_ERROR, value, 4);
         return result < 0 ? result : -Memory.getInt(value);
     }
 
     /** Who is at the other end of a Unix socket. */
-    record Credentials(int pid, int uid) {
+    public record Credentials(int pid, int uid) {
         /**
          * Returns the number of the process, or where it has none, because it is in another PID namespace, a negative number made
          * of its user's.
          */
-        int process() {
+        public int process() {
             return pid > 0 ? pid : uid | Integer.MIN_VALUE;
         }
     }
 
     /** Returns who is at the other end of a Unix socket; {@code null} if the kernel does not say. */
-    static Credentials peerCredentials(int fd) {
+    public static Credentials peerCredentials(int fd) {
         long value = Scratch.get().vectors();
         if (getOption(fd, SOL_SOCKET, SO_PEERCRED, value, 12) < 0) {
             return null;
@@ -325,7 +324,7 @@ final class Sockets {
     }
 
     /** Sends bytes without waiting. */
-    static long send(int fd, long address, long length) {
+    public static long send(int fd, long address, long length) {
         MemorySegment capture = Posix.capture();
         try {
             long count = (long) SEND.invokeExact(capture, fd, address, length, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -336,12 +335,12 @@ final class Sockets {
     }
 
     /** Receives bytes without waiting; 0 is the end. */
-    static long receive(int fd, long address, long length) {
+    public static long receive(int fd, long address, long length) {
         return receive(fd, address, length, MSG_DONTWAIT);
     }
 
     /** Looks at the bytes that come next without taking or waiting for them; 0 is the end. */
-    static long peek(int fd, long address, long length) {
+    public static long peek(int fd, long address, long length) {
         return receive(fd, address, length, MSG_DONTWAIT | MSG_PEEK);
     }
 
@@ -362,7 +361,7 @@ final class Sockets {
      * @param length of the message, in bytes
      * @return 0, or {@code -errno}
      */
-    static int sendMessage(int fd, Scratch scratch, int length, int[] descriptors) {
+    public static int sendMessage(int fd, Scratch scratch, int length, int[] descriptors) {
         long header = scratch.header(length);
         int count = descriptors.length;
         if (count > 0) {
@@ -394,7 +393,7 @@ final class Sockets {
      * @return the length, 0 at the end, or {@code -errno}: {@code -EMFILE} if this process has too few descriptors left, and
      *     {@code -EINVAL} if the message is too long or its descriptors cannot be had for another reason
      */
-    static int peekMessage(int fd, Scratch scratch, int[] descriptors) {
+    public static int peekMessage(int fd, Scratch scratch, int[] descriptors) {
         int result = peekOnce(fd, scratch, descriptors);
         if (result == -Posix.EINVAL && descriptors[0] == INCOMPLETE) {
             // Descriptors became free between the two calls, or the kernel withholds some for another reason. Once more tells.
@@ -474,7 +473,7 @@ final class Sockets {
     }
 
     private static boolean hasFreeDescriptor(int fd) {
-        int second = Libc.duplicate(fd);
+        int second = Posix.duplicate(fd);
         if (second < 0) {
             return false;
         }
@@ -483,13 +482,13 @@ final class Sockets {
     }
 
     /** Removes the message that {@link #peekMessage} has read. */
-    static void takeMessage(int fd) {
+    public static void takeMessage(int fd) {
         // The rest of the message and its descriptors go with the first byte.
         receive(fd, Scratch.get().vectors(), 1);
     }
 
     /** Waits for one descriptor; returns the events, 0 when the time is over. */
-    static int poll(int fd, short events, int millis) {
+    public static int poll(int fd, short events, int millis) {
         MemorySegment capture = Posix.capture();
         long entry = Scratch.get().vectors();
         Memory.putInt(entry, fd);
@@ -504,12 +503,12 @@ final class Sockets {
     }
 
     /** Returns whether the other end of a Unix socket is closed, whatever it has sent before. */
-    static boolean hasHungUp(int fd) {
+    public static boolean hasHungUp(int fd) {
         int events = poll(fd, (short) 0, 0);
         return events > 0 && (events & (POLLHUP | POLLERR)) != 0;
     }
 
-    static int epollCreate() {
+    public static int epollCreate() {
         MemorySegment capture = Posix.capture();
         try {
             int fd = (int) EPOLL_CREATE1.invokeExact(capture, EPOLL_CLOEXEC);
@@ -520,12 +519,12 @@ final class Sockets {
     }
 
     /** Adds a descriptor to wait on for input; closing it takes it out. */
-    static int epollAdd(int epoll, int fd) {
+    public static int epollAdd(int epoll, int fd) {
         return epollControl(epoll, EPOLL_CTL_ADD, fd);
     }
 
     /** Takes a descriptor out that stays open. */
-    static int epollRemove(int epoll, int fd) {
+    public static int epollRemove(int epoll, int fd) {
         return epollControl(epoll, EPOLL_CTL_DEL, fd);
     }
 
@@ -543,7 +542,7 @@ final class Sockets {
     }
 
     /** Returns one descriptor of an epoll set that has input, without waiting; {@code -EAGAIN} if none has. */
-    static int epollNext(int epoll) {
+    public static int epollNext(int epoll) {
         MemorySegment capture = Posix.capture();
         long event = Scratch.get().vectors();
         try {
@@ -568,7 +567,7 @@ final class Sockets {
         return 3 + bytes.length;
     }
 
-    private static int write(InetSocketAddress address, long target) {
+    static int write(InetSocketAddress address, long target) {
         InetAddress ip = address.getAddress();
         byte[] bytes = ip.getAddress();
         Memory.putShort(target + 2, Memory.networkOrder((short) address.getPort()));
@@ -590,7 +589,7 @@ final class Sockets {
     }
 
     /** Returns an address as 16 bytes, IPv4 in the mapped form. */
-    static byte[] toBytes(InetAddress address) {
+    public static byte[] toBytes(InetAddress address) {
         byte[] bytes = address.getAddress();
         if (bytes.length == 16) {
             return bytes;
@@ -603,7 +602,7 @@ final class Sockets {
     }
 
     /** Returns the address of 16 bytes. */
-    static InetAddress toAddress(byte[] bytes) {
+    public static InetAddress toAddress(byte[] bytes) {
         try {
             return InetAddress.getByAddress(bytes);
         } catch (UnknownHostException e) {

@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.software;
 
 import io.rpma.PeerConfig;
 import io.rpma.RpmaError;
@@ -18,20 +18,32 @@ import io.rpma.RpmaException;
 import java.nio.ByteBuffer;
 
 /** A peer configuration; its descriptor is librpma's: one byte. */
-final class SoftPeerConfig implements PeerConfig {
+public final class PeerSettings implements PeerConfig {
     /** Bytes of a descriptor. */
-    static final int DESCRIPTOR_SIZE = 1;
+    private static final int DESCRIPTOR_SIZE = 1;
 
+    private final SoftwareLog log;
     private volatile boolean directWrite;
     private volatile boolean closed;
 
-    SoftPeerConfig(boolean directWrite) {
+    /** Creates a configuration. */
+    public PeerSettings(SoftwareLog log, boolean directWrite) {
+        this.log = log;
         this.directWrite = directWrite;
     }
 
-    private SoftPeerConfig open() throws RpmaException {
+    /** Opens the configuration of the other side. */
+    public static PeerSettings read(SoftwareLog log, ByteBuffer descriptor) throws RpmaException {
+        if (descriptor == null || descriptor.remaining() < DESCRIPTOR_SIZE) {
+            throw log.failure(RpmaError.INVALID, "a peer configuration's descriptor has " + DESCRIPTOR_SIZE + " byte, not "
+                + (descriptor == null ? "null" : String.valueOf(descriptor.remaining())));
+        }
+        return new PeerSettings(log, descriptor.get(descriptor.position()) != 0);
+    }
+
+    private PeerSettings open() throws RpmaException {
         if (closed) {
-            throw SoftLog.failure(RpmaError.INVALID, "the peer configuration is closed");
+            throw log.failure(RpmaError.INVALID, "the peer configuration is closed");
         }
         return this;
     }
@@ -56,7 +68,7 @@ final class SoftPeerConfig implements PeerConfig {
     @Override
     public void descriptor(ByteBuffer target) throws RpmaException {
         if (target == null || target.isReadOnly() || target.remaining() < DESCRIPTOR_SIZE) {
-            throw SoftLog.failure(RpmaError.INVALID, "a peer configuration's descriptor needs " + DESCRIPTOR_SIZE
+            throw log.failure(RpmaError.INVALID, "a peer configuration's descriptor needs " + DESCRIPTOR_SIZE
                 + " byte; the buffer has " + (target == null ? "not been given"
                     : target.isReadOnly() ? "no write access" : target.remaining() + " left"));
         }

@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.posix;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -21,12 +21,12 @@ import java.nio.ByteOrder;
  * Memory by absolute address. One constant segment stands for the whole address space, so that the compiler folds its checks
  * away; whoever computes an address from something that another process wrote checks it first.
  */
-final class Memory {
+public final class Memory {
     /** Bytes of a cache line; words that different sides write lie {@link #APART} bytes apart. */
-    static final int CACHE_LINE = 64;
+    public static final int CACHE_LINE = 64;
 
     /** Two cache lines: adjacent lines are fetched in pairs by some processors. */
-    static final int APART = 2 * CACHE_LINE;
+    public static final int APART = 2 * CACHE_LINE;
 
     private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
     private static final VarHandle BYTE = ValueLayout.JAVA_BYTE.varHandle();
@@ -38,122 +38,122 @@ final class Memory {
     private Memory() {
     }
 
-    static byte getByte(long address) {
+    public static byte getByte(long address) {
         return (byte) BYTE.get(ALL, address);
     }
 
-    static void putByte(long address, byte value) {
+    public static void putByte(long address, byte value) {
         BYTE.set(ALL, address, value);
     }
 
-    static short getShort(long address) {
+    public static short getShort(long address) {
         return (short) SHORT.get(ALL, address);
     }
 
-    static void putShort(long address, short value) {
+    public static void putShort(long address, short value) {
         SHORT.set(ALL, address, value);
     }
 
-    static int getInt(long address) {
+    public static int getInt(long address) {
         return (int) INT.get(ALL, address);
     }
 
-    static void putInt(long address, int value) {
+    public static void putInt(long address, int value) {
         INT.set(ALL, address, value);
     }
 
-    static int getIntAcquire(long address) {
+    public static int getIntAcquire(long address) {
         return (int) INT.getAcquire(ALL, address);
     }
 
-    static void putIntRelease(long address, int value) {
+    public static void putIntRelease(long address, int value) {
         INT.setRelease(ALL, address, value);
     }
 
-    static int getIntVolatile(long address) {
+    public static int getIntVolatile(long address) {
         return (int) INT.getVolatile(ALL, address);
     }
 
-    static void putIntVolatile(long address, int value) {
+    public static void putIntVolatile(long address, int value) {
         INT.setVolatile(ALL, address, value);
     }
 
-    static boolean casInt(long address, int expected, int value) {
+    public static boolean casInt(long address, int expected, int value) {
         return INT.compareAndSet(ALL, address, expected, value);
     }
 
-    static int getAndSetInt(long address, int value) {
+    public static int getAndSetInt(long address, int value) {
         return (int) INT.getAndSet(ALL, address, value);
     }
 
-    static long getLong(long address) {
+    public static long getLong(long address) {
         return (long) LONG.get(ALL, address);
     }
 
-    static void putLong(long address, long value) {
+    public static void putLong(long address, long value) {
         LONG.set(ALL, address, value);
     }
 
-    static long getLongAcquire(long address) {
+    public static long getLongAcquire(long address) {
         return (long) LONG.getAcquire(ALL, address);
     }
 
-    static void putLongRelease(long address, long value) {
+    public static void putLongRelease(long address, long value) {
         LONG.setRelease(ALL, address, value);
     }
 
-    static long getLongVolatile(long address) {
+    public static long getLongVolatile(long address) {
         return (long) LONG.getVolatile(ALL, address);
     }
 
-    static boolean casLong(long address, long expected, long value) {
+    public static boolean casLong(long address, long expected, long value) {
         return LONG.compareAndSet(ALL, address, expected, value);
     }
 
-    static long getAndSetLong(long address, long value) {
+    public static long getAndSetLong(long address, long value) {
         return (long) LONG.getAndSet(ALL, address, value);
     }
 
-    static long getAndBitwiseOrLong(long address, long mask) {
+    public static long getAndBitwiseOrLong(long address, long mask) {
         return (long) LONG.getAndBitwiseOr(ALL, address, mask);
     }
 
-    static long getAndBitwiseAndLong(long address, long mask) {
+    public static long getAndBitwiseAndLong(long address, long mask) {
         return (long) LONG.getAndBitwiseAnd(ALL, address, mask);
     }
 
     /** Orders every earlier access before every later one, a store before a load of another word included. */
-    static void fullFence() {
+    public static void fullFence() {
         VarHandle.fullFence();
     }
 
     /** Orders every earlier load before every later access. */
-    static void acquireFence() {
+    public static void acquireFence() {
         VarHandle.acquireFence();
     }
 
     /** Copies; the two may overlap. */
-    static void copy(long source, long target, long length) {
+    public static void copy(long source, long target, long length) {
         MemorySegment.copy(ALL, source, ALL, target, length);
     }
 
     /** Copies an array there. */
-    static void put(long address, byte[] bytes) {
+    public static void put(long address, byte[] bytes) {
         MemorySegment.copy(bytes, 0, ALL, ValueLayout.JAVA_BYTE, address, bytes.length);
     }
 
     /** Fills with zeros. */
-    static void zero(long address, long length) {
+    public static void zero(long address, long length) {
         ALL.asSlice(address, length).fill((byte) 0);
     }
 
     /** Returns a segment over memory that the caller keeps alive. */
-    static MemorySegment segment(long address, long length) {
+    public static MemorySegment segment(long address, long length) {
         return MemorySegment.ofAddress(address).reinterpret(length);
     }
 
     /** Returns a short in network order as it lies in memory. */
-    static short networkOrder(short value) {
+    public static short networkOrder(short value) {
         return LITTLE_ENDIAN ? Short.reverseBytes(value) : value;
     }
 }

@@ -10,12 +10,11 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.librpma;
+package io.rpma.posix;
 
 import io.rpma.AddressRange;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
-import io.rpma.posix.Posix;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -24,7 +23,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /** Anonymous memory at addresses reserved beforehand. A device reaches any memory alike, so nothing more is needed. */
-final class LibrpmaAddressRange implements AddressRange {
+public final class AnonymousRange implements AddressRange {
     private static final int RESERVED =
         Posix.MAP_PRIVATE | Posix.MAP_ANONYMOUS | Posix.MAP_NORESERVE;
     private static final int PROT_NONE = 0;
@@ -38,15 +37,21 @@ final class LibrpmaAddressRange implements AddressRange {
     private record Piece(long length, Arena arena) {
     }
 
-    private LibrpmaAddressRange(long address, long size) {
+    private AnonymousRange(long address, long size) {
         this.address = address;
         this.size = size;
     }
 
-    /** Reserves a range. */
-    static LibrpmaAddressRange reserve(long bytes) throws RpmaException {
+    /**
+     * Reserves a range.
+     *
+     * @param bytes the size of the range; rounded up to whole pages
+     * @return the range, without memory in it
+     * @throws RpmaException {@link RpmaError#NO_MEMORY} if the addresses cannot be had
+     */
+    public static AnonymousRange reserve(long bytes) throws RpmaException {
         if (bytes <= 0 || bytes > Long.MAX_VALUE - Posix.PAGE_SIZE) {
-            throw LibrpmaFailure.invalid("reserve: the size is " + bytes + " bytes; it must be at least 1");
+            throw invalid("reserve: the size is " + bytes + " bytes; it must be at least 1");
         }
         long size = bytes + Posix.PAGE_SIZE - 1 & -Posix.PAGE_SIZE;
         long address = Posix.mmap(0, size, PROT_NONE, RESERVED, -1, 0);
@@ -54,7 +59,7 @@ final class LibrpmaAddressRange implements AddressRange {
             throw noMemory("reserve: " + size + " bytes of addresses cannot be had", address,
                 "; 'ulimit -v' limits the addresses of a process");
         }
-        return new LibrpmaAddressRange(address, size);
+        return new AnonymousRange(address, size);
     }
 
     @Override
@@ -72,7 +77,7 @@ final class LibrpmaAddressRange implements AddressRange {
         checkPart("commit", offset, length);
         Map.Entry<Long, Piece> before = pieces.lowerEntry(offset + length);
         if (before != null && before.getKey() + before.getValue().length() > offset) {
-            throw LibrpmaFailure.invalid("commit: the part of " + length + " bytes at offset " + offset + " has memory already: "
+            throw invalid("commit: the part of " + length + " bytes at offset " + offset + " has memory already: "
                 + before.getValue().length() + " bytes at offset " + before.getKey());
         }
         long mapped = Posix.mmap(address + offset, length, Posix.PROT_READ | Posix.PROT_WRITE,
@@ -92,7 +97,7 @@ final class LibrpmaAddressRange implements AddressRange {
         checkPart("decommit", offset, length);
         Piece piece = pieces.get(offset);
         if (piece == null || piece.length() != length) {
-            throw LibrpmaFailure.invalid("decommit: no part of " + length + " bytes was committed at offset " + offset);
+            throw invalid("decommit: no part of " + length + " bytes was committed at offset " + offset);
         }
         try {
             piece.arena().close();
@@ -147,10 +152,10 @@ final class LibrpmaAddressRange implements AddressRange {
 
     private void checkPart(String what, long offset, long length) throws RpmaException {
         if (closed) {
-            throw LibrpmaFailure.invalid(what + ": the address range is closed");
+            throw invalid(what + ": the address range is closed");
         }
         if (offset < 0 || length <= 0 || length > size - offset || ((offset | length) & Posix.PAGE_SIZE - 1) != 0) {
-            throw LibrpmaFailure.invalid(what + ": " + length + " bytes at offset " + offset + "; a part is whole pages of "
+            throw invalid(what + ": " + length + " bytes at offset " + offset + "; a part is whole pages of "
                 + Posix.PAGE_SIZE + " bytes within the " + size + " bytes of the range");
         }
     }
@@ -159,5 +164,9 @@ final class LibrpmaAddressRange implements AddressRange {
         int errno = (int) -result;
         return new RpmaException(RpmaError.NO_MEMORY, errno, what + " (errno " + errno + ": " + Posix.strerror(errno) + ")"
             + remedy, null);
+    }
+
+    private static RpmaException invalid(String message) {
+        return new RpmaException(RpmaError.INVALID, message);
     }
 }

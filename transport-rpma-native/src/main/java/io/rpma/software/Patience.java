@@ -10,12 +10,12 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.software;
 
 import java.util.concurrent.locks.LockSupport;
 
 /** Waits for another thread of this process that is about to be done: spins, then yields, then sleeps. Not for a peer. */
-final class Patience {
+public final class Patience {
     private static final int SPINS = 1000;
     private static final int YIELDS = 2000;
     private static final long NAP_NANOS = 50_000;
@@ -23,7 +23,7 @@ final class Patience {
     private int rounds;
 
     /** Waits a moment. */
-    void pause() {
+    public void pause() {
         rounds++;
         if (rounds < SPINS) {
             Thread.onSpinWait();

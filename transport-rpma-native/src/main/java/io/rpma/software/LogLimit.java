@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.software;
 
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -22,11 +22,11 @@ import java.util.function.LongSupplier;
  * Keeps a peer from filling the log: each source of lines gets {@value #LINES} a second; those beyond are counted, and after the
  * second one line tells how many they were. Thread-safe.
  */
-final class LogLimit {
+public final class LogLimit {
     /** Lines of one source in a second. */
-    static final int LINES = 5;
+    public static final int LINES = 5;
     /** The second, in nanoseconds. */
-    static final long WINDOW_NANOS = 1_000_000_000L;
+    public static final long WINDOW_NANOS = 1_000_000_000L;
 
     private final LongSupplier clock;
     private final Executor later;
@@ -53,7 +53,7 @@ final class LogLimit {
      * @param later runs a task when {@link #WINDOW_NANOS} have passed
      * @param log takes the lines
      */
-    LogLimit(LongSupplier clock, Executor later, Consumer<String> log) {
+    public LogLimit(LongSupplier clock, Executor later, Consumer<String> log) {
         this.clock = clock;
         this.later = later;
         this.log = log;
@@ -64,7 +64,7 @@ final class LogLimit {
      *
      * @param source of which there are few, whatever peers do
      */
-    void log(String source, String line) {
+    public void log(String source, String line) {
         Source from = sources.computeIfAbsent(source, Source::new);
         boolean first;
         synchronized (from) {

@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.software;
 
 import io.rpma.ConnectionConfig;
 import io.rpma.RpmaError;
@@ -18,7 +18,8 @@ import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
 
 /** A configuration of connections. */
-final class SoftConnectionConfig implements ConnectionConfig {
+public final class ConnectionSettings implements ConnectionConfig {
+    private final SoftwareLog log;
     private volatile int timeoutMillis = 1000;
     private volatile int completions = 10;
     private volatile int receiveCompletions;
@@ -28,16 +29,21 @@ final class SoftConnectionConfig implements ConnectionConfig {
     private volatile SharedReceiveQueue sharedReceiveQueue;
     private volatile boolean closed;
 
-    private SoftConnectionConfig open() throws RpmaException {
+    /** Creates a configuration with librpma's defaults. */
+    public ConnectionSettings(SoftwareLog log) {
+        this.log = log;
+    }
+
+    private ConnectionSettings open() throws RpmaException {
         if (closed) {
-            throw SoftLog.failure(RpmaError.INVALID, "the connection configuration is closed");
+            throw log.failure(RpmaError.INVALID, "the connection configuration is closed");
         }
         return this;
     }
 
-    static int notNegative(String name, int value) throws RpmaException {
+    static int notNegative(SoftwareLog log, String name, int value) throws RpmaException {
         if (value < 0) {
-            throw SoftLog.failure(RpmaError.INVALID, name + " is " + value + "; it must not be negative");
+            throw log.failure(RpmaError.INVALID, name + " is " + value + "; it must not be negative");
         }
         return value;
     }
@@ -49,7 +55,7 @@ final class SoftConnectionConfig implements ConnectionConfig {
 
     @Override
     public ConnectionConfig timeoutMillis(int millis) throws RpmaException {
-        open().timeoutMillis = notNegative("timeoutMillis", millis);
+        open().timeoutMillis = notNegative(log, "timeoutMillis", millis);
         return this;
     }
 
@@ -60,7 +66,7 @@ final class SoftConnectionConfig implements ConnectionConfig {
 
     @Override
     public ConnectionConfig completionQueueSize(int size) throws RpmaException {
-        open().completions = notNegative("completionQueueSize", size);
+        open().completions = notNegative(log, "completionQueueSize", size);
         return this;
     }
 
@@ -71,7 +77,7 @@ final class SoftConnectionConfig implements ConnectionConfig {
 
     @Override
     public ConnectionConfig receiveCompletionQueueSize(int size) throws RpmaException {
-        open().receiveCompletions = notNegative("receiveCompletionQueueSize", size);
+        open().receiveCompletions = notNegative(log, "receiveCompletionQueueSize", size);
         return this;
     }
 
@@ -82,7 +88,7 @@ final class SoftConnectionConfig implements ConnectionConfig {
 
     @Override
     public ConnectionConfig sendQueueSize(int size) throws RpmaException {
-        open().sends = notNegative("sendQueueSize", size);
+        open().sends = notNegative(log, "sendQueueSize", size);
         return this;
     }
 
@@ -93,7 +99,7 @@ final class SoftConnectionConfig implements ConnectionConfig {
 
     @Override
     public ConnectionConfig receiveQueueSize(int size) throws RpmaException {
-        open().receives = notNegative("receiveQueueSize", size);
+        open().receives = notNegative(log, "receiveQueueSize", size);
         return this;
     }
 
@@ -116,7 +122,7 @@ final class SoftConnectionConfig implements ConnectionConfig {
     @Override
     public ConnectionConfig sharedReceiveQueue(SharedReceiveQueue queue) throws RpmaException {
         if (queue == null) {
-            throw SoftLog.failure(RpmaError.INVALID, "the shared receive queue is null; a configuration without one is a new"
+            throw log.failure(RpmaError.INVALID, "the shared receive queue is null; a configuration without one is a new"
                 + " one (RpmaProvider.newConnectionConfig)");
         }
         open().sharedReceiveQueue = queue;

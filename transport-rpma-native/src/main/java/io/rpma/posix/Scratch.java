@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.posix;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -18,18 +18,18 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /** Memory of one thread for the arguments of system calls; holds something only between a call and the lines around it. */
-final class Scratch {
+public final class Scratch {
     /** The largest message of the control socket, in bytes. */
-    static final int MESSAGE_CAPACITY = 8192;
+    public static final int MESSAGE_CAPACITY = 8192;
 
     /** The largest number of descriptors in one message; the kernel's own limit is 253. */
-    static final int MAX_DESCRIPTORS = 128;
+    public static final int MAX_DESCRIPTORS = 128;
 
     /** Where in a {@code struct msghdr} the length of the control message is. */
-    static final int HEADER_CONTROL_LENGTH = 40;
+    public static final int HEADER_CONTROL_LENGTH = 40;
 
     /** Where in a {@code struct msghdr} the flags are. */
-    static final int HEADER_FLAGS = 48;
+    public static final int HEADER_FLAGS = 48;
 
     private static final int VECTORS = 0;
     private static final int HEADER = 64;
@@ -47,7 +47,6 @@ final class Scratch {
     private final MemorySegment segment = Arena.ofAuto().allocate(TOTAL, 64);
     private final long address = segment.address();
     private final ByteBuffer message = segment.asSlice(MESSAGE, MESSAGE_CAPACITY).asByteBuffer().order(ByteOrder.nativeOrder());
-    private final ControlMessage.Incoming incoming = new ControlMessage.Incoming();
 
     private Scratch() {
         Memory.putLong(address + VECTOR, messageAddress());
@@ -56,48 +55,43 @@ final class Scratch {
         Memory.putLong(address + HEADER + 32, control());
     }
 
-    static Scratch get() {
+    public static Scratch get() {
         return SCRATCH.get();
     }
 
-    /** Returns room for what one message brings. */
-    ControlMessage.Incoming incoming() {
-        return incoming;
-    }
-
     /** Returns room for two {@code struct iovec}. */
-    long vectors() {
+    public long vectors() {
         return address + VECTORS;
     }
 
     /** Returns the {@code struct msghdr} of the message and its control message, whose length is still to be set. */
-    long header(int length) {
+    public long header(int length) {
         Memory.putLong(address + VECTOR + 8, length);
         return address + HEADER;
     }
 
     /** Returns room for a socket address of up to 128 bytes. */
-    long address() {
+    public long address() {
         return address + ADDRESS;
     }
 
     /** Returns room for a control message with {@link #MAX_DESCRIPTORS} descriptors. */
-    long control() {
+    public long control() {
         return address + CONTROL;
     }
 
     /** Returns the size of {@link #control()}. */
-    int controlCapacity() {
+    public int controlCapacity() {
         return CONTROL_CAPACITY;
     }
 
     /** Returns the memory of one message, at any position. */
-    ByteBuffer message() {
+    public ByteBuffer message() {
         return message;
     }
 
     /** Returns the address of one message. */
-    long messageAddress() {
+    public long messageAddress() {
         return address + MESSAGE;
     }
 }

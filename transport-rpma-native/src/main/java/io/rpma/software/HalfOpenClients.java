@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.software;
 
 import java.util.Collection;
 import java.util.HashMap;
@@ -21,7 +21,7 @@ import java.util.Map;
  * Sockets of clients that have connected and from which something is still to come. Each has a deadline, and their number is
  * limited, in all and for each origin. Not thread-safe; closes nothing.
  */
-final class HalfOpenClients {
+public final class HalfOpenClients {
     private final int limit;
     private final int limitPerOrigin;
     private final long nanos;
@@ -36,14 +36,14 @@ final class HalfOpenClients {
      * @param limitPerOrigin the largest number of clients of one origin
      * @param nanos the time that each has, in nanoseconds
      */
-    HalfOpenClients(int limit, int limitPerOrigin, long nanos) {
+    public HalfOpenClients(int limit, int limitPerOrigin, long nanos) {
         this.limit = limit;
         this.limitPerOrigin = limitPerOrigin;
         this.nanos = nanos;
     }
 
     /** A client. */
-    static final class Client {
+    public static final class Client {
         private final int fd;
         private final int origin;
         private final long deadline;
@@ -55,29 +55,29 @@ final class HalfOpenClients {
             this.deadline = deadline;
         }
 
-        int fd() {
+        public int fd() {
             return fd;
         }
 
         /** Returns where it comes from: the number of its process, for a client of this host. */
-        int origin() {
+        public int origin() {
             return origin;
         }
 
         /** Returns when its time is over, by {@code System.nanoTime()}. */
-        long deadline() {
+        public long deadline() {
             return deadline;
         }
 
         /** Counts what it has sent; returns the bytes in all. */
-        int receive(int bytes) {
+        public int receive(int bytes) {
             received += bytes;
             return received;
         }
     }
 
     /** Adds a client. */
-    Client add(int fd, int origin, long now) {
+    public Client add(int fd, int origin, long now) {
         Client client = new Client(fd, origin, now + nanos);
         clients.put(fd, client);
         origins.computeIfAbsent(origin, any -> new LinkedHashMap<>()).put(fd, client);
@@ -85,12 +85,12 @@ final class HalfOpenClients {
     }
 
     /** Returns a client, or {@code null}. */
-    Client get(int fd) {
+    public Client get(int fd) {
         return clients.get(fd);
     }
 
     /** Removes a client. */
-    void remove(Client client) {
+    public void remove(Client client) {
         clients.remove(client.fd);
         Map<Integer, Client> others = origins.get(client.origin);
         others.remove(client.fd);
@@ -104,7 +104,7 @@ final class HalfOpenClients {
      * as it may have; the oldest one of the origin that has the most if there are as many as there may be; otherwise
      * {@code null}.
      */
-    Client surplus(int origin) {
+    public Client surplus(int origin) {
         Map<Integer, Client> own = origins.get(origin);
         if (own != null && own.size() >= limitPerOrigin) {
             return oldest(own);
@@ -122,12 +122,12 @@ final class HalfOpenClients {
     }
 
     /** Returns the client whose time is over first, {@code null} if there is none. */
-    Client first() {
+    public Client first() {
         return clients.isEmpty() ? null : oldest(clients);
     }
 
     /** Returns a client whose time is over, or {@code null}. */
-    Client expired(long now) {
+    public Client expired(long now) {
         Client first = first();
         return first != null && first.deadline - now <= 0 ? first : null;
     }
@@ -137,7 +137,7 @@ final class HalfOpenClients {
     }
 
     /** Returns all clients. */
-    Collection<Client> all() {
+    public Collection<Client> all() {
         return clients.values();
     }
 }

@@ -1,0 +1,98 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.posix;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+/** The calls on a set of descriptors, by its own descriptor ({@code epoll(7)}). A call that fails returns {@code -errno}. */
+public final class EpollSet {
+    /** {@code EPOLLIN}. */
+    public static final int IN = 1;
+    /** {@code EPOLLOUT}. */
+    public static final int OUT = 4;
+    /** {@code EPOLLONESHOT}. */
+    public static final int ONCE = 1 << 30;
+
+    // struct epoll_event is packed on x86-64 alone.
+    private static final int DATA = System.getProperty("os.arch").matches("amd64|x86_64") ? 4 : 8;
+    /** Bytes of a {@code struct epoll_event}. */
+    public static final int EVENT_BYTES = DATA + 8;
+
+    private static final int ADD = 1;
+    private static final int DELETE = 2;
+    private static final int MODIFY = 3;
+
+    private static final MethodHandle CONTROL = Posix.downcallErrno("epoll_ctl",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
+    private static final MethodHandle WAIT = Posix.downcallErrno("epoll_wait",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT));
+
+    private EpollSet() {
+    }
+
+    /** Adds a descriptor; the data comes back with its events. */
+    public static int add(int set, int fd, int events, long data) {
+        return control(set, ADD, fd, events, data);
+    }
+
+    /** Changes the events of a descriptor. */
+    public static int modify(int set, int fd, int events, long data) {
+        return control(set, MODIFY, fd, events, data);
+    }
+
+    /** Takes a descriptor out. */
+    public static int remove(int set, int fd) {
+        return control(set, DELETE, fd, 0, 0);
+    }
+
+    private static int control(int set, int operation, int fd, int events, long data) {
+        MemorySegment capture = Posix.capture();
+        long event = Scratch.get().vectors();
+        Memory.putInt(event, events);
+        Memory.putInt(event + DATA, (int) data);
+        Memory.putInt(event + DATA + 4, (int) (data >>> 32));
+        try {
+            return (int) CONTROL.invokeExact(capture, set, operation, fd, event) == 0 ? 0 : -Posix.errno(capture);
+        } catch (Throwable e) {
+            throw Posix.unexpected(e);
+        }
+    }
+
+    /**
+     * Waits.
+     *
+     * @param events room for so many times {@link #EVENT_BYTES}
+     * @param millis how long at most; 0 only looks, -1 waits without end
+     * @return how many descriptors are ready, or {@code -errno}
+     */
+    public static int await(int set, long events, int room, int millis) {
+        MemorySegment capture = Posix.capture();
+        try {
+            int count = (int) WAIT.invokeExact(capture, set, events, room, millis);
+            return count < 0 ? -Posix.errno(capture) : count;
+        } catch (Throwable e) {
+            throw Posix.unexpected(e);
+        }
+    }
+
+    /** Returns the data of an event. */
+    public static long data(long events, int index) {
+        long at = events + (long) index * EVENT_BYTES + DATA;
+        return Memory.getInt(at) & 0xffff_ffffL | (long) Memory.getInt(at + 4) << 32;
+    }
+}

@@ -1,0 +1,173 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.posix;
+
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static java.lang.foreign.ValueLayout.JAVA_LONG;
+
+/**
+ * What only TCP sockets have: their options, their addresses, and the calls that scatter and gather. A call that fails returns
+ * {@code -errno}.
+ */
+public final class TcpSockets {
+    /** Bytes of a {@code struct msghdr} without a name and without control messages. */
+    public static final int HEADER_BYTES = 56;
+    /** Bytes of a {@code struct iovec}. */
+    public static final int VECTOR_BYTES = 16;
+
+    private static final int SOL_SOCKET = 1;
+    private static final int SO_KEEPALIVE = 9;
+    private static final int SO_LINGER = 13;
+    private static final int IPPROTO_TCP = 6;
+    private static final int TCP_NODELAY = 1;
+    private static final int TCP_KEEPIDLE = 4;
+    private static final int TCP_KEEPINTVL = 5;
+    private static final int TCP_KEEPCNT = 6;
+    private static final int TCP_USER_TIMEOUT = 18;
+    private static final int MSG_DONTWAIT = 0x40;
+    private static final int MSG_NOSIGNAL = 0x4000;
+
+    private static final MethodHandle GETSOCKNAME = Posix.downcallErrno("getsockname",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle GETPEERNAME = Posix.downcallErrno("getpeername",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final MethodHandle SETSOCKOPT = Posix.downcallErrno("setsockopt",
+        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle SENDMSG = Posix.downcallErrno("sendmsg",
+        FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
+    private static final MethodHandle RECVMSG = Posix.downcallErrno("recvmsg",
+        FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
+
+    private TcpSockets() {
+    }
+
+    /** Points a {@code struct msghdr} at some {@code struct iovec}; the rest of it is zero already. */
+    public static void setVectors(long header, long vectors, int count) {
+        Memory.putLong(header + 16, vectors);
+        Memory.putLong(header + 24, count);
+    }
+
+    /** Writes one {@code struct iovec}. */
+    public static void setVector(long vectors, int index, long address, long length) {
+        Memory.putLong(vectors + (long) index * VECTOR_BYTES, address);
+        Memory.putLong(vectors + (long) index * VECTOR_BYTES + 8, length);
+    }
+
+    /** Sends from several places, without waiting; returns the bytes that the kernel took. */
+    public static long send(int fd, long header) {
+        return transfer(SENDMSG, fd, header, MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
+
+    /** Receives to several places, without waiting; returns the bytes that came, 0 at the end. */
+    public static long receive(int fd, long header) {
+        return transfer(RECVMSG, fd, header, MSG_DONTWAIT);
+    }
+
+    private static long transfer(MethodHandle call, int fd, long header, int flags) {
+        MemorySegment capture = Posix.capture();
+        try {
+            long count = call == SENDMSG ? (long) SENDMSG.invokeExact(capture, fd, header, flags)
+                : (long) RECVMSG.invokeExact(capture, fd, header, flags);
+            return count < 0 ? -Posix.errno(capture) : count;
+        } catch (Throwable e) {
+            throw Posix.unexpected(e);
+        }
+    }
+
+    /** Sends small data at once ({@code TCP_NODELAY}). */
+    public static int setNoDelay(int fd) {
+        return Sockets.setInt(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+    }
+
+    /**
+     * Finds out that the other host is gone.
+     *
+     * @param idleSeconds without traffic before the first probe
+     * @param intervalSeconds between probes
+     * @param probes without an answer that end the connection
+     * @param timeoutMillis after which data that was not acknowledged ends it
+     * @return 0, or {@code -errno}
+     */
+    public static int setKeepAlive(int fd, int idleSeconds, int intervalSeconds, int probes, int timeoutMillis) {
+        int result = Sockets.setInt(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+        result |= Sockets.setInt(fd, IPPROTO_TCP, TCP_KEEPIDLE, idleSeconds);
+        result |= Sockets.setInt(fd, IPPROTO_TCP, TCP_KEEPINTVL, intervalSeconds);
+        result |= Sockets.setInt(fd, IPPROTO_TCP, TCP_KEEPCNT, probes);
+        return result | Sockets.setInt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, timeoutMillis);
+    }
+
+    /** Lets closing the socket reset the connection ({@code SO_LINGER} of 0). */
+    public static int setResetOnClose(int fd) {
+        MemorySegment capture = Posix.capture();
+        long value = Scratch.get().vectors();
+        Memory.putInt(value, 1);
+        Memory.putInt(value + 4, 0);
+        try {
+            return (int) SETSOCKOPT.invokeExact(capture, fd, SOL_SOCKET, SO_LINGER, value, 8) == 0 ? 0 : -Posix.errno(capture);
+        } catch (Throwable e) {
+            throw Posix.unexpected(e);
+        }
+    }
+
+    /** Returns the address of this side; {@code null} if the socket has none. */
+    public static InetSocketAddress localAddress(int fd) {
+        return address(fd, false);
+    }
+
+    /** Returns the address of the other side; {@code null} if the socket is not connected. */
+    public static InetSocketAddress remoteAddress(int fd) {
+        return address(fd, true);
+    }
+
+    private static InetSocketAddress address(int fd, boolean remote) {
+        MemorySegment capture = Posix.capture();
+        Scratch scratch = Scratch.get();
+        long address = scratch.address();
+        long length = scratch.vectors();
+        Memory.putInt(length, 128);
+        try {
+            int result = remote ? (int) GETPEERNAME.invokeExact(capture, fd, address, length)
+                : (int) GETSOCKNAME.invokeExact(capture, fd, address, length);
+            return result == 0 ? read(address) : null;
+        } catch (Throwable e) {
+            throw Posix.unexpected(e);
+        }
+    }
+
+    private static InetSocketAddress read(long address) {
+        int port = Memory.networkOrder(Memory.getShort(address + 2)) & 0xffff;
+        boolean six = Memory.getShort(address) == Sockets.AF_INET6;
+        byte[] bytes = new byte[six ? 16 : 4];
+        for (int i = 0; i < bytes.length; i++) {
+            bytes[i] = Memory.getByte(address + (six ? 8 : 4) + i);
+        }
+        InetAddress ip = Sockets.toAddress(bytes);
+        int scope = six ? Memory.getInt(address + 24) : 0;
+        if (scope != 0 && ip instanceof Inet6Address) {
+            try {
+                ip = Inet6Address.getByAddress(null, bytes, scope);
+            } catch (UnknownHostException e) {
+                throw new IllegalArgumentException(e);
+            }
+        }
+        return new InetSocketAddress(ip, port);
+    }
+}

@@ -1,0 +1,37 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.software;
+
+import io.rpma.RpmaUnavailableException;
+import java.nio.ByteOrder;
+
+/** What the providers in Java run on. */
+public final class Platform {
+    private Platform() {
+    }
+
+    /**
+     * Fails unless this is Linux on a processor with 64 bits that is known.
+     *
+     * @throws RpmaUnavailableException with the name of the platform
+     */
+    public static void check() {
+        String system = System.getProperty("os.name");
+        String architecture = System.getProperty("os.arch");
+        if (!system.equals("Linux") || !architecture.matches("amd64|x86_64|aarch64")
+            || ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
+            throw new RpmaUnavailableException("the software provider needs Linux on x86_64 or aarch64; this is " + system
+                + " on " + architecture, null);
+        }
+    }
+}

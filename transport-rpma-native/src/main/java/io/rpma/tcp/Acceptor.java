@@ -1,0 +1,316 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.tcp;
+
+import io.rpma.ConnectionRequest;
+import io.rpma.RpmaLog;
+import io.rpma.posix.EpollSet;
+import io.rpma.posix.Memory;
+import io.rpma.posix.Posix;
+import io.rpma.posix.Scratch;
+import io.rpma.posix.Sockets;
+import io.rpma.posix.TcpSockets;
+import io.rpma.software.HalfOpenClients;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+
+/**
+ * The clients of a listener until their requests are there: greets them, and waits for their requests, on the adapter's thread.
+ * Each has a deadline, and their number is limited, in all and for each address. Requests that nobody takes are limited too:
+ * then no further client is accepted. The lock is held for a few system calls that do not block.
+ */
+final class Acceptor {
+    /** How long a client may take from connecting to its request. */
+    static final long CLIENT_MILLIS = 5_000;
+    /** The largest number of clients that are waited for. */
+    static final int MAX_CLIENTS = 1024;
+    private static final int MIN_CLIENTS = 64;
+    /** The part of all descriptors that such clients may take, and the part of those that one address may have. */
+    private static final int PART = 4;
+    /** Requests that wait to be taken. */
+    static final int MAX_WAITING = 1024;
+    private static final int EVENTS = 64;
+    private static final long SHORTAGE_NANOS = 1_000_000_000L;
+    private static final long NANOS_PER_MILLI = 1_000_000L;
+
+    /** Given by the adapter. */
+    long id;
+
+    private final InetSocketAddress address;
+    private final int listener;
+    private final int set;
+    private final Alarm alarm;
+    private final byte[] greeting = Greeting.own(Greeting.SIZE).write();
+    private final MemorySegment events = Arena.ofAuto().allocate((long) EVENTS * EpollSet.EVENT_BYTES, 8);
+    private final HalfOpenClients clients;
+    // What each has sent, by its socket.
+    private final Map<Integer, Partial> partial = new HashMap<>();
+    private final Queue<Waiting> waiting = new ArrayDeque<>();
+    private boolean accepting = true;
+    private boolean isShort;
+    private long shortUntil;
+    private int shortage;
+    private boolean closed;
+
+    /** A client's request as far as it has come. */
+    private static final class Partial {
+        final byte[] bytes = new byte[Greeting.REQUEST_SIZE];
+        int have;
+    }
+
+    /**
+     * A request that has come.
+     *
+     * @param socket of the client
+     * @param data its private data
+     */
+    record Waiting(int socket, byte[] data) {
+    }
+
+    /** Creates the acceptor; the listening socket, the set and the alarm are taken over. */
+    Acceptor(InetSocketAddress address, int listener, int set, Alarm alarm) {
+        this.address = address;
+        this.listener = listener;
+        this.set = set;
+        this.alarm = alarm;
+        long files = Posix.softLimit(Posix.RLIMIT_NOFILE);
+        int limit = files == Posix.UNLIMITED ? MAX_CLIENTS
+            : (int) Math.max(MIN_CLIENTS, Math.min(MAX_CLIENTS, files / PART));
+        clients = new HalfOpenClients(limit, limit / PART, CLIENT_MILLIS * NANOS_PER_MILLI);
+        EpollSet.add(set, listener, EpollSet.IN, listener);
+    }
+
+    int set() {
+        return set;
+    }
+
+    // ---- for the adapter's thread
+
+    /** Does what there is to do. */
+    synchronized void ready() {
+        if (closed) {
+            return;
+        }
+        int count = EpollSet.await(set, events.address(), EVENTS, 0);
+        for (int i = 0; i < count; i++) {
+            int fd = (int) EpollSet.data(events.address(), i);
+            if (fd == listener) {
+                accept();
+            } else {
+                HalfOpenClients.Client client = clients.get(fd);
+                if (client != null) {
+                    read(client);
+                }
+            }
+        }
+    }
+
+    synchronized boolean hasDeadline() {
+        return clients.first() != null || isShort;
+    }
+
+    /** Drops the clients whose time is over. */
+    synchronized void expire(long now) {
+        if (closed) {
+            return;
+        }
+        HalfOpenClients.Client client = clients.expired(now);
+        while (client != null) {
+            dropSilent(client, "no request came within " + CLIENT_MILLIS + " ms");
+            client = clients.expired(now);
+        }
+        if (isShort && now - shortUntil >= 0) {
+            isShort = false;
+            acceptAgain();
+        }
+    }
+
+    private void accept() {
+        for (int i = 0; i < EVENTS; i++) {
+            int fd = Sockets.accept(listener);
+            if (fd >= 0) {
+                greet(fd);
+            } else if (fd == -Sockets.EMFILE || fd == -Sockets.ENFILE || fd == -Posix.ENOMEM || fd == -Sockets.ENOBUFS) {
+                // The clients wait in the kernel's queue; who asks for requests is told.
+                isShort = true;
+                shortage = -fd;
+                shortUntil = System.nanoTime() + SHORTAGE_NANOS;
+                pause();
+                alarm.raise();
+                return;
+            } else if (fd == -Posix.EAGAIN) {
+                return;
+            }
+        }
+    }
+
+    private void pause() {
+        if (accepting) {
+            accepting = false;
+            EpollSet.remove(set, listener);
+        }
+    }
+
+    private void acceptAgain() {
+        if (!accepting && !closed && !isShort && waiting.size() < MAX_WAITING) {
+            accepting = true;
+            EpollSet.add(set, listener, EpollSet.IN, listener);
+        }
+    }
+
+    /**
+     * Takes over a TCP connection that another listener has accepted and on which nothing has been received: greets the client.
+     *
+     * @param fd the socket, non-blocking
+     */
+    synchronized void adopt(int fd) {
+        if (closed) {
+            Posix.close(fd);
+            return;
+        }
+        greet(fd);
+    }
+
+    private void greet(int fd) {
+        Dialer.setOptions(fd);
+        InetSocketAddress remote = TcpSockets.remoteAddress(fd);
+        long buffer = Scratch.get().messageAddress();
+        Memory.put(buffer, greeting);
+        if (remote == null || Sockets.send(fd, buffer, greeting.length) != greeting.length) {
+            Posix.close(fd);
+            return;
+        }
+        int origin = Arrays.hashCode(remote.getAddress().getAddress());
+        HalfOpenClients.Client surplus = clients.surplus(origin);
+        if (surplus != null) {
+            // It has had the most time.
+            dropSilent(surplus, "further clients have come");
+        }
+        if (EpollSet.add(set, fd, EpollSet.IN, fd) < 0) {
+            Posix.close(fd);
+            return;
+        }
+        clients.add(fd, origin, System.nanoTime());
+        partial.put(fd, new Partial());
+    }
+
+    private void remove(HalfOpenClients.Client client) {
+        clients.remove(client);
+        partial.remove(client.fd());
+        EpollSet.remove(set, client.fd());
+    }
+
+    private void dropSilent(HalfOpenClients.Client client, String reason) {
+        TcpLog.log(RpmaLog.Level.NOTICE, "the client at " + TcpSockets.remoteAddress(client.fd()) + " of " + address
+            + " was dropped: " + reason);
+        remove(client);
+        Posix.close(client.fd());
+    }
+
+    private void read(HalfOpenClients.Client client) {
+        Partial request = partial.get(client.fd());
+        long buffer = Scratch.get().messageAddress();
+        long count = Sockets.receive(client.fd(), buffer, request.bytes.length - request.have);
+        if (count == -Posix.EAGAIN || count == -Posix.EINTR) {
+            return;
+        }
+        for (int i = 0; i < count; i++) {
+            request.bytes[request.have++] = Memory.getByte(buffer + i);
+        }
+        if (count <= 0) {
+            remove(client);
+            Posix.close(client.fd());
+        } else if (request.have == request.bytes.length) {
+            remove(client);
+            take(client.fd(), request.bytes);
+        } else if (!beginsWell(request)) {
+            refuse(client);
+        }
+    }
+
+    private static boolean beginsWell(Partial request) {
+        int length = Math.min(request.have, Greeting.MAGIC.length);
+        return Arrays.equals(request.bytes, 0, length, Greeting.MAGIC, 0, length);
+    }
+
+    private void refuse(HalfOpenClients.Client client) {
+        TcpLog.violation("Acceptor", "the client at " + TcpSockets.remoteAddress(client.fd()) + " of " + address
+            + " sent what is no request of this protocol: its connection ends");
+        remove(client);
+        Posix.close(client.fd());
+    }
+
+    private void take(int fd, byte[] bytes) {
+        Greeting request = Greeting.read(bytes);
+        if (request == null || request.size() != Greeting.REQUEST_SIZE || !request.isUnderstood()) {
+            TcpLog.violation("Acceptor", "the client at " + TcpSockets.remoteAddress(fd) + " of " + address
+                + " sent a request that makes no sense: its connection ends");
+            IncomingRequest.reject(fd, "the request makes no sense to version " + Greeting.VERSION + " of the protocol");
+            return;
+        }
+        int end = Greeting.SIZE + ConnectionRequest.MAX_CONNECT_PRIVATE_DATA;
+        waiting.add(new Waiting(fd, Arrays.copyOfRange(bytes, Greeting.SIZE, end)));
+        if (waiting.size() >= MAX_WAITING) {
+            pause();
+        }
+        alarm.raise();
+    }
+
+    // ---- for who asks for requests
+
+    /** Takes the next request, {@code null} if there is none. */
+    synchronized Waiting next() {
+        Waiting next = waiting.poll();
+        if (waiting.isEmpty() && shortage == 0) {
+            alarm.clear();
+        }
+        acceptAgain();
+        return next;
+    }
+
+    /** Returns what this process lacked since the last time, as an {@code errno}, 0 for nothing. */
+    synchronized int takeShortage() {
+        int was = shortage;
+        shortage = 0;
+        if (waiting.isEmpty()) {
+            alarm.clear();
+        }
+        return was;
+    }
+
+    /** Closes everything; returns the clients whose requests nobody has taken. */
+    synchronized List<Integer> close() {
+        closed = true;
+        List<Integer> left = new ArrayList<>();
+        waiting.forEach(request -> left.add(request.socket()));
+        waiting.clear();
+        clients.all().forEach(client -> Posix.close(client.fd()));
+        Posix.close(listener);
+        Posix.close(set);
+        alarm.close();
+        return left;
+    }
+
+    /** Returns the number of clients that are waited for, for tests. */
+    synchronized int clientCount() {
+        return clients.all().size();
+    }
+}

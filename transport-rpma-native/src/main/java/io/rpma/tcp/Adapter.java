@@ -1,0 +1,307 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.tcp;
+
+import io.rpma.RpmaUnavailableException;
+import io.rpma.posix.EpollSet;
+import io.rpma.posix.Posix;
+import io.rpma.posix.Sockets;
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+
+/**
+ * The one thread of the provider. It does what an adapter would do by itself where the owner of a connection does not look:
+ * executes the one-sided operations of peers, acknowledges, goes on sending when a socket has room again; and it greets the
+ * clients of listeners.
+ *
+ * <p>It leaves a connection alone as long as its owner drives it. When something comes on one that was idle, the owner is given
+ * the first chance: the connection is put on a list that is looked through every millisecond or more. A connection whose owner
+ * has not looked meanwhile is driven here, at once from then on, until its owner looks again. What is idle leaves the list, and
+ * its socket wakes this thread with the next byte, once. With nothing on the list the thread sleeps.
+ */
+final class Adapter {
+    private static final int EVENTS = 64;
+    private static final int SHORTEST_TICK = 1;
+    private static final int LONGEST_TICK = 8;
+    private static final int IDLE_TICKS = 2;
+    private static final int CLIENT_TICK = 100;
+    private static final long WAKE = -1;
+
+    private final int set = Sockets.epollCreate();
+    private final int wake = Posix.eventfd(0);
+    private final long events = Arena.global().allocate((long) EVENTS * EpollSet.EVENT_BYTES, 8).address();
+    private final ConcurrentHashMap<Long, Object> watched = new ConcurrentHashMap<>();
+    private final AtomicInteger nextId = new AtomicInteger();
+    private final AtomicReference<Place> incoming = new AtomicReference<>();
+    private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+    private final List<Place> listed = new ArrayList<>();
+    private final List<Acceptor> acceptors = new ArrayList<>();
+    private volatile boolean sleeping;
+    private int tick = SHORTEST_TICK;
+    // Whether a connection has more to be done at once.
+    private boolean hurry;
+    private long nextTick;
+
+    /** Started with the first connection or listener. */
+    private static final class Holder {
+        static final Adapter INSTANCE = new Adapter();
+    }
+
+    /** A connection as the adapter knows it. */
+    static final class Place {
+        private final QueuePair pair;
+        private volatile boolean isListed;
+        private Place next;
+        private long id;
+        // For the adapter's thread alone.
+        private boolean mine;
+        private long seenDrives;
+        private int idle;
+
+        Place(QueuePair pair) {
+            this.pair = pair;
+        }
+
+        boolean isListed() {
+            return isListed;
+        }
+    }
+
+    private Adapter() {
+        if (set < 0 || wake < 0) {
+            throw new RpmaUnavailableException("software RDMA over TCP cannot start: there are no descriptors left (ulimit -n)",
+                null);
+        }
+        EpollSet.add(set, wake, EpollSet.IN, WAKE);
+        Thread.ofPlatform().daemon().name("rpma-tcp").start(this::run);
+    }
+
+    static Adapter instance() {
+        return Holder.INSTANCE;
+    }
+
+    // ---- for every thread
+
+    /** Watches a connection. */
+    void add(Place place, int socket) {
+        place.id = nextId.incrementAndGet() & 0xffff_ffffL;
+        watched.put(place.id, place);
+        EpollSet.add(set, socket, EpollSet.IN | EpollSet.ONCE, place.id);
+    }
+
+    /** Forgets a connection, whose socket is about to be closed. */
+    void remove(Place place) {
+        watched.remove(place.id);
+    }
+
+    /** Looks after a connection soon. */
+    void look(Place place) {
+        if (!place.isListed) {
+            place.isListed = true;
+            Place head;
+            do {
+                head = incoming.get();
+                place.next = head;
+            } while (!incoming.compareAndSet(head, place));
+        }
+        wakeUp();
+    }
+
+    /** Is woken by the socket of a connection once more, which is open. */
+    void arm(Place place, int socket, boolean isBlocked) {
+        EpollSet.modify(set, socket, EpollSet.IN | EpollSet.ONCE | (isBlocked ? EpollSet.OUT : 0), place.id);
+    }
+
+    /** Makes memory persistent; the result goes to the queue pair. */
+    void persist(QueuePair pair, long address, long length) {
+        tasks.add(() -> {
+            long first = address & -Posix.PAGE_SIZE;
+            pair.persisted(length == 0 ? 0 : Posix.msync(first, address + length - first));
+        });
+        wakeUp();
+    }
+
+    /** Runs something on the adapter's thread. */
+    void execute(Runnable task) {
+        tasks.add(task);
+        wakeUp();
+    }
+
+    private void wakeUp() {
+        if (sleeping) {
+            sleeping = false;
+            Posix.signalEvent(wake);
+        }
+    }
+
+    // ---- for listeners
+
+    /** Watches the clients of a listener, until {@link #remove(Acceptor)}. */
+    void add(Acceptor acceptor) {
+        acceptor.id = nextId.incrementAndGet() & 0xffff_ffffL;
+        watched.put(acceptor.id, acceptor);
+        EpollSet.add(set, acceptor.set(), EpollSet.IN, acceptor.id);
+        execute(() -> acceptors.add(acceptor));
+    }
+
+    /** Forgets a listener, whose descriptors have been closed. */
+    void remove(Acceptor acceptor) {
+        watched.remove(acceptor.id);
+        execute(() -> acceptors.remove(acceptor));
+    }
+
+    // ---- the thread
+
+    private void run() {
+        while (true) {
+            try {
+                turn();
+            } catch (RuntimeException | Error e) {
+                TcpLog.warn("the thread of software RDMA over TCP failed and goes on: " + e);
+            }
+        }
+    }
+
+    private void turn() {
+        sleeping = true;
+        int timeout = timeout();
+        int count = EpollSet.await(set, events, EVENTS, timeout);
+        sleeping = false;
+        for (int i = 0; i < count; i++) {
+            long id = EpollSet.data(events, i);
+            if (id == WAKE) {
+                Posix.clearEvent(wake);
+                continue;
+            }
+            switch (watched.get(id)) {
+                case Place place -> ready(place);
+                case Acceptor acceptor -> acceptor.ready();
+                case null, default -> { }
+            }
+        }
+        Runnable task = tasks.poll();
+        while (task != null) {
+            task.run();
+            task = tasks.poll();
+        }
+        takeIncoming();
+        long now = System.nanoTime();
+        if (!listed.isEmpty() && now - nextTick >= 0) {
+            tick();
+            nextTick = System.nanoTime() + tick * 1_000_000L;
+        }
+        for (int i = acceptors.size() - 1; i >= 0; i--) {
+            acceptors.get(i).expire(now);
+        }
+    }
+
+    private int timeout() {
+        if (hurry || incoming.get() != null || !tasks.isEmpty()) {
+            return 0;
+        }
+        if (!listed.isEmpty()) {
+            return tick;
+        }
+        for (Acceptor acceptor : acceptors) {
+            if (acceptor.hasDeadline()) {
+                return CLIENT_TICK;
+            }
+        }
+        return -1;
+    }
+
+    /** Something has come on a socket, or it has room. */
+    private void ready(Place place) {
+        boolean room = place.pair.isBlocked();
+        if (place.mine || room) {
+            place.pair.kick(QueuePair.RECEIVE | QueuePair.ACKNOWLEDGE | QueuePair.ARM);
+        }
+        if (!place.isListed) {
+            place.isListed = true;
+            list(place);
+        }
+    }
+
+    private void list(Place place) {
+        if (listed.isEmpty()) {
+            tick = SHORTEST_TICK;
+            nextTick = System.nanoTime() + tick * 1_000_000L;
+        }
+        place.idle = 0;
+        place.seenDrives = place.pair.drives();
+        listed.add(place);
+    }
+
+    private void takeIncoming() {
+        hurry = false;
+        Place place = incoming.getAndSet(null);
+        while (place != null) {
+            Place next = place.next;
+            place.next = null;
+            list(place);
+            place = next;
+        }
+        for (int i = 0; i < listed.size(); i++) {
+            QueuePair pair = listed.get(i).pair;
+            if (pair.takeHurry()) {
+                pair.kick(QueuePair.RECEIVE | QueuePair.SEND);
+                hurry |= pair.isHurried();
+            }
+        }
+    }
+
+    private void tick() {
+        boolean needed = false;
+        for (int i = listed.size() - 1; i >= 0; i--) {
+            Place place = listed.get(i);
+            QueuePair pair = place.pair;
+            if (pair.isStopped()) {
+                unlist(i);
+                continue;
+            }
+            long drives = pair.drives();
+            if (drives != place.seenDrives) {
+                place.seenDrives = drives;
+                place.idle = 0;
+                place.mine = false;
+                continue;
+            }
+            long before = pair.work();
+            pair.kick(QueuePair.RECEIVE | QueuePair.ACKNOWLEDGE);
+            if (pair.work() != before) {
+                needed = true;
+                place.idle = 0;
+                place.mine = true;
+                pair.kick(QueuePair.ARM);
+            } else if (++place.idle >= IDLE_TICKS) {
+                unlist(i);
+                place.isListed = false;
+                // What was owed until now is done; whoever owes something from now on finds the connection not on the list.
+                pair.kick(QueuePair.ACKNOWLEDGE | QueuePair.ARM);
+            }
+        }
+        tick = needed ? SHORTEST_TICK : Math.min(LONGEST_TICK, tick * 2);
+    }
+
+    private void unlist(int index) {
+        int last = listed.size() - 1;
+        listed.set(index, listed.get(last));
+        listed.remove(last);
+    }
+}

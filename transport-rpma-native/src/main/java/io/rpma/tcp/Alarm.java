@@ -1,0 +1,133 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.tcp;
+
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.posix.DescriptorWait;
+import io.rpma.posix.EpollSet;
+import io.rpma.posix.Posix;
+import io.rpma.posix.Sockets;
+
+/**
+ * A descriptor that is readable while it has been raised, and while a socket that it watches is: an epoll set. It is raised by
+ * putting a descriptor into the set that is readable for ever, one for the whole process, so that an alarm costs one descriptor.
+ * It is made when it is first asked for. Guarded by its own lock, which is held for one system call at most.
+ */
+final class Alarm {
+    private static final int BEACON = Posix.eventfd(1);
+    private static final long BEACON_DATA = -1;
+    private static final int NONE = -1;
+
+    private int set = NONE;
+    private int socket = NONE;
+    private boolean raised;
+    private boolean closed;
+
+    /** Returns the descriptor. */
+    synchronized int fd() {
+        if (set == NONE && !closed) {
+            int made = Sockets.epollCreate();
+            if (made < 0) {
+                throw new IllegalStateException("epoll_create1: " + Posix.strerror(-made));
+            }
+            set = made;
+            if (socket != NONE) {
+                EpollSet.add(set, socket, EpollSet.IN, socket);
+            }
+            if (raised) {
+                EpollSet.add(set, BEACON, EpollSet.IN, BEACON_DATA);
+            }
+        }
+        return set;
+    }
+
+    /** Makes the descriptor, so that whatever lacks shows now. */
+    Alarm made() throws RpmaException {
+        try {
+            fd();
+        } catch (IllegalStateException e) {
+            throw TcpLog.failure(RpmaError.PROVIDER, Sockets.EMFILE, "a descriptor for events cannot be made: " + e.getMessage()
+                + " (ulimit -n)", e);
+        }
+        return this;
+    }
+
+    /** Returns whether anybody has asked for the descriptor. */
+    synchronized boolean isUsed() {
+        return set != NONE;
+    }
+
+    /** Is readable from now on while a socket is. */
+    synchronized void watch(int fd) {
+        socket = fd;
+        if (set != NONE && !closed) {
+            EpollSet.add(set, fd, EpollSet.IN, fd);
+        }
+    }
+
+    /** Looks at the socket no longer. */
+    synchronized void unwatch() {
+        if (socket != NONE && set != NONE && !closed) {
+            EpollSet.remove(set, socket);
+        }
+        socket = NONE;
+    }
+
+    /** Adds one of many sockets. */
+    synchronized void add(int fd, long data) {
+        if (!closed) {
+            EpollSet.add(fd(), fd, EpollSet.IN, data);
+        }
+    }
+
+    /** Takes one of many sockets out. */
+    synchronized void remove(int fd) {
+        if (!closed && set != NONE) {
+            EpollSet.remove(set, fd);
+        }
+    }
+
+    synchronized void raise() {
+        if (!raised && !closed) {
+            raised = true;
+            if (set != NONE) {
+                EpollSet.add(set, BEACON, EpollSet.IN, BEACON_DATA);
+            }
+        }
+    }
+
+    synchronized void clear() {
+        if (raised && !closed) {
+            raised = false;
+            if (set != NONE) {
+                EpollSet.remove(set, BEACON);
+            }
+        }
+    }
+
+    synchronized void close() {
+        if (!closed) {
+            closed = true;
+            if (set != NONE) {
+                DescriptorWait.closing(set);
+                Posix.close(set);
+            }
+        }
+    }
+
+    /** Returns whether the data of an event is that of the alarm itself. */
+    static boolean isOwn(long data) {
+        return data == BEACON_DATA;
+    }
+}

@@ -1,0 +1,99 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.tcp;
+
+/** What the peer has asked to be read or to be made persistent, until that is on its way to the peer: first in, first out. */
+final class Answers {
+    private final int[] types = new int[Wire.MAX_READS];
+    private final long[] numbers = new long[Wire.MAX_READS];
+    private final long[] addresses = new long[Wire.MAX_READS];
+    private final long[] lengths = new long[Wire.MAX_READS];
+    private final TcpLocalMemoryRegion[] regions = new TcpLocalMemoryRegion[Wire.MAX_READS];
+    private int first;
+    private int count;
+    // Of the first: whether the disk has it, and what came of that. Written by the adapter's thread.
+    private volatile int persisted = PENDING;
+
+    /** The disk is still to be written. */
+    static final int PENDING = 1;
+
+    boolean isEmpty() {
+        return count == 0;
+    }
+
+    int count() {
+        return count;
+    }
+
+    private int index(int place) {
+        return (first + place) % Wire.MAX_READS;
+    }
+
+    /** Adds one; returns whether there was room. */
+    boolean add(int type, long number, TcpLocalMemoryRegion region, long address, long length) {
+        if (count == Wire.MAX_READS) {
+            return false;
+        }
+        int index = index(count++);
+        types[index] = type;
+        numbers[index] = number;
+        regions[index] = region;
+        addresses[index] = address;
+        lengths[index] = length;
+        return true;
+    }
+
+    int type(int place) {
+        return types[index(place)];
+    }
+
+    long number(int place) {
+        return numbers[index(place)];
+    }
+
+    TcpLocalMemoryRegion region(int place) {
+        return regions[index(place)];
+    }
+
+    long address(int place) {
+        return addresses[index(place)];
+    }
+
+    long length(int place) {
+        return lengths[index(place)];
+    }
+
+    /** Says what came of making the first one persistent: 0, or {@code -errno}. */
+    void persisted(int result) {
+        persisted = result;
+    }
+
+    /** Returns what came of making the first one persistent, {@link #PENDING} as long as nothing has. */
+    int persisted() {
+        return persisted;
+    }
+
+    /** Removes the first. */
+    void remove() {
+        regions[first] = null;
+        first = index(1);
+        count--;
+        persisted = PENDING;
+    }
+
+    void clear() {
+        while (count > 0) {
+            remove();
+        }
+    }
+}

@@ -1,0 +1,230 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.tcp;
+
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.posix.Memory;
+import io.rpma.posix.Posix;
+import io.rpma.posix.Scratch;
+import io.rpma.posix.Sockets;
+import io.rpma.posix.TcpSockets;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/**
+ * Connects to a listener and reads its greeting. Says nothing: who listens may be an application that knows nothing of RPMA.
+ * Blocks.
+ */
+final class Dialer {
+    /**
+     * How long a listener has to greet, at least and at most; in between it is the timeout of the configuration. It greets as
+     * soon as it has a descriptor for the client; a server of something else may say nothing for ever.
+     */
+    static final int LEAST_GREETING_MILLIS = 2_000;
+    static final int MOST_GREETING_MILLIS = 10_000;
+    /** What listeners of the provider soft say in front: a fixed number of bytes, whose size is the second number behind this. */
+    private static final byte[] SOFT = "RPMASOFT".getBytes(StandardCharsets.US_ASCII);
+    private static final int SOFT_SIZE = 12;
+    private static final int START = 16;
+
+    /** Before the first probe of an idle connection, between probes, and how many; and for data that is not acknowledged. */
+    private static final int IDLE_SECONDS = 30;
+    private static final int PROBE_SECONDS = 10;
+    private static final int PROBES = 3;
+    private static final int TIMEOUT_MILLIS = 60_000;
+
+    private Dialer() {
+    }
+
+    /**
+     * A connection to a listener that has greeted.
+     *
+     * @param socket the non-blocking socket; -1 if nobody listens
+     * @param remote who was dialled
+     */
+    record Dialled(int socket, InetSocketAddress remote) {
+    }
+
+    /** Sets the options that sockets of both sides have. */
+    static void setOptions(int socket) {
+        TcpSockets.setNoDelay(socket);
+        TcpSockets.setKeepAlive(socket, IDLE_SECONDS, PROBE_SECONDS, PROBES, TIMEOUT_MILLIS);
+    }
+
+    /** Returns the address that a wildcard stands for as a target. */
+    private static InetSocketAddress target(InetSocketAddress remote) {
+        InetAddress address = remote.getAddress();
+        if (!address.isAnyLocalAddress()) {
+            return remote;
+        }
+        try {
+            return new InetSocketAddress(InetAddress.getByName(address instanceof Inet4Address ? "127.0.0.1" : "::1"),
+                remote.getPort());
+        } catch (UnknownHostException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /**
+     * Connects.
+     *
+     * @throws RpmaException if the address cannot be reached in time, or what listens there is no listener of this provider
+     */
+    static Dialled dial(InetSocketAddress address, int timeoutMillis) throws RpmaException {
+        InetSocketAddress remote = target(address);
+        long deadline = System.nanoTime() + timeoutMillis * 1_000_000L;
+        int fd = Sockets.socket(remote.getAddress() instanceof Inet4Address ? Sockets.AF_INET : Sockets.AF_INET6,
+            Sockets.SOCK_STREAM | Sockets.SOCK_NONBLOCK);
+        if (fd < 0) {
+            throw failure(remote, -fd);
+        }
+        boolean done = false;
+        try {
+            setOptions(fd);
+            int result = Sockets.connect(fd, remote);
+            if (result == -Sockets.EINPROGRESS) {
+                result = await(fd, Sockets.POLLOUT, deadline) ? Sockets.pendingError(fd) : -Posix.ETIMEDOUT;
+            }
+            if (result == -Posix.ECONNREFUSED) {
+                return new Dialled(-1, remote);
+            }
+            if (result < 0) {
+                throw failure(remote, -result);
+            }
+            int patience = Math.clamp(timeoutMillis, LEAST_GREETING_MILLIS, MOST_GREETING_MILLIS);
+            if (!hear(fd, remote, System.nanoTime() + patience * 1_000_000L)) {
+                return new Dialled(-1, remote);
+            }
+            done = true;
+            return new Dialled(fd, remote);
+        } finally {
+            if (!done) {
+                Posix.close(fd);
+            }
+        }
+    }
+
+    private static RpmaException failure(InetSocketAddress remote, int errno) {
+        return TcpLog.failure(RpmaError.PROVIDER, errno, "the address " + remote + " cannot be reached: "
+            + Posix.strerror(errno), null);
+    }
+
+    /** Reads the greeting, and what may be in front of it. Returns {@code false} if the listener has closed before it greeted. */
+    private static boolean hear(int fd, InetSocketAddress remote, long deadline) throws RpmaException {
+        byte[] start = take(fd, START, remote, deadline);
+        if (start == null) {
+            return false;
+        }
+        if (Arrays.equals(start, 0, SOFT.length, SOFT, 0, SOFT.length)) {
+            // In network order.
+            int size = (start[SOFT_SIZE] & 0xff) << 24 | (start[SOFT_SIZE + 1] & 0xff) << 16 | (start[SOFT_SIZE + 2] & 0xff) << 8
+                | start[SOFT_SIZE + 3] & 0xff;
+            if (size < START || size > Greeting.MAX_SIZE) {
+                throw stranger(remote, "it begins as software RDMA within one host does, and goes on otherwise");
+            }
+            if (take(fd, size - START, remote, deadline) == null) {
+                throw stranger(remote, "it is incomplete");
+            }
+            start = take(fd, START, remote, deadline);
+            if (start == null) {
+                throw TcpLog.failure(RpmaError.PROVIDER, Posix.EPROTONOSUPPORT, "the listener at " + remote + " is software RDMA"
+                    + " within one host (the provider soft), which does not speak TCP: use the provider soft on the same host, or"
+                    + " tcp on both sides", null);
+            }
+        }
+        if (!Arrays.equals(start, 0, Greeting.MAGIC.length, Greeting.MAGIC, 0, Greeting.MAGIC.length)) {
+            throw stranger(remote, "what it says begins with " + words(start));
+        }
+        byte[] rest = take(fd, Greeting.SIZE - START, remote, deadline);
+        byte[] whole = Arrays.copyOf(start, Greeting.SIZE);
+        if (rest != null) {
+            System.arraycopy(rest, 0, whole, START, rest.length);
+        }
+        Greeting greeting = rest == null ? null : Greeting.read(whole);
+        if (greeting == null || greeting.size() > Greeting.SIZE
+            && take(fd, greeting.size() - Greeting.SIZE, remote, deadline) == null) {
+            throw stranger(remote, "its greeting makes no sense");
+        }
+        if (!greeting.isUnderstood()) {
+            throw TcpLog.failure(RpmaError.PROVIDER, Posix.EPROTONOSUPPORT, "the listener at " + remote + " speaks versions "
+                + greeting.lowest() + " to " + greeting.highest() + " of software RDMA over TCP, with " + greeting.reads()
+                + " reads at a time and messages of " + greeting.maxMessage() + " bytes; this release speaks version "
+                + Greeting.VERSION + ", " + Wire.MAX_READS + " and " + TcpDevice.MAX_MESSAGE
+                + ": use the same release on both sides", null);
+        }
+        return true;
+    }
+
+    private static RpmaException stranger(InetSocketAddress remote, String what) {
+        return TcpLog.failure(RpmaError.PROVIDER, Posix.EPROTONOSUPPORT, "what listens at " + remote + " does not speak software"
+            + " RDMA over TCP: " + what + ". Both ends need RPMA with the provider tcp; where one end cannot, tcp-proxy stands in"
+            + " between", null);
+    }
+
+    /** Returns bytes as they can be shown. */
+    private static String words(byte[] bytes) {
+        StringBuilder words = new StringBuilder("'");
+        for (byte one : bytes) {
+            words.append(one >= ' ' && one < 0x7f ? String.valueOf((char) one) : String.format("\\x%02x", one & 0xff));
+        }
+        return words.append('\'').toString();
+    }
+
+    /** Takes so many bytes; {@code null} if the other side closes before. */
+    private static byte[] take(int fd, int length, InetSocketAddress remote, long deadline) throws RpmaException {
+        byte[] bytes = new byte[length];
+        long buffer = Scratch.get().messageAddress();
+        int have = 0;
+        while (have < length) {
+            if (!await(fd, (short) Sockets.EPOLLIN, deadline)) {
+                throw stranger(remote, "it says " + (have == 0 ? "nothing" : "no more than " + words(Arrays.copyOf(bytes, have)))
+                    + " in time");
+            }
+            long count = Sockets.receive(fd, buffer, length - have);
+            if (count == -Posix.EAGAIN || count == -Posix.EINTR) {
+                continue;
+            }
+            if (count <= 0) {
+                if (have > 0) {
+                    throw stranger(remote, "it says no more than " + words(Arrays.copyOf(bytes, have)) + " and closes");
+                }
+                return null;
+            }
+            for (int i = 0; i < count; i++) {
+                bytes[have++] = Memory.getByte(buffer + i);
+            }
+        }
+        return bytes;
+    }
+
+    private static boolean await(int fd, short events, long deadline) {
+        while (true) {
+            long left = deadline - System.nanoTime();
+            if (left <= 0) {
+                return false;
+            }
+            int result = Sockets.poll(fd, events, (int) Math.min(Integer.MAX_VALUE, left / 1_000_000 + 1));
+            if (result > 0) {
+                return true;
+            }
+            if (result < 0 && result != -Posix.EINTR) {
+                return false;
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.tcp;
+
+import io.rpma.Connection;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.posix.Memory;
+import io.rpma.posix.Posix;
+import io.rpma.posix.Scratch;
+import io.rpma.posix.Sockets;
+import io.rpma.posix.TcpSockets;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+
+/** The request of a client. */
+final class IncomingRequest extends TcpConnectionRequest {
+    private final int socket;
+    private final ByteBuffer privateData;
+
+    /** Creates the request; the socket is taken over. */
+    IncomingRequest(TcpPeer peer, Queues queues, int socket, InetSocketAddress remote, byte[] data) {
+        super(peer, queues, remote);
+        this.socket = socket;
+        privateData = ByteBuffer.wrap(data).asReadOnlyBuffer();
+    }
+
+    @Override
+    public ByteBuffer privateData() {
+        return privateData.duplicate();
+    }
+
+    @Override
+    int maxPrivateData() {
+        return MAX_ACCEPT_PRIVATE_DATA;
+    }
+
+    @Override
+    Connection open(byte[] data) throws RpmaException {
+        InetSocketAddress local = TcpSockets.localAddress(socket);
+        long sent = send(socket, Wire.ACCEPT, data);
+        if (sent != Wire.HEADER + data.length || local == null) {
+            throw TcpLog.failure(RpmaError.PROVIDER, (int) Math.max(0, -sent), "connect: the client at " + remoteAddress()
+                + " is gone" + (sent < 0 ? " (" + Posix.strerror((int) -sent) + ")" : ""), null);
+        }
+        return TcpConnection.accepted(peer(), queues(), socket, privateData, local, remoteAddress());
+    }
+
+    @Override
+    void drop() {
+        reject(socket, "the request was rejected by the application");
+    }
+
+    private static long send(int socket, int type, byte[] payload) {
+        long buffer = Scratch.get().messageAddress();
+        Wire.write(buffer, type, 0, payload.length, 0, 0, 0, 0, 0);
+        Memory.put(buffer + Wire.HEADER, payload);
+        return Sockets.send(socket, buffer, Wire.HEADER + payload.length);
+    }
+
+    /** Refuses a client in words, and closes its socket. */
+    static void reject(int socket, String reason) {
+        byte[] words = reason.getBytes(StandardCharsets.UTF_8);
+        if (words.length <= Wire.MAX_WORDS) {
+            send(socket, Wire.REJECT, words);
+        }
+        Posix.close(socket);
+    }
+}

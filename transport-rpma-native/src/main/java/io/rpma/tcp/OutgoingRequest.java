@@ -1,0 +1,71 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.tcp;
+
+import io.rpma.Connection;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.posix.Memory;
+import io.rpma.posix.Posix;
+import io.rpma.posix.Scratch;
+import io.rpma.posix.Sockets;
+import io.rpma.posix.TcpSockets;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+
+/** A request to a listener that has greeted, or to none. */
+final class OutgoingRequest extends TcpConnectionRequest {
+    private final int socket;
+
+    OutgoingRequest(TcpPeer peer, Queues queues, Dialer.Dialled dialled) {
+        super(peer, queues, dialled.remote());
+        socket = dialled.socket();
+    }
+
+    @Override
+    public ByteBuffer privateData() throws RpmaException {
+        throw TcpLog.failure(RpmaError.INVALID, "an outgoing request has no private data of the other side; the connection"
+            + " has, once it is established");
+    }
+
+    @Override
+    int maxPrivateData() {
+        return MAX_CONNECT_PRIVATE_DATA;
+    }
+
+    @Override
+    Connection open(byte[] data) throws RpmaException {
+        if (socket < 0) {
+            return TcpConnection.rejected(peer(), queues(), remoteAddress());
+        }
+        InetSocketAddress local = TcpSockets.localAddress(socket);
+        byte[] request = Greeting.own(Greeting.REQUEST_SIZE).write();
+        System.arraycopy(data, 0, request, Greeting.SIZE, data.length);
+        long buffer = Scratch.get().messageAddress();
+        Memory.put(buffer, request);
+        long sent = Sockets.send(socket, buffer, request.length);
+        if (sent != request.length && sent != -Sockets.EPIPE && sent != -Sockets.ECONNRESET) {
+            throw TcpLog.failure(RpmaError.PROVIDER, (int) Math.max(0, -sent), "connect: the request cannot be sent to "
+                + remoteAddress() + (sent < 0 ? ": " + Posix.strerror((int) -sent) : ""), null);
+        }
+        // A listener that has closed meanwhile shows as the event REJECTED.
+        return TcpConnection.requested(peer(), queues(), socket, local, remoteAddress());
+    }
+
+    @Override
+    void drop() {
+        if (socket >= 0) {
+            Posix.close(socket);
+        }
+    }
+}

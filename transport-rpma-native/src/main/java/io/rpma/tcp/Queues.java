@@ -1,0 +1,72 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.tcp;
+
+import io.rpma.RpmaException;
+
+/** What a connection request creates and its connection takes over: the queue pair and the completion queues. */
+final class Queues {
+    private final QueuePair pair;
+    private final TcpCompletionQueue completions;
+    private final TcpCompletionQueue receiveCompletions;
+    private final boolean channelShared;
+    private final TcpSharedReceiveQueue shared;
+
+    private Queues(TcpPeer peer, QueueSizes sizes) {
+        shared = sizes.shared();
+        channelShared = sizes.sharedChannel();
+        SendQueue sends = new SendQueue(sizes.sends());
+        pair = new QueuePair(peer, peer.newQueuePair(), sends, shared == null ? new Receives(sizes.receives()) : null, shared);
+        Alarm alarm = new Alarm();
+        completions = new TcpCompletionQueue(sizes.completions(), alarm, channelShared, sends, pair);
+        receiveCompletions = sizes.receiveCompletions() == 0 ? null
+            : new TcpCompletionQueue(sizes.receiveCompletions(), channelShared ? alarm : new Alarm(), channelShared, null, pair);
+        pair.complete(completions, shared != null && shared.hasCompletions() ? shared.completions()
+            : receiveCompletions != null ? receiveCompletions : completions);
+    }
+
+    /** Creates the queues; the shared receive queue counts them until they are closed. */
+    static Queues create(TcpPeer peer, QueueSizes sizes) throws RpmaException {
+        if (sizes.shared() != null) {
+            sizes.shared().hold();
+        }
+        return new Queues(peer, sizes);
+    }
+
+    QueuePair pair() {
+        return pair;
+    }
+
+    TcpCompletionQueue completions() {
+        return completions;
+    }
+
+    TcpCompletionQueue receiveCompletions() {
+        return receiveCompletions;
+    }
+
+    boolean isChannelShared() {
+        return channelShared;
+    }
+
+    void close() {
+        pair.close();
+        completions.close();
+        if (receiveCompletions != null) {
+            receiveCompletions.close();
+        }
+        if (shared != null) {
+            shared.release();
+        }
+    }
+}

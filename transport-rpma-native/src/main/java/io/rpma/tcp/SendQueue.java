@@ -1,0 +1,171 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.tcp;
+
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.posix.Posix;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * The work requests of a connection, by number from 1: posted by one thread, executed by whoever drives the connection. A slot is
+ * given back as on a device: when a completion is polled, it and all slots before it are free.
+ */
+final class SendQueue {
+    private static final VarHandle POSTED;
+    private static final VarHandle RETIRED;
+
+    static {
+        try {
+            POSTED = MethodHandles.lookup().findVarHandle(SendQueue.class, "posted", long.class);
+            RETIRED = MethodHandles.lookup().findVarHandle(SendQueue.class, "retired", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final int slots;
+    private final int mask;
+    // Of each slot: type and flags of the frame.
+    private final int[] kinds;
+    private final boolean[] bad;
+    private final boolean[] signalled;
+    private final int[] lengths;
+    private final int[] immediates;
+    private final long[] sources;
+    private final TcpLocalMemoryRegion[] regions;
+    private final long[] addresses;
+    private final long[] keys;
+    private final long[] values;
+    private final long[] contexts;
+    private long posted;
+    private long retired;
+
+    SendQueue(int slots) {
+        this.slots = slots;
+        int capacity = CompletionRing.powerOfTwo(slots);
+        mask = capacity - 1;
+        kinds = new int[capacity];
+        bad = new boolean[capacity];
+        signalled = new boolean[capacity];
+        lengths = new int[capacity];
+        immediates = new int[capacity];
+        sources = new long[capacity];
+        regions = new TcpLocalMemoryRegion[capacity];
+        addresses = new long[capacity];
+        keys = new long[capacity];
+        values = new long[capacity];
+        contexts = new long[capacity];
+    }
+
+    /**
+     * Posts a work request.
+     *
+     * @param type of the frame
+     * @param source address of the local memory
+     * @param isBad whether it fails when its turn comes
+     */
+    void post(int type, boolean withImmediate, boolean isBad, boolean isSignalled, TcpLocalMemoryRegion region, long source,
+            long length, int immediate, long address, long key, long value, long context) throws RpmaException {
+        long last = posted;
+        if (last - (long) RETIRED.getAcquire(this) >= slots) {
+            throw TcpLog.failure(RpmaError.PROVIDER, Posix.ENOMEM, "send queue full: " + slots + " of " + slots + " slots are"
+                + " taken; a slot is free again when a completion of it, or of a later work request, is polled: ask for"
+                + " completions often enough, or for a larger queue (ConnectionConfig.sendQueueSize)", null);
+        }
+        int index = (int) (last + 1) & mask;
+        kinds[index] = type | ((withImmediate ? Wire.WITH_IMMEDIATE : 0) | (isSignalled ? Wire.WANTED : 0)) << 8;
+        bad[index] = isBad;
+        signalled[index] = isSignalled;
+        lengths[index] = (int) length;
+        immediates[index] = immediate;
+        sources[index] = source;
+        regions[index] = region;
+        addresses[index] = address;
+        keys[index] = key;
+        values[index] = value;
+        contexts[index] = context;
+        POSTED.setRelease(this, last + 1);
+    }
+
+    /** Returns the number of the last work request. */
+    long posted() {
+        return (long) POSTED.getAcquire(this);
+    }
+
+    /** Frees the slots up to a number. For the polling thread. */
+    void retire(long number) {
+        RETIRED.setRelease(this, number);
+    }
+
+    int type(long number) {
+        return kinds[(int) number & mask] & 0xff;
+    }
+
+    int flags(long number) {
+        return kinds[(int) number & mask] >>> 8;
+    }
+
+    boolean isBad(long number) {
+        return bad[(int) number & mask];
+    }
+
+    boolean isSignalled(long number) {
+        return signalled[(int) number & mask];
+    }
+
+    int length(long number) {
+        return lengths[(int) number & mask];
+    }
+
+    int immediate(long number) {
+        return immediates[(int) number & mask];
+    }
+
+    long source(long number) {
+        return sources[(int) number & mask];
+    }
+
+    TcpLocalMemoryRegion region(long number) {
+        return regions[(int) number & mask];
+    }
+
+    long address(long number) {
+        return addresses[(int) number & mask];
+    }
+
+    long key(long number) {
+        return keys[(int) number & mask];
+    }
+
+    /** Returns the value of an atomic write. */
+    long value(long number) {
+        return values[(int) number & mask];
+    }
+
+    long context(long number) {
+        return contexts[(int) number & mask];
+    }
+
+    /** Forgets the region of a work request that is done. */
+    void done(long number) {
+        regions[(int) number & mask] = null;
+    }
+
+    /** Returns whether a work request is answered by a frame of its own, and not by an acknowledgement. */
+    boolean isAnswered(long number) {
+        int type = type(number);
+        return type == Wire.READ || type == Wire.FLUSH_PERSISTENT;
+    }
+}

@@ -1,0 +1,159 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.tcp;
+
+import io.rpma.CompletionQueue;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.RpmaLog;
+import io.rpma.WorkCompletions;
+
+/**
+ * A completion queue. Whoever polls it when it is empty drives what its completions come from: its connection, or the connections
+ * of its shared receive queue.
+ */
+final class TcpCompletionQueue implements CompletionQueue {
+    private static final int ARMED = 1;
+    private static final int FIRED = 0;
+
+    private final CompletionRing ring;
+    private final int size;
+    private final Alarm alarm;
+    private final boolean alarmShared;
+    private final SendQueue sends;
+    private final Driven driven;
+    // Written under the lock of the alarm.
+    private volatile int state = ARMED;
+    private volatile boolean overflowed;
+    private volatile boolean closed;
+
+    /** Where completions come from. */
+    interface Driven {
+        /** Does what there is to do without waiting. */
+        void drive();
+    }
+
+    /**
+     * Creates a queue.
+     *
+     * @param alarm its descriptor
+     * @param alarmShared whether another queue has the same one
+     * @param sends the send queue whose slots polling frees, {@code null} if there is none
+     */
+    TcpCompletionQueue(int size, Alarm alarm, boolean alarmShared, SendQueue sends, Driven driven) {
+        ring = new CompletionRing(size);
+        this.size = size;
+        this.alarm = alarm;
+        this.alarmShared = alarmShared;
+        this.sends = sends;
+        this.driven = driven;
+    }
+
+    Alarm alarm() {
+        return alarm;
+    }
+
+    @Override
+    public int fd() {
+        return alarm.fd();
+    }
+
+    /** Adds a completion; returns whether there was room. */
+    boolean add(long context, int status, int opcode, int flags, long length, int immediate, int queuePair, long number) {
+        boolean added = ring.add(context, status, opcode, flags, length, immediate, queuePair, number);
+        if (!added && !overflowed) {
+            overflowed = true;
+            TcpLog.log(RpmaLog.Level.ERROR, "a completion queue of " + size + " entries has overflowed");
+        }
+        // Either this sees the queue armed, or its owner, who looks once more after arming, sees the entry.
+        if (state == ARMED) {
+            synchronized (alarm) {
+                if (state == ARMED) {
+                    state = FIRED;
+                    alarm.raise();
+                }
+            }
+        }
+        return added;
+    }
+
+    @Override
+    public boolean consumeEvent() throws RpmaException {
+        if (alarmShared) {
+            throw TcpLog.failure(RpmaError.SHARED_CHANNEL, "both completion queues of this connection share one descriptor:"
+                + " use Connection.consumeCompletionEvent");
+        }
+        checkOpen();
+        if (!hasFired()) {
+            // The descriptor may be readable because of a socket: what came there tells whether there is an event.
+            driven.drive();
+        }
+        return consume(null);
+    }
+
+    boolean hasFired() {
+        return state == FIRED;
+    }
+
+    /** Consumes an event of the descriptor shared with another queue. Returns whether this queue had fired. */
+    boolean consume(TcpCompletionQueue other) {
+        if (state != FIRED) {
+            return false;
+        }
+        synchronized (alarm) {
+            state = ARMED;
+            if (other == null || !other.hasFired()) {
+                alarm.clear();
+            }
+        }
+        return true;
+    }
+
+    @Override
+    public int poll(WorkCompletions completions) throws RpmaException {
+        if (closed || overflowed || completions == null) {
+            checkOpen();
+            if (completions == null) {
+                throw TcpLog.failure(RpmaError.INVALID, "poll: no batch is given to receive the completions");
+            }
+            throw overflow();
+        }
+        int count = ring.take(completions, sends);
+        if (count == 0) {
+            driven.drive();
+            if (overflowed) {
+                throw overflow();
+            }
+            count = ring.take(completions, sends);
+        }
+        return count;
+    }
+
+    private RpmaException overflow() {
+        return TcpLog.failure(RpmaError.PROVIDER, "completion queue overflow: more than " + size + " completions were not"
+            + " polled; a device would have lost the rest without a word. Ask for as many entries as the send and the receive"
+            + " queue together (ConnectionConfig.completionQueueSize, SharedReceiveQueueConfig.receiveCompletionQueueSize), or"
+            + " poll earlier");
+    }
+
+    private void checkOpen() throws RpmaException {
+        if (closed) {
+            throw TcpLog.failure(RpmaError.INVALID, "the completion queue is closed");
+        }
+    }
+
+    void close() {
+        closed = true;
+        alarm.close();
+    }
+}

@@ -1,0 +1,391 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.tcp;
+
+import io.rpma.CompletionFlag;
+import io.rpma.CompletionQueue;
+import io.rpma.Connection;
+import io.rpma.ConnectionEvent;
+import io.rpma.FlushType;
+import io.rpma.LocalMemoryRegion;
+import io.rpma.MemoryUsage;
+import io.rpma.PeerConfig;
+import io.rpma.RemoteMemoryRegion;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.RpmaLog;
+import io.rpma.posix.Posix;
+import io.rpma.software.WorkArguments;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+
+/** A connection: the queue pair, and the events, which whoever drives the queue pair finds. */
+final class TcpConnection implements Connection, QueuePair.Owner {
+    private static final WorkArguments ARGUMENTS = new WorkArguments(TcpLog.INSTANCE, TcpDevice.MAX_MESSAGE);
+    private static final ByteBuffer NO_DATA = ByteBuffer.allocate(0).asReadOnlyBuffer();
+    private static final int ENOTCONN = 107;
+
+    private final TcpPeer peer;
+    private final Queues queues;
+    private final QueuePair pair;
+    private final int socket;
+    private final InetSocketAddress localAddress;
+    private final InetSocketAddress remoteAddress;
+    private final Alarm events = new Alarm();
+    private final Handshake handshake;
+    private ByteBuffer privateData;
+    private boolean started;
+    // Events that have happened and have not been taken; under the lock of the alarm.
+    private boolean isEstablished;
+    private ConnectionEvent end;
+    private boolean wasEstablished;
+    private boolean ended;
+    private boolean directWrite;
+    private boolean receivesNext;
+    private boolean closed;
+
+    private TcpConnection(TcpPeer peer, Queues queues, int socket, boolean isClient, ByteBuffer privateData,
+            InetSocketAddress localAddress, InetSocketAddress remoteAddress) throws RpmaException {
+        this.peer = peer;
+        this.queues = queues;
+        pair = queues.pair();
+        this.socket = socket;
+        handshake = isClient ? new Handshake(socket) : null;
+        this.privateData = privateData;
+        this.localAddress = localAddress;
+        this.remoteAddress = remoteAddress;
+        events.made();
+    }
+
+    /** Creates the connection of a client that has sent its request. */
+    static TcpConnection requested(TcpPeer peer, Queues queues, int socket, InetSocketAddress local, InetSocketAddress remote)
+            throws RpmaException {
+        TcpConnection connection = new TcpConnection(peer, queues, socket, true, NO_DATA, local, remote);
+        connection.events.watch(socket);
+        return connection;
+    }
+
+    /** Creates the connection of a server that has accepted. */
+    static TcpConnection accepted(TcpPeer peer, Queues queues, int socket, ByteBuffer privateData, InetSocketAddress local,
+            InetSocketAddress remote) throws RpmaException {
+        TcpConnection connection = new TcpConnection(peer, queues, socket, false, privateData, local, remote);
+        connection.start();
+        return connection;
+    }
+
+    /** Creates a connection that is none, because nobody listens. */
+    static TcpConnection rejected(TcpPeer peer, Queues queues, InetSocketAddress remote) throws RpmaException {
+        TcpConnection connection = new TcpConnection(peer, queues, -1, true, NO_DATA, null, remote);
+        connection.ended(ConnectionEvent.REJECTED);
+        return connection;
+    }
+
+    private void start() {
+        started = true;
+        pair.start(socket, this, handshake == null);
+    }
+
+    // ---- events
+
+    @Override
+    public void established() {
+        synchronized (events) {
+            isEstablished = true;
+            events.raise();
+        }
+    }
+
+    @Override
+    public void ended(ConnectionEvent event) {
+        synchronized (events) {
+            if (end == null && !ended) {
+                end = event;
+                events.raise();
+            }
+        }
+    }
+
+    @Override
+    public String remote() {
+        return String.valueOf(remoteAddress);
+    }
+
+    @Override
+    public int eventFd() {
+        return events.fd();
+    }
+
+    @Override
+    public ConnectionEvent nextEvent() throws RpmaException {
+        checkOpen();
+        if (!started && end == null && !ended) {
+            shakeHands();
+        } else if (started) {
+            pair.drive();
+        }
+        synchronized (events) {
+            ConnectionEvent event = take();
+            if (!isEstablished && end == null) {
+                events.clear();
+            }
+            return event;
+        }
+    }
+
+    private ConnectionEvent take() {
+        if (isEstablished) {
+            isEstablished = false;
+            wasEstablished = true;
+            return ConnectionEvent.ESTABLISHED;
+        }
+        if (end == null) {
+            return null;
+        }
+        ConnectionEvent event = end == ConnectionEvent.CLOSED && !wasEstablished ? ConnectionEvent.REJECTED : end;
+        end = null;
+        ended = true;
+        if (event != ConnectionEvent.CLOSED) {
+            // There never was a connection: its receives are given back. After CLOSED that takes a disconnect of this side.
+            pair.fail();
+        }
+        return event;
+    }
+
+    private void shakeHands() {
+        int result = handshake.read();
+        if (result == Handshake.NOTHING) {
+            return;
+        }
+        events.unwatch();
+        switch (result) {
+            case Handshake.ACCEPTED -> {
+                privateData = ByteBuffer.wrap(handshake.payload()).asReadOnlyBuffer();
+                start();
+                established();
+            }
+            case Handshake.REJECTED -> {
+                String words = new String(handshake.payload(), StandardCharsets.UTF_8);
+                TcpLog.log(RpmaLog.Level.WARNING, "rejected by " + remoteAddress
+                    + (words.isEmpty() ? ", which has closed the connection" : ": " + words));
+                ended(ConnectionEvent.REJECTED);
+            }
+            case Handshake.UNREACHABLE -> ended(ConnectionEvent.UNREACHABLE);
+            default -> {
+                TcpLog.violation("Handshake", "the listener at " + remoteAddress + " answered what makes no sense");
+                ended(ConnectionEvent.REJECTED);
+            }
+        }
+    }
+
+    @Override
+    public void disconnect() throws RpmaException {
+        checkOpen();
+        if (wasEstablished) {
+            pair.disconnect();
+        }
+    }
+
+    @Override
+    public void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        events.close();
+        queues.close();
+        if (!started && socket >= 0) {
+            Posix.close(socket);
+        }
+        peer.removeChild();
+    }
+
+    /** Returns whether the connection is closed: nothing of it goes on then. */
+    @Override
+    public boolean isQuiescent() {
+        return closed;
+    }
+
+    // ---- what it is
+
+    @Override
+    public ByteBuffer privateData() throws RpmaException {
+        checkOpen();
+        return privateData.duplicate();
+    }
+
+    @Override
+    public int queuePairNumber() {
+        return pair.number();
+    }
+
+    @Override
+    public InetSocketAddress localAddress() {
+        return localAddress;
+    }
+
+    @Override
+    public InetSocketAddress remoteAddress() {
+        return remoteAddress;
+    }
+
+    @Override
+    public void applyRemotePeerConfig(PeerConfig config) throws RpmaException {
+        checkOpen();
+        if (config == null) {
+            throw TcpLog.failure(RpmaError.INVALID, "applyRemotePeerConfig: the configuration is null");
+        }
+        directWrite = config.isDirectWriteToPmem();
+    }
+
+    // ---- completions
+
+    @Override
+    public CompletionQueue completionQueue() {
+        return queues.completions();
+    }
+
+    @Override
+    public CompletionQueue receiveCompletionQueue() {
+        return queues.receiveCompletions();
+    }
+
+    @Override
+    public int completionFd() throws RpmaException {
+        checkShared();
+        return queues.completions().fd();
+    }
+
+    @Override
+    public CompletionQueue consumeCompletionEvent() throws RpmaException {
+        checkShared();
+        TcpCompletionQueue main = queues.completions();
+        TcpCompletionQueue receives = queues.receiveCompletions();
+        if (!main.hasFired() && (receives == null || !receives.hasFired())) {
+            pair.drive();
+        }
+        // In turn: a queue that fires all the time does not hide the other one.
+        if (receives != null && receives.hasFired() && (receivesNext || !main.hasFired())) {
+            receivesNext = false;
+            receives.consume(main);
+            return receives;
+        }
+        receivesNext = true;
+        return main.consume(receives) ? main : null;
+    }
+
+    private void checkShared() throws RpmaException {
+        checkOpen();
+        if (!queues.isChannelShared()) {
+            throw TcpLog.failure(RpmaError.NOT_SHARED_CHANNEL, "each completion queue of this connection has a descriptor of"
+                + " its own (ConnectionConfig.sharedCompletionChannel)");
+        }
+    }
+
+    // ---- work requests
+
+    @Override
+    public void receive(LocalMemoryRegion target, long offset, long length, long context) throws RpmaException {
+        checkOpen();
+        pair.receive(TcpLocalMemoryRegion.of(target), offset, length, context);
+    }
+
+    @Override
+    public void send(LocalMemoryRegion source, long offset, long length, CompletionFlag flag, long context)
+            throws RpmaException {
+        ARGUMENTS.checkMessage("send", source, offset, length, flag);
+        post(Wire.SEND, false, source, MemoryUsage.SEND, offset, length, flag, 0, 0, 0, 0, context);
+    }
+
+    @Override
+    public void sendWithImmediate(LocalMemoryRegion source, long offset, long length, CompletionFlag flag, int immediate,
+            long context) throws RpmaException {
+        ARGUMENTS.checkMessage("sendWithImmediate", source, offset, length, flag);
+        post(Wire.SEND, true, source, MemoryUsage.SEND, offset, length, flag, immediate, 0, 0, 0, context);
+    }
+
+    @Override
+    public void read(LocalMemoryRegion target, long targetOffset, RemoteMemoryRegion source, long sourceOffset, long length,
+            CompletionFlag flag, long context) throws RpmaException {
+        ARGUMENTS.checkAccess("read", target, targetOffset, source, sourceOffset, length, flag);
+        TcpRemoteMemoryRegion remote = TcpRemoteMemoryRegion.of(source);
+        post(Wire.READ, false, target, MemoryUsage.READ_DST, targetOffset, length, flag, 0, address(remote, sourceOffset),
+            key(remote), 0, context);
+    }
+
+    @Override
+    public void write(RemoteMemoryRegion target, long targetOffset, LocalMemoryRegion source, long sourceOffset, long length,
+            CompletionFlag flag, long context) throws RpmaException {
+        ARGUMENTS.checkAccess("write", source, sourceOffset, target, targetOffset, length, flag);
+        TcpRemoteMemoryRegion remote = TcpRemoteMemoryRegion.of(target);
+        post(Wire.WRITE, false, source, MemoryUsage.WRITE_SRC, sourceOffset, length, flag, 0, address(remote, targetOffset),
+            key(remote), 0, context);
+    }
+
+    @Override
+    public void writeWithImmediate(RemoteMemoryRegion target, long targetOffset, LocalMemoryRegion source, long sourceOffset,
+            long length, CompletionFlag flag, int immediate, long context) throws RpmaException {
+        ARGUMENTS.checkAccess("writeWithImmediate", source, sourceOffset, target, targetOffset, length, flag);
+        TcpRemoteMemoryRegion remote = TcpRemoteMemoryRegion.of(target);
+        post(Wire.WRITE, true, source, MemoryUsage.WRITE_SRC, sourceOffset, length, flag, immediate,
+            address(remote, targetOffset), key(remote), 0, context);
+    }
+
+    @Override
+    public void atomicWrite(RemoteMemoryRegion target, long targetOffset, long value, CompletionFlag flag, long context)
+            throws RpmaException {
+        ARGUMENTS.checkAtomicWrite(target, targetOffset, flag);
+        TcpRemoteMemoryRegion remote = TcpRemoteMemoryRegion.of(target);
+        post(Wire.ATOMIC_WRITE, false, null, null, 0, ATOMIC_WRITE_ALIGNMENT, flag, 0, address(remote, targetOffset),
+            key(remote), value, context);
+    }
+
+    @Override
+    public void flush(RemoteMemoryRegion target, long targetOffset, long length, FlushType type, CompletionFlag flag,
+            long context) throws RpmaException {
+        ARGUMENTS.checkFlush(target, targetOffset, length, type, flag, directWrite);
+        TcpRemoteMemoryRegion remote = TcpRemoteMemoryRegion.of(target);
+        ARGUMENTS.checkFlushUsage(remote, type);
+        post(type == FlushType.PERSISTENT ? Wire.FLUSH_PERSISTENT : Wire.FLUSH, false, null, null, 0, length, flag,
+            (int) (length >>> 32), address(remote, targetOffset), key(remote), 0, context);
+    }
+
+    private static long address(TcpRemoteMemoryRegion remote, long offset) {
+        return remote == null ? 0 : remote.address(offset);
+    }
+
+    private static long key(TcpRemoteMemoryRegion remote) {
+        return remote == null ? 0 : remote.key();
+    }
+
+    private void post(int type, boolean withImmediate, LocalMemoryRegion local, MemoryUsage usage, long offset, long length,
+            CompletionFlag flag, int immediate, long address, long key, long value, long context) throws RpmaException {
+        checkOpen();
+        TcpLocalMemoryRegion region = TcpLocalMemoryRegion.of(local);
+        if (!started) {
+            throw TcpLog.failure(RpmaError.PROVIDER, ENOTCONN, "the connection is not established"
+                + " (Connection.nextEvent returns ESTABLISHED when it is)", null);
+        }
+        boolean bad = region != null && (region.owner() != peer || !region.allows(usage.bit())
+            || !region.contains(offset, length));
+        pair.sends().post(type, withImmediate, bad, flag == CompletionFlag.ALWAYS, region,
+            region == null ? 0 : region.address() + offset, length, immediate, address, key, value, context);
+        pair.kick(QueuePair.SEND);
+    }
+
+    private void checkOpen() throws RpmaException {
+        if (closed) {
+            throw TcpLog.failure(RpmaError.INVALID, "the connection is closed");
+        }
+    }
+}

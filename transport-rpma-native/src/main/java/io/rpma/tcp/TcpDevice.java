@@ -1,0 +1,79 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.tcp;
+
+import io.rpma.Device;
+import io.rpma.DeviceLimits;
+import io.rpma.Peer;
+import io.rpma.RpmaProvider;
+import io.rpma.software.HostAddresses;
+import java.net.InetAddress;
+import java.util.List;
+
+/** The one device: this host's network interfaces. */
+final class TcpDevice implements Device {
+    /** Slots of a send, receive or shared receive queue. */
+    static final int MAX_WORK_REQUESTS = 1 << 15;
+    /** Entries of a completion queue: enough for a full send and a full receive queue. */
+    static final int MAX_COMPLETIONS = 1 << 16;
+    /** Bytes of one message, read or write. */
+    static final long MAX_MESSAGE = 1L << 30;
+    private static final int MAX_QUEUE_PAIRS = 1 << 20;
+    private static final int MAX_REGIONS = 1 << 24;
+    private static final long MAX_REGION = 1L << 46;
+
+    private static final DeviceLimits LIMITS = new DeviceLimits(MAX_QUEUE_PAIRS, MAX_WORK_REQUESTS, MAX_QUEUE_PAIRS,
+        MAX_COMPLETIONS, MAX_WORK_REQUESTS, MAX_REGIONS, MAX_REGION, MAX_MESSAGE);
+
+    @Override
+    public String name() {
+        return "tcp";
+    }
+
+    @Override
+    public RpmaProvider provider() {
+        return TcpProvider.instance();
+    }
+
+    @Override
+    public DeviceLimits limits() {
+        return LIMITS;
+    }
+
+    @Override
+    public List<InetAddress> addresses() {
+        return HostAddresses.all();
+    }
+
+    /** Returns {@code true}: nothing is pinned. */
+    @Override
+    public boolean isOnDemandPagingCapable() {
+        return true;
+    }
+
+    /** Returns {@code false}: there is immediate data, and a message waits for a receive. */
+    @Override
+    public boolean isIwarp() {
+        return false;
+    }
+
+    @Override
+    public Peer newPeer() {
+        return new TcpPeer(this);
+    }
+
+    @Override
+    public String toString() {
+        return name();
+    }
+}

@@ -1,0 +1,165 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.tcp;
+
+import io.rpma.ConnectionConfig;
+import io.rpma.ConnectionRequest;
+import io.rpma.Endpoint;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.posix.Posix;
+import io.rpma.posix.Sockets;
+import io.rpma.posix.TcpSockets;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+
+/** A listener. Its clients are greeted by the adapter's thread; what is taken here are requests that are there. */
+final class TcpEndpoint implements Endpoint {
+    private static final int BACKLOG = 4096;
+
+    private final TcpPeer peer;
+    private final InetSocketAddress address;
+    private final Alarm alarm = new Alarm();
+    private final Acceptor acceptor;
+    private boolean closed;
+
+    TcpEndpoint(TcpPeer peer, InetSocketAddress local) throws RpmaException {
+        this.peer = peer;
+        int listener = listen(local);
+        int set = -1;
+        boolean done = false;
+        try {
+            set = check(Sockets.epollCreate(), "epoll_create1");
+            alarm.made();
+            address = new InetSocketAddress(local.getAddress(), Sockets.localPort(listener));
+            acceptor = new Acceptor(address, listener, set, alarm);
+            done = true;
+        } finally {
+            if (!done) {
+                Posix.close(listener);
+                if (set >= 0) {
+                    Posix.close(set);
+                }
+                alarm.close();
+            }
+        }
+        Adapter.instance().add(acceptor);
+    }
+
+    private static int listen(InetSocketAddress local) throws RpmaException {
+        InetAddress ip = local.getAddress();
+        int fd = check(Sockets.socket(ip instanceof Inet6Address ? Sockets.AF_INET6 : Sockets.AF_INET,
+            Sockets.SOCK_STREAM | Sockets.SOCK_NONBLOCK), "socket");
+        boolean done = false;
+        try {
+            check(Sockets.setReuseAddress(fd), "setsockopt");
+            if (ip instanceof Inet6Address) {
+                check(Sockets.setV6Only(fd, !ip.isAnyLocalAddress()), "setsockopt");
+            }
+            checkBind(Sockets.bind(fd, local), local);
+            checkBind(Sockets.listen(fd, BACKLOG), local);
+            done = true;
+            return fd;
+        } finally {
+            if (!done) {
+                Posix.close(fd);
+            }
+        }
+    }
+
+    private static int check(int result, String what) throws RpmaException {
+        if (result < 0) {
+            throw TcpLog.failure(RpmaError.PROVIDER, -result, "listen: " + what + " failed: " + Posix.strerror(-result), null);
+        }
+        return result;
+    }
+
+    private static void checkBind(int result, InetSocketAddress address) throws RpmaException {
+        if (result < 0) {
+            String remedy = switch (-result) {
+                case Posix.EADDRINUSE -> "; 'ss -ltnp' shows who listens there, and port 0 chooses a free port";
+                case Posix.EADDRNOTAVAIL -> "; it must be an address of this host ('ip addr' lists them)";
+                case Posix.EACCES -> "; ports below 1024 need a privilege";
+                default -> "";
+            };
+            throw TcpLog.failure(RpmaError.PROVIDER, -result, "cannot listen at " + address + ": "
+                + Posix.strerror(-result) + remedy, null);
+        }
+    }
+
+    @Override
+    public int fd() {
+        return alarm.fd();
+    }
+
+    @Override
+    public InetSocketAddress localAddress() {
+        return address;
+    }
+
+    /** Takes over a TCP connection that another listener has accepted; see {@link Acceptor#adopt}. */
+    void adopt(int fd) {
+        acceptor.adopt(fd);
+    }
+
+    @Override
+    public synchronized ConnectionRequest nextConnectionRequest(ConnectionConfig config) throws RpmaException {
+        if (closed) {
+            throw TcpLog.failure(RpmaError.INVALID, "the endpoint is closed");
+        }
+        if (config != null) {
+            // Refuses a closed one, whether there is a request or not.
+            config.timeoutMillis();
+        }
+        Acceptor.Waiting next = acceptor.next();
+        if (next == null) {
+            int errno = acceptor.takeShortage();
+            if (errno != 0) {
+                throw TcpLog.failure(errno == Posix.ENOMEM || errno == Sockets.ENOBUFS ? RpmaError.NO_MEMORY : RpmaError.PROVIDER,
+                    errno, "clients of " + address + " cannot be accepted and have to wait: " + Posix.strerror(errno)
+                        + "; the limit of open files is " + Posix.softLimit(Posix.RLIMIT_NOFILE)
+                        + ": raise it (ulimit -n), or close connections", null);
+            }
+            return null;
+        }
+        InetSocketAddress remote = TcpSockets.remoteAddress(next.socket());
+        boolean done = false;
+        try {
+            if (remote == null) {
+                throw TcpLog.failure(RpmaError.PROVIDER, Sockets.EPIPE, "a client of " + address
+                    + " is gone before its request was taken", null);
+            }
+            Queues queues = Queues.create(peer, QueueSizes.of(config, peer));
+            done = true;
+            return new IncomingRequest(peer, queues, next.socket(), remote, next.data());
+        } finally {
+            if (!done) {
+                IncomingRequest.reject(next.socket(), "the listener has no room for the connection");
+            }
+        }
+    }
+
+    @Override
+    public synchronized void close() {
+        if (closed) {
+            return;
+        }
+        closed = true;
+        for (int socket : acceptor.close()) {
+            IncomingRequest.reject(socket, "the listener at " + address + " has closed");
+        }
+        Adapter.instance().remove(acceptor);
+        peer.removeChild();
+    }
+}

@@ -1,0 +1,191 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.tcp;
+
+import io.rpma.LocalMemoryRegion;
+import io.rpma.MemoryUsage;
+import io.rpma.Peer;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.posix.Posix;
+import io.rpma.software.Patience;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Set;
+
+/**
+ * Registered memory. Whoever reads or writes it for a peer enters it first: closing it waits for those that are inside, which do
+ * no more than one system call, or copy one buffer, and never wait for a peer.
+ */
+final class TcpLocalMemoryRegion implements LocalMemoryRegion {
+    /** Bytes of a descriptor; librpma's own. */
+    static final int DESCRIPTOR_SIZE = 21;
+
+    private static final int CLOSED = 1 << 30;
+    private static final VarHandle INSIDE;
+
+    static {
+        try {
+            INSIDE = MethodHandles.lookup().findVarHandle(TcpLocalMemoryRegion.class, "inside", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final TcpPeer peer;
+    private final MemorySegment memory;
+    private final long address;
+    private final long size;
+    private final int usages;
+    private final int key;
+    // How many are inside, and whether nobody may enter any more.
+    private int inside;
+
+    TcpLocalMemoryRegion(TcpPeer peer, MemorySegment memory, int usages, int key) {
+        this.peer = peer;
+        this.memory = memory;
+        address = memory.address();
+        size = memory.byteSize();
+        this.usages = usages;
+        this.key = key;
+    }
+
+    /** Returns the region behind the interface, which is open. */
+    static TcpLocalMemoryRegion of(LocalMemoryRegion region) throws RpmaException {
+        if (region == null) {
+            return null;
+        }
+        if (!(region instanceof TcpLocalMemoryRegion tcp)) {
+            throw TcpLog.failure(RpmaError.INVALID, "the memory region belongs to another provider: " + region);
+        }
+        tcp.checkOpen();
+        return tcp;
+    }
+
+    TcpPeer owner() {
+        return peer;
+    }
+
+    int key() {
+        return key;
+    }
+
+    boolean allows(int usage) {
+        return (usages & usage) != 0;
+    }
+
+    /** Returns whether a part lies within the region; the values may be anything. */
+    boolean contains(long offset, long length) {
+        return offset >= 0 && length >= 0 && length <= size && offset <= size - length;
+    }
+
+    /** Begins to use the memory; returns {@code false} if the region is closed. */
+    boolean enter() {
+        int before = (int) INSIDE.getAndAdd(this, 1);
+        if ((before & CLOSED) != 0) {
+            INSIDE.getAndAdd(this, -1);
+            return false;
+        }
+        return true;
+    }
+
+    /** Ends what {@link #enter} began. */
+    void exit() {
+        INSIDE.getAndAdd(this, -1);
+    }
+
+    @Override
+    public Peer peer() {
+        return peer;
+    }
+
+    @Override
+    public MemorySegment memory() {
+        return memory;
+    }
+
+    @Override
+    public long address() {
+        return address;
+    }
+
+    @Override
+    public long size() {
+        return size;
+    }
+
+    @Override
+    public Set<MemoryUsage> usages() {
+        return MemoryUsage.of(usages);
+    }
+
+    @Override
+    public int descriptorSize() {
+        return DESCRIPTOR_SIZE;
+    }
+
+    @Override
+    public void descriptor(ByteBuffer target) throws RpmaException {
+        if (target == null || target.isReadOnly() || target.remaining() < DESCRIPTOR_SIZE) {
+            throw TcpLog.failure(RpmaError.INVALID, "a memory region's descriptor needs " + DESCRIPTOR_SIZE
+                + " bytes; the buffer has " + (target == null ? "not been given"
+                    : target.isReadOnly() ? "no write access" : target.remaining() + " left"));
+        }
+        checkOpen();
+        ByteBuffer descriptor = target.slice().order(ByteOrder.LITTLE_ENDIAN);
+        descriptor.putLong(address).putLong(size).putInt(key).put((byte) usages);
+        target.position(target.position() + DESCRIPTOR_SIZE);
+    }
+
+    /** Refuses advice: nothing is pinned, and there is no device that could fetch pages. */
+    @Override
+    public void advise(long offset, long length, int advice, int flags) throws RpmaException {
+        checkOpen();
+        if (!contains(offset, length)) {
+            throw TcpLog.failure(RpmaError.INVALID, "advise: " + length + " bytes at offset " + offset
+                + " lie outside the region of " + size + " bytes");
+        }
+        throw TcpLog.failure(RpmaError.NOT_SUPPORTED, Posix.EINVAL, "advise: software RDMA over TCP has no device that fetches"
+            + " pages", null);
+    }
+
+    private void checkOpen() throws RpmaException {
+        if (isClosed()) {
+            throw TcpLog.failure(RpmaError.INVALID, "the memory region is closed");
+        }
+    }
+
+    private boolean isClosed() {
+        return ((int) INSIDE.getAcquire(this) & CLOSED) != 0;
+    }
+
+    @Override
+    public void close() {
+        if (((int) INSIDE.getAndBitwiseOr(this, CLOSED) & CLOSED) != 0) {
+            return;
+        }
+        Patience patience = new Patience();
+        while ((int) INSIDE.getAcquire(this) != CLOSED) {
+            patience.pause();
+        }
+        peer.remove(this);
+    }
+
+    @Override
+    public boolean isQuiescent() {
+        return (int) INSIDE.getAcquire(this) == CLOSED;
+    }
+}

@@ -1,0 +1,57 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.tcp;
+
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.RpmaLog.Level;
+import io.rpma.software.SoftwareLog;
+
+/** The log of this provider, from anywhere in it. */
+final class TcpLog {
+    /** The one log of the process. */
+    static final SoftwareLog INSTANCE = new SoftwareLog("io.rpma.tcp", TcpLog.class);
+
+    private TcpLog() {
+    }
+
+    /** Reports that a peer broke the protocol: of each source a few lines a second, and the number of the others. */
+    static void violation(String source, String message) {
+        INSTANCE.violation(source, message);
+    }
+
+    /** Reports what weakens this process although every call succeeds; goes to SLF4J in any case. */
+    static void warn(String message) {
+        INSTANCE.warn(message);
+    }
+
+    /** Reports something that the user of the interface learns by other means as well. */
+    static void log(Level level, String message) {
+        INSTANCE.log(level, message);
+    }
+
+    /** Returns whether anybody would see a message of this level; asked before one is put together. */
+    static boolean isEnabled(Level level) {
+        return INSTANCE.isEnabled(level);
+    }
+
+    /** Reports a call that fails; to be thrown. */
+    static RpmaException failure(RpmaError error, String message) {
+        return INSTANCE.failure(error, message);
+    }
+
+    /** Reports a call that fails; to be thrown. */
+    static RpmaException failure(RpmaError error, int errno, String message, Throwable cause) {
+        return INSTANCE.failure(error, errno, message, cause);
+    }
+}

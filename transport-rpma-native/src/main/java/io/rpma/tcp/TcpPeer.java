@@ -1,0 +1,240 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.tcp;
+
+import io.rpma.ConnectionConfig;
+import io.rpma.ConnectionRequest;
+import io.rpma.Device;
+import io.rpma.Endpoint;
+import io.rpma.LocalMemoryRegion;
+import io.rpma.MemoryUsage;
+import io.rpma.Peer;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.SharedReceiveQueue;
+import io.rpma.SharedReceiveQueueConfig;
+import io.rpma.software.SharedReceiveQueueSettings;
+import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
+import java.security.NoSuchAlgorithmException;
+import java.security.SecureRandom;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** A protection domain: its memory regions are what the peers of its connections reach, by keys that cannot be guessed. */
+final class TcpPeer implements Peer {
+    // Seeded once: registering may be done on an event loop, which reads no file.
+    private static final SecureRandom RANDOM = random();
+    private static final AtomicInteger NEXT_QUEUE_PAIR = new AtomicInteger(ThreadLocalRandom.current().nextInt());
+    // Queue pair numbers have 24 bits, as on devices.
+    private static final int QUEUE_PAIR_MASK = 0xff_ffff;
+    private static final int FIRST_QUEUE_PAIR = 2;
+    private static final int EBUSY = 16;
+
+    private final TcpDevice device;
+    private final AtomicInteger children = new AtomicInteger();
+    // A table with open addresses, replaced as a whole under this lock; read by every thread.
+    private volatile TcpLocalMemoryRegion[] regions = new TcpLocalMemoryRegion[16];
+    private int regionCount;
+    private volatile boolean closed;
+
+    TcpPeer(TcpDevice device) {
+        this.device = device;
+    }
+
+    private static SecureRandom random() {
+        try {
+            SecureRandom random = SecureRandom.getInstance("DRBG");
+            random.nextInt();
+            return random;
+        } catch (NoSuchAlgorithmException e) {
+            return new SecureRandom();
+        }
+    }
+
+    /** Draws the seed of the keys. Blocks. */
+    static int newKey() {
+        return RANDOM.nextInt();
+    }
+
+    int newQueuePair() {
+        int number;
+        do {
+            number = NEXT_QUEUE_PAIR.getAndIncrement() & QUEUE_PAIR_MASK;
+        } while (number < FIRST_QUEUE_PAIR);
+        return number;
+    }
+
+    void addChild() {
+        children.incrementAndGet();
+    }
+
+    void removeChild() {
+        children.decrementAndGet();
+    }
+
+    @Override
+    public Device device() {
+        return device;
+    }
+
+    private void checkOpen() throws RpmaException {
+        if (closed) {
+            throw TcpLog.failure(RpmaError.INVALID, "the peer is closed");
+        }
+    }
+
+    private static void checkAddress(String what, InetSocketAddress address) throws RpmaException {
+        if (address == null || address.isUnresolved()) {
+            throw TcpLog.failure(RpmaError.INVALID, what + ": the address " + address + " is not resolved");
+        }
+    }
+
+    @Override
+    public Endpoint listen(InetSocketAddress local) throws RpmaException {
+        checkOpen();
+        checkAddress("listen", local);
+        TcpEndpoint endpoint = new TcpEndpoint(this, local);
+        addChild();
+        return endpoint;
+    }
+
+    @Override
+    public ConnectionRequest newConnectionRequest(InetSocketAddress remote, ConnectionConfig config) throws RpmaException {
+        checkOpen();
+        checkAddress("newConnectionRequest", remote);
+        if (remote.getPort() == 0) {
+            throw TcpLog.failure(RpmaError.INVALID, "newConnectionRequest: the port of " + remote + " must not be 0");
+        }
+        QueueSizes sizes = QueueSizes.of(config, this);
+        Queues queues = Queues.create(this, sizes);
+        boolean done = false;
+        try {
+            OutgoingRequest request =
+                new OutgoingRequest(this, queues, Dialer.dial(remote, Math.max(1, sizes.timeoutMillis())));
+            done = true;
+            return request;
+        } finally {
+            if (!done) {
+                queues.close();
+            }
+        }
+    }
+
+    @Override
+    public SharedReceiveQueue newSharedReceiveQueue(SharedReceiveQueueConfig config) throws RpmaException {
+        checkOpen();
+        SharedReceiveQueueConfig sizes = config != null ? config : new SharedReceiveQueueSettings(TcpLog.INSTANCE);
+        int slots = sizes.receiveQueueSize();
+        int completions = sizes.receiveCompletionQueueSize();
+        QueueSizes.check("receiveQueueSize", slots, 1, TcpDevice.MAX_WORK_REQUESTS);
+        QueueSizes.check("receiveCompletionQueueSize", completions, 0, TcpDevice.MAX_COMPLETIONS);
+        TcpSharedReceiveQueue queue = new TcpSharedReceiveQueue(this, slots, completions);
+        addChild();
+        return queue;
+    }
+
+    @Override
+    public LocalMemoryRegion register(MemorySegment memory, Set<MemoryUsage> usages) throws RpmaException {
+        checkOpen();
+        if (memory == null || usages == null || usages.isEmpty() || memory.byteSize() == 0
+            || memory.address() == 0) {
+            throw TcpLog.failure(RpmaError.INVALID, "register: memory " + memory + ", usages " + usages
+                + ": memory of at least 1 byte and at least one usage must be given");
+        }
+        if (!memory.isNative() || !memory.scope().isAlive()) {
+            throw TcpLog.failure(RpmaError.INVALID, "register: " + memory + " is on the Java heap or already freed; only"
+                + " off-heap memory that outlives the region can be registered");
+        }
+        TcpLocalMemoryRegion region = enter(memory, MemoryUsage.bits(usages));
+        addChild();
+        return region;
+    }
+
+    private synchronized TcpLocalMemoryRegion enter(MemorySegment memory, int usages) {
+        int key;
+        do {
+            key = newKey();
+        } while (key == 0 || find(key & 0xffff_ffffL) != null);
+        TcpLocalMemoryRegion region = new TcpLocalMemoryRegion(this, memory, usages, key);
+        if (++regionCount * 2 > regions.length) {
+            TcpLocalMemoryRegion[] larger = new TcpLocalMemoryRegion[regions.length * 2];
+            for (TcpLocalMemoryRegion old : regions) {
+                if (old != null) {
+                    put(larger, old);
+                }
+            }
+            put(larger, region);
+            regions = larger;
+        } else {
+            TcpLocalMemoryRegion[] table = regions;
+            put(table, region);
+            regions = table;
+        }
+        return region;
+    }
+
+    private static void put(TcpLocalMemoryRegion[] table, TcpLocalMemoryRegion region) {
+        int mask = table.length - 1;
+        int index = region.key() & mask;
+        while (table[index] != null) {
+            index = index + 1 & mask;
+        }
+        table[index] = region;
+    }
+
+    /** Returns the region of a key that a peer has sent, {@code null} if there is none. */
+    TcpLocalMemoryRegion find(long key) {
+        if (key >>> 32 != 0) {
+            return null;
+        }
+        TcpLocalMemoryRegion[] table = regions;
+        int mask = table.length - 1;
+        int index = (int) key & mask;
+        TcpLocalMemoryRegion region = table[index];
+        while (region != null && region.key() != (int) key) {
+            index = index + 1 & mask;
+            region = table[index];
+        }
+        return region;
+    }
+
+    /** A region has been closed. */
+    void remove(TcpLocalMemoryRegion region) {
+        synchronized (this) {
+            regionCount--;
+            TcpLocalMemoryRegion[] rest = new TcpLocalMemoryRegion[regions.length];
+            for (TcpLocalMemoryRegion other : regions) {
+                if (other != null && other != region) {
+                    put(rest, other);
+                }
+            }
+            regions = rest;
+        }
+        removeChild();
+    }
+
+    @Override
+    public void close() throws RpmaException {
+        if (closed) {
+            return;
+        }
+        int open = children.get();
+        if (open > 0) {
+            throw TcpLog.failure(RpmaError.PROVIDER, EBUSY, open + " endpoints, requests, connections, shared receive queues or"
+                + " memory regions of this peer are still open: close them first", null);
+        }
+        closed = true;
+    }
+}

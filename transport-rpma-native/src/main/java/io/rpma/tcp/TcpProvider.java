@@ -1,0 +1,155 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.tcp;
+
+import io.rpma.AddressRange;
+import io.rpma.ConnectionConfig;
+import io.rpma.ConnectionEvent;
+import io.rpma.Device;
+import io.rpma.PeerConfig;
+import io.rpma.RemoteMemoryRegion;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.RpmaLog;
+import io.rpma.RpmaProvider;
+import io.rpma.SharedReceiveQueueConfig;
+import io.rpma.posix.AnonymousRange;
+import io.rpma.posix.Posix;
+import io.rpma.software.ConnectionSettings;
+import io.rpma.software.HostAddresses;
+import io.rpma.software.Platform;
+import io.rpma.software.PeerSettings;
+import io.rpma.software.SharedReceiveQueueSettings;
+import io.rpma.software.Words;
+import java.net.InetAddress;
+import java.nio.ByteBuffer;
+import java.util.List;
+
+/** Software RDMA over TCP: librpma's interface between hosts, without a device and without the library. */
+public final class TcpProvider implements RpmaProvider {
+    private final TcpDevice device = new TcpDevice();
+
+    private TcpProvider() {
+        // What reads files is done now, on the thread that chooses the provider, and not on an event loop.
+        Greeting.own(Greeting.SIZE);
+        TcpPeer.newKey();
+    }
+
+    /** The one instance, made at first use. */
+    private static final class Holder {
+        static final TcpProvider INSTANCE = new TcpProvider();
+    }
+
+    /**
+     * Returns the one instance of the process.
+     *
+     * @throws io.rpma.RpmaUnavailableException if this is not 64-bit Linux
+     */
+    public static RpmaProvider instance() {
+        Platform.check();
+        return Holder.INSTANCE;
+    }
+
+    @Override
+    public String name() {
+        return "tcp";
+    }
+
+    @Override
+    public String description() {
+        return "software RDMA over TCP, protocol version " + Greeting.VERSION;
+    }
+
+    @Override
+    public List<Device> devices() {
+        return List.of(device);
+    }
+
+    @Override
+    public Device localDevice(InetAddress local) throws RpmaException {
+        if (local == null) {
+            throw TcpLog.failure(RpmaError.INVALID, "localDevice: the address is null");
+        }
+        if (!HostAddresses.isLocal(local)) {
+            throw TcpLog.failure(RpmaError.PROVIDER, Posix.EADDRNOTAVAIL, "the address " + local.getHostAddress()
+                + " is not one of this host ('ip addr' lists them)", null);
+        }
+        return device;
+    }
+
+    @Override
+    public Device remoteDevice(InetAddress remote) throws RpmaException {
+        if (remote == null) {
+            throw TcpLog.failure(RpmaError.INVALID, "remoteDevice: the address is null");
+        }
+        return device;
+    }
+
+    @Override
+    public boolean mayReach(InetAddress remote) {
+        return true;
+    }
+
+    @Override
+    public InetAddress reachable(InetAddress address) throws RpmaException {
+        if (address == null) {
+            throw TcpLog.failure(RpmaError.INVALID, "reachable: the address is null");
+        }
+        return address;
+    }
+
+    @Override
+    public ConnectionConfig newConnectionConfig() {
+        return new ConnectionSettings(TcpLog.INSTANCE);
+    }
+
+    @Override
+    public SharedReceiveQueueConfig newSharedReceiveQueueConfig() {
+        return new SharedReceiveQueueSettings(TcpLog.INSTANCE);
+    }
+
+    @Override
+    public PeerConfig newPeerConfig() {
+        return new PeerSettings(TcpLog.INSTANCE, false);
+    }
+
+    @Override
+    public PeerConfig peerConfigFromDescriptor(ByteBuffer descriptor) throws RpmaException {
+        return PeerSettings.read(TcpLog.INSTANCE, descriptor);
+    }
+
+    @Override
+    public RemoteMemoryRegion openRemoteRegion(ByteBuffer descriptor) throws RpmaException {
+        return TcpRemoteMemoryRegion.read(descriptor);
+    }
+
+    @Override
+    public AddressRange reserve(long bytes) throws RpmaException {
+        return AnonymousRange.reserve(bytes);
+    }
+
+    @Override
+    public RpmaLog log() {
+        return TcpLog.INSTANCE;
+    }
+
+    @Override
+    public String describe(RpmaError error) {
+        return Words.of(error);
+    }
+
+    @Override
+    public String describe(ConnectionEvent event) {
+        return Words.of(event);
+    }
+}

@@ -1,0 +1,91 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.tcp;
+
+import io.rpma.MemoryUsage;
+import io.rpma.RemoteMemoryRegion;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.Set;
+
+/** A memory region of the other side as its descriptor tells it; what it allows is checked there. */
+final class TcpRemoteMemoryRegion implements RemoteMemoryRegion {
+    private final long address;
+    private final long size;
+    private final int key;
+    private final int usages;
+    private volatile boolean open = true;
+
+    private TcpRemoteMemoryRegion(ByteBuffer bytes) {
+        address = bytes.getLong();
+        size = bytes.getLong();
+        key = bytes.getInt();
+        usages = bytes.get() & MemoryUsage.ALL_BITS;
+    }
+
+    /** Reads a descriptor. */
+    static TcpRemoteMemoryRegion read(ByteBuffer descriptor) throws RpmaException {
+        int bytes = descriptor == null ? 0 : descriptor.remaining();
+        if (bytes != TcpLocalMemoryRegion.DESCRIPTOR_SIZE) {
+            throw TcpLog.failure(RpmaError.INVALID, "a memory region's descriptor has "
+                + TcpLocalMemoryRegion.DESCRIPTOR_SIZE + " bytes, not " + bytes);
+        }
+        TcpRemoteMemoryRegion region = new TcpRemoteMemoryRegion(descriptor.slice().order(ByteOrder.LITTLE_ENDIAN));
+        if (region.usages == 0) {
+            throw TcpLog.failure(RpmaError.INVALID, "this is no descriptor of a memory region: its usages are 0");
+        }
+        return region;
+    }
+
+    /** Returns the region behind the interface. */
+    static TcpRemoteMemoryRegion of(RemoteMemoryRegion region) throws RpmaException {
+        if (region == null) {
+            return null;
+        }
+        if (!(region instanceof TcpRemoteMemoryRegion tcp)) {
+            throw TcpLog.failure(RpmaError.INVALID, "the memory region belongs to another provider: " + region);
+        }
+        if (!tcp.open) {
+            throw TcpLog.failure(RpmaError.INVALID, "the remote memory region is closed");
+        }
+        return tcp;
+    }
+
+    /** Returns the address of a part; an offset beyond the end of the address space leads nowhere. */
+    long address(long offset) {
+        long at = address + offset;
+        return at - address < 0 || (at ^ address) < 0 ? -1 : at;
+    }
+
+    /** Returns the key as it travels. */
+    long key() {
+        return key & 0xffff_ffffL;
+    }
+
+    @Override
+    public long size() {
+        return size;
+    }
+
+    @Override
+    public Set<MemoryUsage> flushUsages() {
+        return MemoryUsage.of(usages & (MemoryUsage.FLUSH_VISIBILITY.bit() | MemoryUsage.FLUSH_PERSISTENT.bit()));
+    }
+
+    @Override
+    public void close() {
+        open = false;
+    }
+}

@@ -1,0 +1,416 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.tcp;
+
+import io.rpma.CompletionStatus;
+import io.rpma.RpmaLog;
+import io.rpma.posix.Memory;
+import io.rpma.posix.Posix;
+import io.rpma.posix.Sockets;
+import io.rpma.posix.TcpSockets;
+
+/**
+ * The sending half of a connection: puts frames into the socket, from where their payload lies, as many as one system call takes.
+ * Only for whoever holds the queue pair.
+ */
+final class Transmitter {
+    // What a frame is that is no work request.
+    private static final int CONTROL_READY = 1;
+    private static final int CONTROL_NAK = 2;
+    private static final int CONTROL_NOT_READY = 3;
+    private static final int CONTROL_RESUME = 4;
+    private static final int CONTROL_ACK = 5;
+    private static final int CONTROL_ASK = 8;
+    private static final int ANSWER = 6;
+    private static final int REQUEST = 7;
+    /** Bytes that one system call is given, so that others get their turn. */
+    private static final long MOST_BYTES = 1 << 20;
+    /** Bytes that are sent in one go before others get their turn. */
+    private static final long BUDGET = 4 << 20;
+
+    private final QueuePair pair;
+    private final SendQueue sends;
+    private final int socket;
+    // The rest of a frame that the socket took a part of: its header, copied, and its payload.
+    private final long headerCopy;
+    private long headerAt;
+    private long headerLeft;
+    private long payloadAt;
+    private long payloadLeft;
+    private TcpLocalMemoryRegion payloadRegion;
+    private final Answers answers = new Answers();
+    private long sent;
+    private int readsUnderWay;
+    private boolean stalled;
+    private boolean blocked;
+    private boolean ended;
+    private boolean readyOwed;
+    private boolean nakOwed;
+    private boolean nakSent;
+    private long nakNumber;
+    private int nakStatus;
+    private boolean notReadyOwed;
+    private boolean resumeOwed;
+    private boolean askOwed;
+    private long executed;
+    private long wanted;
+    private long acknowledged;
+
+    Transmitter(QueuePair pair, SendQueue sends, int socket, long headerCopy) {
+        this.pair = pair;
+        this.sends = sends;
+        this.socket = socket;
+        this.headerCopy = headerCopy;
+    }
+
+    // ---- what the receiving half says
+
+    /** A request of the peer has been executed, as far as it goes by itself. */
+    void executed(long number, boolean isWanted) {
+        executed = number;
+        if (isWanted) {
+            wanted = number;
+        }
+    }
+
+    /** Returns the number of the last request that was executed. */
+    long executed() {
+        return executed;
+    }
+
+    Answers answers() {
+        return answers;
+    }
+
+    /** Refuses a request; nothing else is said after that. */
+    void refuse(long number, CompletionStatus status) {
+        if (!nakSent && !nakOwed) {
+            nakOwed = true;
+            nakNumber = number;
+            nakStatus = status.code();
+        }
+    }
+
+    void oweReady() {
+        readyOwed = true;
+    }
+
+    void oweNotReady() {
+        notReadyOwed = true;
+    }
+
+    void oweResume() {
+        resumeOwed = true;
+    }
+
+    /** Asks the peer how far it has come. */
+    void ask() {
+        askOwed = true;
+    }
+
+    /** The peer asks how far this side has come. */
+    void wantAcknowledgement() {
+        wanted = executed;
+        acknowledged = Math.min(acknowledged, executed - 1);
+    }
+
+    /** An answer has come in whole. */
+    void answered() {
+        readsUnderWay--;
+    }
+
+    /** Returns the number of the last request that is on its way, or was. */
+    long sent() {
+        return sent;
+    }
+
+    /** The peer has no receive for a request: goes back to it. */
+    void stall(long number) {
+        stalled = true;
+        for (long dropped = number; dropped <= sent; dropped++) {
+            if (sends.isAnswered(dropped)) {
+                readsUnderWay--;
+            }
+        }
+        sent = number - 1;
+    }
+
+    /** The peer has a receive now; returns whether it was waited for. */
+    boolean resume(long number) {
+        if (!stalled || number != sent + 1) {
+            return false;
+        }
+        stalled = false;
+        return true;
+    }
+
+    /** Returns whether the socket takes no more at the moment. */
+    boolean isBlocked() {
+        return blocked;
+    }
+
+    /** Returns whether nothing can be sent any more. */
+    boolean hasEnded() {
+        return ended;
+    }
+
+    /** Returns up to where this side's acknowledgement may go: not beyond what is still to be answered. */
+    private long acknowledgeable() {
+        return answers.isEmpty() ? executed : answers.number(0) - 1;
+    }
+
+    /** Returns whether the peer waits for an acknowledgement that no frame has carried yet. */
+    boolean owesAcknowledgement() {
+        return wanted > acknowledged && acknowledgeable() > acknowledged && !ended;
+    }
+
+    // ---- sending
+
+    /**
+     * Sends what there is to send, as far as the socket takes it.
+     *
+     * @param acknowledging whether an acknowledgement goes alone if there is nothing that could carry it
+     * @return whether there may be more that the socket would take
+     */
+    boolean transmit(boolean acknowledging) {
+        long left = BUDGET;
+        while (!ended) {
+            if (left <= 0) {
+                return true;
+            }
+            Batch batch = Batch.get();
+            batch.reset();
+            if (headerLeft > 0) {
+                batch.add(headerAt, headerLeft);
+            }
+            boolean entered = false;
+            if (payloadLeft > 0) {
+                if (payloadRegion != null) {
+                    if (!payloadRegion.enter()) {
+                        TcpLog.log(RpmaLog.Level.WARNING,
+                            "a region was closed while the peer was reading it: the connection ends");
+                        pair.breakOff();
+                        return false;
+                    }
+                    entered = true;
+                }
+                batch.add(payloadAt, payloadLeft);
+            }
+            long rest = batch.bytes;
+            gather(batch, acknowledging);
+            if (batch.bytes == 0) {
+                return false;
+            }
+            long count = TcpSockets.send(socket, batch.header(batch.vectorCount));
+            if (entered) {
+                payloadRegion.exit();
+            }
+            for (int i = 0; i < batch.count; i++) {
+                if (batch.regions[i] != null) {
+                    batch.regions[i].exit();
+                }
+            }
+            if (count == -Posix.EINTR) {
+                continue;
+            }
+            if (count < 0) {
+                failed((int) -count);
+                return false;
+            }
+            left -= count;
+            settle(batch, rest, count);
+            blocked = count < batch.bytes;
+            if (blocked) {
+                return false;
+            }
+        }
+        return false;
+    }
+
+    private void failed(int errno) {
+        if (errno == Posix.EAGAIN || errno == Sockets.ENOBUFS || errno == Posix.ENOMEM) {
+            blocked = true;
+            return;
+        }
+        // What the peer has sent before it went is read first; the end of that is the end of the connection.
+        ended = true;
+        blocked = false;
+        answers.clear();
+        if (errno == Posix.EFAULT) {
+            TcpLog.log(RpmaLog.Level.ERROR, "memory that is registered is not mapped any more: the connection ends");
+            pair.breakOff();
+        }
+    }
+
+    /** Puts headers and payloads together. Nothing changes by that: {@link #settle} learns what the socket took. */
+    private void gather(Batch batch, boolean acknowledging) {
+        int acknowledgement = (int) acknowledgeable();
+        if (readyOwed) {
+            control(batch, CONTROL_READY, Wire.READY, 0, 0, acknowledgement);
+        }
+        if (notReadyOwed) {
+            control(batch, CONTROL_NOT_READY, Wire.NOT_READY, executed + 1, 0, acknowledgement);
+        }
+        if (resumeOwed) {
+            control(batch, CONTROL_RESUME, Wire.RESUME, executed + 1, 0, acknowledgement);
+        }
+        gatherAnswers(batch, acknowledgement);
+        if (nakOwed) {
+            control(batch, CONTROL_NAK, Wire.NAK, nakNumber, nakStatus, acknowledgement);
+        }
+        gatherRequests(batch, acknowledgement);
+        if (askOwed && !batch.isFull()) {
+            Wire.write(batch.frame(batch.count), Wire.ACK, Wire.WANTED, 0, 0, acknowledgement, 0, 0, 0);
+            batch.addFrame(CONTROL_ASK, 0, 0, 0, null);
+        }
+        if (batch.count == 0 && acknowledging && owesAcknowledgement()) {
+            control(batch, CONTROL_ACK, Wire.ACK, 0, 0, acknowledgement);
+        }
+    }
+
+    private static void control(Batch batch, int kind, int type, long number, int immediate, int acknowledgement) {
+        Wire.write(batch.frame(batch.count), type, 0, 0, (int) number, acknowledgement, immediate, 0, 0);
+        batch.addFrame(kind, number, 0, 0, null);
+    }
+
+    private void gatherAnswers(Batch batch, int acknowledgement) {
+        for (int place = 0; place < answers.count() && !batch.isFull() && batch.bytes < MOST_BYTES; place++) {
+            long number = answers.number(place);
+            if (answers.type(place) == Wire.FLUSH_PERSISTENT) {
+                if (place > 0 || answers.persisted() == Answers.PENDING) {
+                    return;
+                }
+                if (answers.persisted() < 0) {
+                    pair.refuse(number, CompletionStatus.REM_OP_ERR);
+                    return;
+                }
+                Wire.write(batch.frame(batch.count), Wire.PERSISTED, 0, 0, (int) number, acknowledgement, 0, 0, 0);
+                batch.addFrame(ANSWER, number, 0, 0, null);
+                continue;
+            }
+            TcpLocalMemoryRegion region = answers.region(place);
+            if (region != null && !region.enter()) {
+                pair.refuse(number, CompletionStatus.REM_ACCESS_ERR);
+                return;
+            }
+            long length = answers.length(place);
+            Wire.write(batch.frame(batch.count), Wire.READ_DATA, 0, (int) length, (int) number, acknowledgement, 0, 0, 0);
+            batch.addFrame(ANSWER, number, answers.address(place), length, region);
+        }
+    }
+
+    private void gatherRequests(Batch batch, int acknowledgement) {
+        if (stalled || pair.isError()) {
+            return;
+        }
+        long last = sends.posted();
+        int reads = readsUnderWay;
+        for (long number = sent + 1; number <= last && !batch.isFull() && batch.bytes < MOST_BYTES; number++) {
+            if (sends.isBad(number) || sends.isAnswered(number) && reads++ >= Wire.MAX_READS) {
+                return;
+            }
+            int type = sends.type(number);
+            int length = sends.length(number);
+            long payload = sends.source(number);
+            long payloadLength = type == Wire.SEND || type == Wire.WRITE ? length : 0;
+            long at = batch.frame(batch.count);
+            Wire.write(at, type, sends.flags(number), length, (int) number, acknowledgement, sends.immediate(number),
+                sends.address(number), sends.key(number));
+            if (type == Wire.ATOMIC_WRITE) {
+                // In place of the immediate data and what is reserved.
+                Memory.putLong(at + Wire.VALUE, sends.value(number));
+            }
+            batch.addFrame(REQUEST, number, payload, payloadLength, null);
+        }
+    }
+
+    /** Takes note of what the socket has taken. */
+    private void settle(Batch batch, long rest, long count) {
+        long left = count;
+        if (rest > 0) {
+            long headerPart = Math.min(left, headerLeft);
+            headerAt += headerPart;
+            headerLeft -= headerPart;
+            left -= headerPart;
+            long payloadPart = Math.min(left, payloadLeft);
+            payloadAt += payloadPart;
+            payloadLeft -= payloadPart;
+            left -= payloadPart;
+            if (payloadLeft == 0) {
+                payloadRegion = null;
+            }
+        }
+        for (int i = 0; i < batch.count && left > 0; i++) {
+            started(batch, i);
+            long frame = Wire.HEADER + batch.lengths[i];
+            if (left < frame) {
+                headerLeft = Math.max(0, Wire.HEADER - left);
+                headerAt = headerCopy + Wire.HEADER - headerLeft;
+                Memory.copy(batch.frame(i), headerCopy, Wire.HEADER);
+                long payloadPart = Math.max(0, left - Wire.HEADER);
+                payloadAt = batch.payloads[i] + payloadPart;
+                payloadLeft = batch.lengths[i] - payloadPart;
+                payloadRegion = batch.regions[i];
+                return;
+            }
+            left -= frame;
+        }
+    }
+
+    /** The first byte of a frame is on its way: it cannot be taken back. */
+    private void started(Batch batch, int index) {
+        acknowledged = Math.max(acknowledged, widen(Wire.acknowledged(batch.frame(index))));
+        switch (batch.kinds[index]) {
+            case CONTROL_READY -> readyOwed = false;
+            case CONTROL_NAK -> {
+                nakOwed = false;
+                nakSent = true;
+            }
+            case CONTROL_NOT_READY -> notReadyOwed = false;
+            case CONTROL_RESUME -> resumeOwed = false;
+            case CONTROL_ASK -> askOwed = false;
+            case ANSWER -> answers.remove();
+            case REQUEST -> {
+                long number = batch.numbers[index];
+                sent = number;
+                if (sends.isAnswered(number)) {
+                    readsUnderWay++;
+                }
+            }
+            default -> { }
+        }
+    }
+
+    private long widen(int acknowledgement) {
+        return executed - ((int) executed - acknowledgement);
+    }
+
+    /** Sends nothing more of this side's own: answers neither. */
+    void forgetAnswers() {
+        answers.clear();
+    }
+
+    /** Ends what this side sends; in the middle of a frame, if there is one. */
+    void end() {
+        if (!ended) {
+            ended = true;
+            blocked = false;
+            Sockets.shutdownWrite(socket);
+        }
+    }
+
+    /** Returns whether the socket has taken a part of a frame only. */
+    boolean isInFrame() {
+        return headerLeft > 0 || payloadLeft > 0;
+    }
+}

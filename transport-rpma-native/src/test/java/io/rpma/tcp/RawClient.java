@@ -1,0 +1,96 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.tcp;
+
+import io.rpma.ConnectionRequest;
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+/** A client that is nothing but a socket, and says whatever a test has it say. */
+final class RawClient implements AutoCloseable {
+    private final Socket socket;
+    private final DataInputStream in;
+
+    private RawClient(InetSocketAddress address) throws IOException {
+        socket = new Socket();
+        socket.setTcpNoDelay(true);
+        socket.setSoTimeout(10_000);
+        socket.connect(address, 10_000);
+        in = new DataInputStream(socket.getInputStream());
+    }
+
+    /** Connects and says nothing. */
+    static RawClient connect(InetSocketAddress address) throws IOException {
+        return new RawClient(address);
+    }
+
+    /** Connects, reads the greeting and sends the request. */
+    static RawClient requesting(InetSocketAddress address) throws IOException {
+        RawClient client = new RawClient(address);
+        client.read(Greeting.SIZE);
+        client.write(request());
+        return client;
+    }
+
+    static byte[] request() {
+        return Greeting.own(Greeting.REQUEST_SIZE).write();
+    }
+
+    byte[] read(int length) throws IOException {
+        byte[] bytes = new byte[length];
+        in.readFully(bytes);
+        return bytes;
+    }
+
+    /** Reads the acceptance, and says that this client is there. */
+    void establish() throws IOException {
+        assertEquals(Wire.ACCEPT, read(Wire.HEADER + ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA)[0]);
+        write(frame(Wire.READY, 0, 0, 0, 0, 0, 0, 0));
+    }
+
+    /** Returns the byte that comes next, -1 at the end. */
+    int next() throws IOException {
+        return in.read();
+    }
+
+    void write(byte[] bytes) throws IOException {
+        socket.getOutputStream().write(bytes);
+    }
+
+    void write(byte[] bytes, int length) throws IOException {
+        socket.getOutputStream().write(bytes, 0, length);
+    }
+
+    static byte[] frame(int type, int flags, int length, int number, int acknowledged, long address, long key, int immediate,
+            byte... payload) {
+        return ByteBuffer.allocate(Wire.HEADER + payload.length).order(ByteOrder.LITTLE_ENDIAN)
+            .put((byte) type).put((byte) flags).putShort((short) 0).putInt(length).putInt(number).putInt(acknowledged)
+            .putLong(address).putLong(key).putInt(immediate).putInt(0).put(payload).array();
+    }
+
+    /** Closes the socket before the test is over. */
+    void hangUp() throws IOException {
+        socket.close();
+    }
+
+    @Override
+    public void close() throws IOException {
+        socket.close();
+    }
+}

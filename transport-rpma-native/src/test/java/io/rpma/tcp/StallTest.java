@@ -1,0 +1,94 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.tcp;
+
+import io.rpma.CompletionFlag;
+import io.rpma.Connection;
+import io.rpma.ConnectionEvent;
+import io.rpma.ConnectionRequest;
+import io.rpma.RemoteMemoryRegion;
+import io.rpma.WorkCompletions;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+/** A message without a receive stops what is behind it, and nothing else. */
+@Timeout(60)
+class StallTest {
+    private static final int PIECE = 100_000;
+
+    private static void await(Connection connection, long context) throws Exception {
+        WorkCompletions batch = new WorkCompletions(1);
+        assertEquals(1, connection.completionQueue().poll(batch, Station.LONG));
+        assertEquals(0, batch.statusCode(0));
+        assertEquals(context, batch.context(0));
+    }
+
+    @Test
+    void answersComeThroughWhileTheOtherSidesMessageIsStalled() throws Exception {
+        try (Station station = new Station(); RemoteMemoryRegion remote = remote(station);
+                ConnectionRequest request = station.peer.newConnectionRequest(station.address(), null);
+                Connection client = request.connect(null); Connection server = station.accept()) {
+            assertEquals(ConnectionEvent.ESTABLISHED, client.waitForEvent(Station.LONG));
+            station.region.memory().asSlice(0, PIECE).fill((byte) 3);
+            // Nobody has posted a receive at the client.
+            server.send(station.region, 0, PIECE, CompletionFlag.ALWAYS, 1);
+            for (int i = 0; i < 10; i++) {
+                client.read(station.region, 2L * PIECE, remote, 0, PIECE, CompletionFlag.ALWAYS, 2);
+                await(client, 2);
+                assertEquals(3, station.region.memory().get(ValueLayout.JAVA_BYTE, 3L * PIECE - 1));
+                client.write(remote, 4L * PIECE, station.region, 0, PIECE, CompletionFlag.ALWAYS, 3);
+                await(client, 3);
+            }
+            assertEquals(0, server.completionQueue().poll(new WorkCompletions(1)));
+            client.receive(station.region, 6L * PIECE, PIECE, 4);
+            await(client, 4);
+            await(server, 1);
+            assertEquals(3, station.region.memory().get(ValueLayout.JAVA_BYTE, 7L * PIECE - 1));
+        }
+    }
+
+    /** More is sent than sockets take, and each message has to be asked for again. */
+    @Test
+    void everythingIsSentAgainInItsOrder() throws Exception {
+        int messages = 10;
+        try (Station station = new Station();
+                ConnectionRequest request = station.peer.newConnectionRequest(station.address(), null);
+                Connection client = request.connect(null); Connection server = station.accept()) {
+            assertEquals(ConnectionEvent.ESTABLISHED, client.waitForEvent(Station.LONG));
+            client.send(null, 0, 0, CompletionFlag.ALWAYS, 0);
+            await(server, 7);
+            await(client, 0);
+            for (int i = 0; i < messages; i++) {
+                station.region.memory().set(ValueLayout.JAVA_BYTE, i, (byte) i);
+                client.send(station.region, i, PIECE, CompletionFlag.ALWAYS, i);
+            }
+            for (int i = 0; i < messages; i++) {
+                assertEquals(0, server.completionQueue().poll(new WorkCompletions(1)));
+                server.receive(station.region, 5L * PIECE, PIECE, 100 + i);
+                await(server, 100 + i);
+                assertEquals(i, station.region.memory().get(ValueLayout.JAVA_BYTE, 5L * PIECE));
+                await(client, i);
+            }
+        }
+    }
+
+    private static RemoteMemoryRegion remote(Station station) throws Exception {
+        ByteBuffer descriptor = ByteBuffer.allocate(station.region.descriptorSize());
+        station.region.descriptor(descriptor);
+        return station.provider.openRemoteRegion(descriptor.flip());
+    }
+}
