@@ -168,7 +168,11 @@ class FailedCompletionQueueTest {
     }
 
     private Channel connect() throws InterruptedException {
-        return new Bootstrap().group(group).channel(RpmaChannel.class).handler(new Reader()).connect(address).sync().channel();
+        return connect(new Reader());
+    }
+
+    private Channel connect(Reader reader) throws InterruptedException {
+        return new Bootstrap().group(group).channel(RpmaChannel.class).handler(reader).connect(address).sync().channel();
     }
 
     private List<RpmaChannel> children(int count) throws InterruptedException {
@@ -221,10 +225,12 @@ class FailedCompletionQueueTest {
         int failed = 0;
         int again = 0;
         for (int i = 0; i < CLIENTS; i++) {
-            Channel client = connect();
+            Reader reader = new Reader();
+            Channel client = connect(reader);
             RpmaChannel child = children(1).get(0);
             client.writeAndFlush(Unpooled.copyInt(i));
-            int answer = client.pipeline().get(Reader.class).read.poll(20, TimeUnit.SECONDS);
+            // A channel that is closed has no handlers any more.
+            int answer = reader.read.poll(20, TimeUnit.SECONDS);
             if (answer == CLOSED) {
                 assertTrue(child.closeFuture().await(20, TimeUnit.SECONDS));
                 assertSame(IOException.class, echo.failures.get(child).getClass());
@@ -266,6 +272,7 @@ class FailedCompletionQueueTest {
 
     @Test
     void nothingIsLeft() throws Exception {
+        int open = RpmaMetrics.openChannels();
         long before = RpmaByteBufAllocator.DEFAULT.usedBytes();
         List<Channel> clients = new ArrayList<>();
         for (int i = 0; i < CLIENTS; i++) {
@@ -282,7 +289,7 @@ class FailedCompletionQueueTest {
             clientOf(child, clients).close().sync();
             assertTrue(child.closeFuture().await(20, TimeUnit.SECONDS));
         }
-        RpmaMetrics.awaitNoneOpen();
+        RpmaMetrics.awaitOpen(open);
         stop();
         assertEquals(before, RpmaByteBufAllocator.DEFAULT.usedBytes());
     }

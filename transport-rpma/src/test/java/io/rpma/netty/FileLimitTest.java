@@ -98,7 +98,7 @@ class FileLimitTest {
             times.getThreadCpuTime(thread);
             loadClasses();
             // Both ends give their descriptors back.
-            RpmaMetrics.awaitNoneOpen();
+            RpmaMetrics.awaitOpen(0);
             Semaphore pauses = new Semaphore(0);
             RpmaMetrics.accepts().onPause(pauses::release);
             List<FileInputStream> files = new ArrayList<>();
