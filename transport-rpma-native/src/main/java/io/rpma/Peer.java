@@ -36,6 +36,20 @@ public interface Peer extends AutoCloseable {
     Endpoint listen(InetSocketAddress local) throws RpmaException;
 
     /**
+     * Starts to listen under the port of an endpoint of another provider. Where the two providers have ports of their own, as
+     * librpma and soft do, this is {@link #listen(InetSocketAddress)}; an endpoint of the provider {@code tcp} takes the TCP
+     * clients of one of {@code soft}, which owns the TCP port of the same number.
+     *
+     * @param local as for {@link #listen(InetSocketAddress)}, with the port of the other endpoint
+     * @param beside the other endpoint, which must be closed before this one, or together with it
+     * @return the endpoint
+     * @throws RpmaException as {@link #listen(InetSocketAddress)}
+     */
+    default Endpoint listen(InetSocketAddress local, Endpoint beside) throws RpmaException {
+        return listen(local);
+    }
+
+    /**
      * Prepares a connection to a listening peer ({@code rpma_conn_req_new}). <b>Blocks</b> while the address and the route
      * are resolved, up to twice {@link ConnectionConfig#timeoutMillis()}: never to be called on an event loop.
      *

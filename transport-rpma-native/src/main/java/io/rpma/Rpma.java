@@ -71,8 +71,8 @@ public final class Rpma {
     }
 
     /**
-     * Returns all providers that this process may use side by side, the one that reaches the fewest and fastest first: those that
-     * work, if the choice is {@code auto}; otherwise the one that was chosen.
+     * Returns all providers that this process may use side by side, the one that reaches the fewest and fastest first: soft,
+     * librpma if it has a usable device, and tcp, if the choice is {@code auto}; otherwise the one that was chosen.
      *
      * @throws RpmaUnavailableException as {@link #provider()}
      */
@@ -121,8 +121,13 @@ public final class Rpma {
     private static synchronized List<RpmaProvider> chooseAll() {
         if (all == null) {
             RpmaProvider best = chooseOnce();
-            boolean several = wish().equals("auto") && best != SoftProvider.instance();
-            all = several ? List.of(SoftProvider.instance(), best) : List.of(best);
+            if (!wish().equals("auto")) {
+                all = List.of(best);
+            } else if (best == SoftProvider.instance()) {
+                all = List.of(best, TcpProvider.instance());
+            } else {
+                all = List.of(SoftProvider.instance(), best, TcpProvider.instance());
+            }
         }
         return all;
     }

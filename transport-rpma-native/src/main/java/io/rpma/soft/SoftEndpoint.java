@@ -24,11 +24,13 @@ import io.rpma.posix.Posix;
 import io.rpma.posix.Scratch;
 import io.rpma.posix.Sockets;
 import io.rpma.software.HalfOpenClients;
+import io.rpma.software.TcpPort;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.IntConsumer;
 
 /**
  * A listener: a TCP socket, which owns the port as any other program's does, and a Unix socket, by which clients of this host
@@ -42,7 +44,7 @@ import java.util.Map;
  * <p>A request is taken out of a client's socket when all that it needs is there. If this process has no descriptor left, the
  * request stays in the socket, and clients that have not been accepted stay in the kernel's queue: later calls find them there.
  */
-final class SoftEndpoint implements Endpoint {
+final class SoftEndpoint implements Endpoint, TcpPort {
     /** How long a client may take from connecting to sending its request; it does one right after the other. */
     static final long CLIENT_MILLIS = 5_000;
     /** The largest number of clients that are waited for; each takes a descriptor. */
@@ -80,6 +82,8 @@ final class SoftEndpoint implements Endpoint {
     // Clients, by their sockets, that have said something which is still to be read, because this process had no descriptor for
     // it or has not come to it; with the processes that they are of.
     private final Map<Integer, Integer> waiting = new HashMap<>();
+    // Who takes TCP clients; null if they are told what this is, and nothing else.
+    private volatile IntConsumer tcpClients;
     private boolean closed;
 
     SoftEndpoint(SoftPeer peer, InetSocketAddress local) throws RpmaException {
@@ -487,6 +491,11 @@ final class SoftEndpoint implements Endpoint {
 
     // ---- TCP clients, which are told what this is
 
+    @Override
+    public void handOver(IntConsumer taker) {
+        tcpClients = taker;
+    }
+
     private void acceptStranger() throws RpmaException {
         int fd = accept(tcp);
         if (fd < 0) {
@@ -498,6 +507,11 @@ final class SoftEndpoint implements Endpoint {
             Memory.putByte(buffer + i, hello[i]);
         }
         Sockets.send(fd, buffer, hello.length);
+        IntConsumer taker = tcpClients;
+        if (taker != null) {
+            taker.accept(fd);
+            return;
+        }
         // Reads until the client has closed, within limits: closing with something unread would take the hello back.
         Sockets.shutdownWrite(fd);
         HalfOpenClients.Client surplus = strangers.surplus(0);

@@ -54,6 +54,9 @@ final class Acceptor {
     /** Given by the adapter. */
     long id;
 
+    /** In the place of a listening socket: clients come by {@link #adopt} alone. */
+    static final int NO_LISTENER = -1;
+
     private final InetSocketAddress address;
     private final int listener;
     private final int set;
@@ -95,7 +98,9 @@ final class Acceptor {
         int limit = files == Posix.UNLIMITED ? MAX_CLIENTS
             : (int) Math.max(MIN_CLIENTS, Math.min(MAX_CLIENTS, files / PART));
         clients = new HalfOpenClients(limit, limit / PART, CLIENT_MILLIS * NANOS_PER_MILLI);
-        EpollSet.add(set, listener, EpollSet.IN, listener);
+        if (listener != NO_LISTENER) {
+            EpollSet.add(set, listener, EpollSet.IN, listener);
+        }
     }
 
     int set() {
@@ -163,7 +168,7 @@ final class Acceptor {
     }
 
     private void pause() {
-        if (accepting) {
+        if (accepting && listener != NO_LISTENER) {
             accepting = false;
             EpollSet.remove(set, listener);
         }
@@ -182,7 +187,7 @@ final class Acceptor {
      * @param fd the socket, non-blocking
      */
     synchronized void adopt(int fd) {
-        if (closed) {
+        if (closed || waiting.size() >= MAX_WAITING) {
             Posix.close(fd);
             return;
         }
@@ -303,7 +308,9 @@ final class Acceptor {
         waiting.forEach(request -> left.add(request.socket()));
         waiting.clear();
         clients.all().forEach(client -> Posix.close(client.fd()));
-        Posix.close(listener);
+        if (listener != NO_LISTENER) {
+            Posix.close(listener);
+        }
         Posix.close(set);
         alarm.close();
         return left;

@@ -20,34 +20,52 @@ import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
 import io.rpma.posix.TcpSockets;
+import io.rpma.software.TcpPort;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
-/** A listener. Its clients are greeted by the adapter's thread; what is taken here are requests that are there. */
+/**
+ * A listener. Its clients are greeted by the adapter's thread; what is taken here are requests that are there. It has a TCP port
+ * of its own, or takes the clients of another listener's.
+ */
 final class TcpEndpoint implements Endpoint {
     private static final int BACKLOG = 4096;
 
     private final TcpPeer peer;
     private final InetSocketAddress address;
+    // Whose clients come here; null if this has its own socket.
+    private final TcpPort port;
     private final Alarm alarm = new Alarm();
     private final Acceptor acceptor;
     private boolean closed;
 
     TcpEndpoint(TcpPeer peer, InetSocketAddress local) throws RpmaException {
+        this(peer, listen(local), null, local);
+    }
+
+    /** Takes the clients of a port that another listener owns. */
+    TcpEndpoint(TcpPeer peer, TcpPort port) throws RpmaException {
+        this(peer, Acceptor.NO_LISTENER, port, port.localAddress());
+        port.handOver(this::adopt);
+    }
+
+    private TcpEndpoint(TcpPeer peer, int listener, TcpPort port, InetSocketAddress local) throws RpmaException {
         this.peer = peer;
-        int listener = listen(local);
+        this.port = port;
         int set = -1;
         boolean done = false;
         try {
             set = check(Sockets.epollCreate(), "epoll_create1");
             alarm.made();
-            address = new InetSocketAddress(local.getAddress(), Sockets.localPort(listener));
+            address = port != null ? local : new InetSocketAddress(local.getAddress(), Sockets.localPort(listener));
             acceptor = new Acceptor(address, listener, set, alarm);
             done = true;
         } finally {
             if (!done) {
-                Posix.close(listener);
+                if (port == null) {
+                    Posix.close(listener);
+                }
                 if (set >= 0) {
                     Posix.close(set);
                 }
@@ -156,6 +174,9 @@ final class TcpEndpoint implements Endpoint {
             return;
         }
         closed = true;
+        if (port != null) {
+            port.handOver(null);
+        }
         for (int socket : acceptor.close()) {
             IncomingRequest.reject(socket, "the listener at " + address + " has closed");
         }

@@ -24,6 +24,7 @@ import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.SharedReceiveQueueConfig;
 import io.rpma.software.SharedReceiveQueueSettings;
+import io.rpma.software.TcpPort;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.security.NoSuchAlgorithmException;
@@ -106,6 +107,18 @@ final class TcpPeer implements Peer {
         checkOpen();
         checkAddress("listen", local);
         TcpEndpoint endpoint = new TcpEndpoint(this, local);
+        addChild();
+        return endpoint;
+    }
+
+    @Override
+    public Endpoint listen(InetSocketAddress local, Endpoint beside) throws RpmaException {
+        if (!(beside instanceof TcpPort port) || beside.localAddress().getPort() != local.getPort()) {
+            return listen(local);
+        }
+        checkOpen();
+        checkAddress("listen", local);
+        TcpEndpoint endpoint = new TcpEndpoint(this, port);
         addChild();
         return endpoint;
     }

@@ -95,7 +95,7 @@ final class Binding {
                 }
                 continue;
             }
-            Listening made = listen(fabric, reachable, port);
+            Listening made = listen(fabric, reachable, port, bound.isEmpty() ? null : bound.getFirst().endpoint());
             bound.add(made);
             port = made.endpoint().localAddress().getPort();
         }
@@ -104,12 +104,12 @@ final class Binding {
         }
     }
 
-    private Listening listen(Fabric fabric, InetAddress address, int port) throws RpmaException {
+    private Listening listen(Fabric fabric, InetAddress address, int port, Endpoint beside) throws RpmaException {
         RpmaByteBufAllocator.DEFAULT.prepare(fabric);
         NextChild next = channel.newNext(fabric, true);
         Endpoint endpoint = null;
         try {
-            endpoint = endpoint(fabric, address, port);
+            endpoint = endpoint(fabric, address, port, beside);
             return new Listening(fabric, endpoint, next);
         } finally {
             if (endpoint == null) {
@@ -119,10 +119,10 @@ final class Binding {
     }
 
     /** Listens; as with TCP, a wildcard takes connections to addresses of both families, unless IPv4 is to be used alone. */
-    private Endpoint endpoint(Fabric fabric, InetAddress address, int port) throws RpmaException {
+    private Endpoint endpoint(Fabric fabric, InetAddress address, int port, Endpoint beside) throws RpmaException {
         if (address instanceof Inet4Address && address.isAnyLocalAddress() && !NetUtil.isIpV4StackPreferred()) {
             try {
-                return fabric.peer().listen(new InetSocketAddress(SocketAddresses.WILDCARD_6, port));
+                return endpoint(fabric, new InetSocketAddress(SocketAddresses.WILDCARD_6, port), beside);
             } catch (RpmaException e) {
                 if (!ConnectFailure.isFamilyMissing(e)) {
                     throw e;
@@ -130,6 +130,10 @@ final class Binding {
                 LOGGER.debug("This host has no IPv6: {} listens to IPv4 alone.", channel, e);
             }
         }
-        return fabric.peer().listen(new InetSocketAddress(address, port));
+        return endpoint(fabric, new InetSocketAddress(address, port), beside);
+    }
+
+    private static Endpoint endpoint(Fabric fabric, InetSocketAddress address, Endpoint beside) throws RpmaException {
+        return beside == null ? fabric.peer().listen(address) : fabric.peer().listen(address, beside);
     }
 }

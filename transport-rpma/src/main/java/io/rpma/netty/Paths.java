@@ -107,6 +107,15 @@ final class Paths {
     /** Read once, when the first channel needs it. */
     private static final class Defaults {
         static final List<RpmaPath> PATHS =
-            System.getProperty(PROPERTY) == null ? List.of(RpmaPath.values()) : parse(System.getProperty(PROPERTY));
+            System.getProperty(PROPERTY) == null ? ofProcess() : parse(System.getProperty(PROPERTY));
+
+        /** What other hosts reach is opened by those who ask for it, unless it is all that there is. */
+        private static List<RpmaPath> ofProcess() {
+            List<RpmaPath> paths = new ArrayList<>(of(Rpma.providers()));
+            if (paths.size() > 1) {
+                paths.remove(RpmaPath.TCP);
+            }
+            return List.copyOf(paths);
+        }
     }
 }

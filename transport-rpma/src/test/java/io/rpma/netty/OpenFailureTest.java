@@ -17,6 +17,7 @@ import io.rpma.Connection;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
 import io.rpma.LocalMemoryRegion;
+import io.rpma.Rpma;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import java.net.InetSocketAddress;
@@ -127,10 +128,11 @@ class OpenFailureTest {
     }
 
     @Test
-    void theReceivesOfAStreamComeBack() {
+    void theReceivesOfAStreamComeBack() throws Exception {
+        Fabric fabric = Fabric.of(Rpma.provider().devices().getFirst());
         StreamSizes sizes = new StreamSizes(64, 4, 8, 0);
         assertReason("connect", assertThrows(RpmaException.class,
-            () -> StreamQueuePair.connect(null, sizes, new CountedReceives(), new FailingRequest(), ByteBuffer.allocate(0),
+            () -> StreamQueuePair.connect(fabric, sizes, new CountedReceives(), new FailingRequest(), ByteBuffer.allocate(0),
                 REMOTE)));
         assertEquals(List.of(sizes.receiveQueue()), left);
     }

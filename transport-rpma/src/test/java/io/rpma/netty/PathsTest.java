@@ -101,16 +101,12 @@ class PathsTest {
                     });
                 }
             });
-        if (paths != null) {
-            bootstrap.option(RpmaChannelOption.RPMA_PATHS, paths);
-        }
-        return bootstrap.bind(address).sync().channel();
+        return bootstrap.option(RpmaChannelOption.RPMA_PATHS, paths).bind(address).sync().channel();
     }
 
     private Bootstrap client(List<RpmaPath> paths) {
-        Bootstrap bootstrap = new Bootstrap().group(group).channel(RpmaChannel.class)
+        return new Bootstrap().group(group).channel(RpmaChannel.class).option(RpmaChannelOption.RPMA_PATHS, paths)
             .handler(new ChannelInboundHandlerAdapter());
-        return paths == null ? bootstrap : bootstrap.option(RpmaChannelOption.RPMA_PATHS, paths);
     }
 
     private static int port(Channel server) {
@@ -148,7 +144,7 @@ class PathsTest {
 
     @Test
     void allPathsLeadToOneListenerAtTheSameTime() throws Exception {
-        int port = port(listen(new InetSocketAddress(0), null));
+        int port = port(listen(new InetSocketAddress(0), all()));
         List<Channel> channels = new ArrayList<>();
         for (RpmaPath path : all()) {
             RpmaChannel channel = (RpmaChannel) client(List.of(path)).connect(address(path), port).sync().channel();
@@ -165,9 +161,9 @@ class PathsTest {
 
     @Test
     void theBestPathIsTaken() throws Exception {
-        int port = port(listen(new InetSocketAddress(0), null));
+        int port = port(listen(new InetSocketAddress(0), all()));
         RpmaChannel channel =
-            (RpmaChannel) client(null).connect(InetAddress.getLoopbackAddress(), port).sync().channel();
+            (RpmaChannel) client(all()).connect(InetAddress.getLoopbackAddress(), port).sync().channel();
         assertEquals(all().getFirst(), channel.path());
         expectEcho(channel, 10_000);
         assertEquals(all().getFirst(), children.take().path());
@@ -180,7 +176,7 @@ class PathsTest {
     void theNextPathIsTakenWhereTheBestIsNotThere(RpmaPath path) throws Exception {
         int port = port(listen(new InetSocketAddress(address(path), 0), List.of(path)));
         long before = System.nanoTime();
-        RpmaChannel channel = (RpmaChannel) client(null).connect(address(path), port).sync().channel();
+        RpmaChannel channel = (RpmaChannel) client(all()).connect(address(path), port).sync().channel();
         assertEquals(path, channel.path());
         assertTrue(System.nanoTime() - before < TimeUnit.SECONDS.toNanos(20));
         expectEcho(channel, 10_000);
@@ -192,11 +188,11 @@ class PathsTest {
     @Test
     void whereNobodyListensEveryPathSaysWhy() throws Exception {
         assumeTrue(all().size() > 1, "this machine has one path");
-        Channel closed = listen(new InetSocketAddress(0), null);
+        Channel closed = listen(new InetSocketAddress(0), all());
         int port = port(closed);
         closed.close().sync();
         RpmaPath last = all().getLast();
-        Throwable failure = assertThrows(ConnectException.class, () -> client(null).connect(address(last), port).sync());
+        Throwable failure = assertThrows(ConnectException.class, () -> client(all()).connect(address(last), port).sync());
         for (RpmaPath path : all()) {
             assertTrue(failure.getMessage().contains(path + ": "), failure::getMessage);
         }
@@ -208,17 +204,18 @@ class PathsTest {
     void aPortThatIsTakenOnOnePathIsTaken() throws Exception {
         assumeTrue(all().size() > 1, "this machine has one path");
         RpmaPath last = all().getLast();
-        int port = port(listen(new InetSocketAddress(address(last), 0), List.of(last)));
-        assertThrows(BindException.class, () -> listen(new InetSocketAddress(port), null));
+        Channel taking = listen(new InetSocketAddress(address(last), 0), List.of(last));
+        int port = port(taking);
+        assertThrows(BindException.class, () -> listen(new InetSocketAddress(port), all()));
         // Nothing is left behind on the paths that it was free on.
-        RpmaPath first = all().getFirst();
-        assertEquals(port, port(listen(new InetSocketAddress(address(first), port), List.of(first))));
+        taking.close().sync();
+        assertEquals(port, port(listen(new InetSocketAddress(port), all())));
     }
 
     @ParameterizedTest(allowZeroInvocations = true)
     @MethodSource("paths")
     void oneSidedOperationsTakeTheConnectionsPath(RpmaPath path) throws Exception {
-        int port = port(listen(new InetSocketAddress(0), null));
+        int port = port(listen(new InetSocketAddress(0), all()));
         Channel channel = client(List.of(path)).connect(address(path), port).sync().channel();
         RpmaRegion region = RpmaRegion.allocate(4096, MemoryUsage.READ_SRC, MemoryUsage.WRITE_DST);
         RpmaRemoteRegion remote = RpmaRemoteRegion.open(region.descriptor(children.take()));
