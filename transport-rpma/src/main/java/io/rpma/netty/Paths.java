@@ -25,6 +25,9 @@ final class Paths {
     /** The system property that names the paths of all channels, best first. */
     static final String PROPERTY = "io.rpma.netty.paths";
 
+    // Found once, when the first channel needs it.
+    private static volatile List<RpmaPath> defaults;
+
     private Paths() {
     }
 
@@ -32,7 +35,7 @@ final class Paths {
     @SuppressWarnings("unchecked")
     static OptionValues.Value<List<RpmaPath>> declare(OptionValues values) {
         return values.value(RpmaChannelOption.RPMA_PATHS, (Class<List<RpmaPath>>) (Class<?>) List.class, List.of(),
-            Paths::checked, set -> set.isEmpty() ? Defaults.PATHS : set);
+            Paths::checked, set -> set.isEmpty() ? defaults() : set);
     }
 
     private static List<RpmaPath> checked(List<RpmaPath> paths) {
@@ -104,18 +107,28 @@ final class Paths {
         return List.copyOf(paths);
     }
 
-    /** Read once, when the first channel needs it. */
-    private static final class Defaults {
-        static final List<RpmaPath> PATHS =
-            System.getProperty(PROPERTY) == null ? ofProcess() : parse(System.getProperty(PROPERTY));
-
-        /** What other hosts reach is opened by those who ask for it, unless it is all that there is. */
-        private static List<RpmaPath> ofProcess() {
-            List<RpmaPath> paths = new ArrayList<>(of(Rpma.providers()));
-            if (paths.size() > 1) {
-                paths.remove(RpmaPath.TCP);
-            }
-            return List.copyOf(paths);
+    /**
+     * Returns the paths of channels that do not name any.
+     *
+     * @throws IllegalArgumentException if the system property makes no sense
+     * @throws io.rpma.RpmaUnavailableException if the provider that was asked for cannot be used
+     */
+    private static List<RpmaPath> defaults() {
+        List<RpmaPath> paths = defaults;
+        if (paths == null) {
+            String property = System.getProperty(PROPERTY);
+            paths = property == null ? ofProcess() : parse(property);
+            defaults = paths;
         }
+        return paths;
+    }
+
+    /** What other hosts reach is opened by those who ask for it, unless it is all that there is. */
+    private static List<RpmaPath> ofProcess() {
+        List<RpmaPath> paths = new ArrayList<>(of(Rpma.providers()));
+        if (paths.size() > 1) {
+            paths.remove(RpmaPath.TCP);
+        }
+        return List.copyOf(paths);
     }
 }

@@ -32,9 +32,9 @@ import io.rpma.WorkCompletions;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
+import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.List;
 
 /**
  * A channel of messages over RPMA, as librpma's C programs speak them: one {@link ByteBuf} written is one {@code rpma_send(3)},
