@@ -63,7 +63,7 @@ final class ConnectFailure {
     /** Why preparing a connection failed. */
     static IOException prepare(RpmaException e, InetSocketAddress remote) {
         return switch (e.errno()) {
-            case ECONNREFUSED -> because(new ConnectException(REFUSED + " (" + e.getMessage() + ")"), e);
+            case ECONNREFUSED -> because(new ConnectException("Connection refused (" + e.getMessage() + ")"), e);
             case ETIMEDOUT -> because(new ConnectTimeoutException("Connection timed out: " + remote + " ("
                 + e.getMessage() + ")"), e);
             case ENETUNREACH, EHOSTUNREACH -> because(new NoRouteToHostException("No route to host ("
@@ -78,7 +78,7 @@ final class ConnectFailure {
             return broken;
         }
         return switch (event) {
-            case REJECTED -> new ConnectException(REFUSED);
+            case REJECTED -> new ConnectException("Connection refused");
             case UNREACHABLE -> new NoRouteToHostException("No route to host");
             case null, default -> because(new ConnectException("Connection failed: " + broken.getMessage()), broken);
         };
