@@ -30,7 +30,8 @@ import io.rsocket.transport.netty.server.TcpServerTransport;
 import io.rsocket.util.DefaultPayload;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -62,7 +63,8 @@ class FrameworksTest {
 
     private final LoopResources rpma = RpmaLoopResources.create("rpma-frameworks", 2);
     private final ConnectionProvider connections = ConnectionProvider.create("rpma-frameworks", 16);
-    private final AtomicReference<Channel> used = new AtomicReference<>();
+    /** The client's first connection: Reactor Netty hands it to its user before it calls {@code doOnConnected}. */
+    private final CompletableFuture<Channel> used = new CompletableFuture<>();
 
     @AfterEach
     void close() {
@@ -85,14 +87,14 @@ class FrameworksTest {
 
     private void exchange(int port) {
         HttpClient transport = HttpClient.create(connections).runOn(rpma)
-            .doOnConnected(connection -> used.set(connection.channel()));
+            .doOnConnected(connection -> used.complete(connection.channel()));
         WebClient client = WebClient.builder().clientConnector(new ReactorClientHttpConnector(transport))
             .baseUrl("http://" + HERE + ':' + port).build();
         for (int length : new int[] {1, LARGE}) {
             assertArrayEquals(body(length), client.post().uri("/echo").bodyValue(body(length)).retrieve()
                 .bodyToMono(byte[].class).block(PATIENCE));
         }
-        assertInstanceOf(RpmaChannel.class, used.get());
+        assertInstanceOf(RpmaChannel.class, used.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join());
     }
 
     @Test
@@ -138,8 +140,8 @@ class FrameworksTest {
         })).bindNow(TcpServerTransport.create(TcpServer.create().runOn(rpma).host(HERE).port(0)));
         RSocket client = RSocketConnector.connectWith(TcpClientTransport.create(TcpClient.create(connections).runOn(rpma)
             .remoteAddress(() -> new InetSocketAddress(HERE, server.address().getPort()))
-            .doOnConnected(connection -> used.set(connection.channel())))).block(PATIENCE);
-        assertInstanceOf(RpmaChannel.class, used.get());
+            .doOnConnected(connection -> used.complete(connection.channel())))).block(PATIENCE);
+        assertInstanceOf(RpmaChannel.class, used.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join());
         String large = "x".repeat(LARGE);
         assertEquals(large, client.requestResponse(DefaultPayload.create(large)).map(Payload::getDataUtf8).block(PATIENCE));
         // More than the requester asks for at a time.
