@@ -15,12 +15,11 @@ package io.rpma;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /**
- * A batch of work completions: a flyweight over an array of {@code struct ibv_wc}, filled by
- * {@link CompletionQueue#poll(WorkCompletions)} ({@code rpma_cq_get_wc}) and read by index. Reading allocates nothing.
+ * A batch of work completions ({@code struct ibv_wc}), filled by {@link CompletionQueue#poll(WorkCompletions)}
+ * ({@code rpma_cq_get_wc}) and read by index. Reading allocates nothing.
  *
  * <p>Of an entry whose status is not zero only {@link #context}, {@link #status}, {@link #queuePairNumber} and
  * {@link #vendorError} mean anything; devices leave whatever they like in the rest.
@@ -34,22 +33,24 @@ public final class WorkCompletions {
     /** {@code IBV_WC_WITH_IMM}: the completion carries immediate data. */
     public static final int FLAG_WITH_IMMEDIATE = 2;
 
-    private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
-    private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
-    private static final boolean SWAP = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
+    private static final boolean LITTLE_ENDIAN = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
 
-    // Offsets within struct ibv_wc, the same on all 64-bit Linux ABIs.
-    private static final long WR_ID = 0;
-    private static final long STATUS = 8;
-    private static final long OPCODE = 12;
-    private static final long VENDOR_ERR = 16;
-    private static final long BYTE_LEN = 20;
-    private static final long IMM_DATA = 24;
-    private static final long QP_NUM = 28;
-    private static final long WC_FLAGS = 36;
+    // Offsets within struct ibv_wc, in words of 4 bytes; the same on all 64-bit Linux ABIs.
+    private static final int WORDS = (int) SIZEOF / Integer.BYTES;
+    private static final int WR_ID = 0;
+    private static final int STATUS = 2;
+    private static final int OPCODE = 3;
+    private static final int VENDOR_ERR = 4;
+    private static final int BYTE_LEN = 5;
+    private static final int IMM_DATA = 6;
+    private static final int QP_NUM = 7;
+    private static final int WC_FLAGS = 9;
 
-    private final MemorySegment entries;
+    // An array and not native memory: until it has been compiled, each access to native memory is a dozen calls.
+    private final int[] entries;
     private final int capacity;
+    // Null until it is asked for.
+    private MemorySegment memory;
 
     /**
      * Creates a batch.
@@ -61,7 +62,7 @@ public final class WorkCompletions {
             throw new IllegalArgumentException("capacity is " + capacity + "; a batch holds at least 1 work completion");
         }
         this.capacity = capacity;
-        entries = Arena.ofAuto().allocate(SIZEOF * capacity, 8);
+        entries = new int[Math.multiplyExact(capacity, WORDS)];
     }
 
     /** Returns the largest number of completions that one poll takes. */
@@ -69,19 +70,36 @@ public final class WorkCompletions {
         return capacity;
     }
 
-    /** Returns the memory behind the batch: {@link #capacity()} entries of {@link #SIZEOF} bytes. */
+    /**
+     * Returns memory for {@link #capacity()} entries of {@link #SIZEOF} bytes, which a provider has its device write to and then
+     * takes over by {@link #load}; for providers in C.
+     */
     public MemorySegment memory() {
-        return entries;
+        if (memory == null) {
+            memory = Arena.ofAuto().allocate(SIZEOF * capacity, Long.BYTES);
+        }
+        return memory;
+    }
+
+    /**
+     * Fills the first entries with what is in {@link #memory()}; for providers in C.
+     *
+     * @param count how many
+     */
+    public void load(int count) {
+        MemorySegment.copy(memory(), ValueLayout.JAVA_INT, 0, entries, 0, count * WORDS);
     }
 
     /** Returns {@code wr_id}: the {@code op_context} that the work request was posted with. */
     public long context(int index) {
-        return (long) LONG.get(entries, index * SIZEOF + WR_ID);
+        int at = index * WORDS + WR_ID;
+        return LITTLE_ENDIAN ? entries[at] & 0xffff_ffffL | (long) entries[at + 1] << 32
+            : entries[at + 1] & 0xffff_ffffL | (long) entries[at] << 32;
     }
 
     /** Returns the status as a number, 0 for success ({@code enum ibv_wc_status}). */
     public int statusCode(int index) {
-        return (int) INT.get(entries, index * SIZEOF + STATUS);
+        return entries[index * WORDS + STATUS];
     }
 
     /** Returns the status. */
@@ -91,7 +109,7 @@ public final class WorkCompletions {
 
     /** Returns the opcode as a number ({@code enum ibv_wc_opcode}); valid if the status is success. */
     public int opcodeCode(int index) {
-        return (int) INT.get(entries, index * SIZEOF + OPCODE);
+        return entries[index * WORDS + OPCODE];
     }
 
     /** Returns the opcode; valid if the status is success. */
@@ -101,12 +119,12 @@ public final class WorkCompletions {
 
     /** Returns the device's own error number; valid if the status is not success. */
     public int vendorError(int index) {
-        return (int) INT.get(entries, index * SIZEOF + VENDOR_ERR);
+        return entries[index * WORDS + VENDOR_ERR];
     }
 
     /** Returns the number of bytes received or read; valid for receives and reads that succeeded. */
     public int byteLength(int index) {
-        return (int) INT.get(entries, index * SIZEOF + BYTE_LEN);
+        return entries[index * WORDS + BYTE_LEN];
     }
 
     /** Returns whether the completion carries immediate data. */
@@ -116,18 +134,18 @@ public final class WorkCompletions {
 
     /** Returns the immediate data in host order; valid if {@link #hasImmediate}. */
     public int immediate(int index) {
-        int networkOrder = (int) INT.get(entries, index * SIZEOF + IMM_DATA);
-        return SWAP ? Integer.reverseBytes(networkOrder) : networkOrder;
+        int networkOrder = entries[index * WORDS + IMM_DATA];
+        return LITTLE_ENDIAN ? Integer.reverseBytes(networkOrder) : networkOrder;
     }
 
     /** Returns the number of the queue pair that completed, as {@link Connection#queuePairNumber()} gives it. */
     public int queuePairNumber(int index) {
-        return (int) INT.get(entries, index * SIZEOF + QP_NUM);
+        return entries[index * WORDS + QP_NUM];
     }
 
     /** Returns the flags ({@code enum ibv_wc_flags}); devices set bits of their own: mask the one that is meant. */
     public int flags(int index) {
-        return (int) INT.get(entries, index * SIZEOF + WC_FLAGS);
+        return entries[index * WORDS + WC_FLAGS];
     }
 
     /**
@@ -155,14 +173,15 @@ public final class WorkCompletions {
      */
     public void set(int index, long context, int status, int opcode, int byteLength, int immediate,
             int queuePairNumber, int flags) {
-        long base = index * SIZEOF;
-        LONG.set(entries, base + WR_ID, context);
-        INT.set(entries, base + STATUS, status);
-        INT.set(entries, base + OPCODE, opcode);
-        INT.set(entries, base + VENDOR_ERR, 0);
-        INT.set(entries, base + BYTE_LEN, byteLength);
-        INT.set(entries, base + IMM_DATA, SWAP ? Integer.reverseBytes(immediate) : immediate);
-        INT.set(entries, base + QP_NUM, queuePairNumber);
-        INT.set(entries, base + WC_FLAGS, flags);
+        int at = index * WORDS;
+        entries[at + (LITTLE_ENDIAN ? 0 : 1)] = (int) context;
+        entries[at + (LITTLE_ENDIAN ? 1 : 0)] = (int) (context >>> 32);
+        entries[at + STATUS] = status;
+        entries[at + OPCODE] = opcode;
+        entries[at + VENDOR_ERR] = 0;
+        entries[at + BYTE_LEN] = byteLength;
+        entries[at + IMM_DATA] = LITTLE_ENDIAN ? Integer.reverseBytes(immediate) : immediate;
+        entries[at + QP_NUM] = queuePairNumber;
+        entries[at + WC_FLAGS] = flags;
     }
 }

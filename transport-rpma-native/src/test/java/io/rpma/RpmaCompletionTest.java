@@ -12,6 +12,7 @@
  */
 package io.rpma;
 
+import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,6 +20,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 class RpmaCompletionTest {
@@ -47,8 +49,32 @@ class RpmaCompletionTest {
         RpmaCompletion completion = completions.completion(0);
         assertEquals(0x01020304, completion.imm());
         assertEquals(flags, completion.flags());
-        // On the wire, and in struct ibv_wc, the most significant byte comes first.
-        assertEquals(0x01, completions.memory().get(ValueLayout.JAVA_BYTE, 24));
+    }
+
+    /** A device writes {@code struct ibv_wc}, in which immediate data is in network order. */
+    @Test
+    void entriesOfADevice() throws Exception {
+        WorkCompletions batch = new WorkCompletions(2);
+        MemorySegment second = batch.memory().asSlice(WorkCompletions.SIZEOF);
+        second.set(ValueLayout.JAVA_LONG, 0, 0x8877_6655_4433_2211L);
+        second.set(ValueLayout.JAVA_INT, 8, CompletionStatus.SUCCESS.code());
+        second.set(ValueLayout.JAVA_INT, 12, CompletionOpcode.RECV.code());
+        second.set(ValueLayout.JAVA_INT, 16, 7);
+        second.set(ValueLayout.JAVA_INT, 20, 64);
+        for (int i = 0; i < 4; i++) {
+            second.set(ValueLayout.JAVA_BYTE, 24 + i, (byte) (i + 1));
+        }
+        second.set(ValueLayout.JAVA_INT, 28, 17);
+        second.set(ValueLayout.JAVA_INT, 36, GRH | WorkCompletions.FLAG_WITH_IMMEDIATE);
+        batch.load(2);
+        assertEquals(0x8877_6655_4433_2211L, batch.context(1));
+        assertEquals(CompletionStatus.SUCCESS, batch.status(1));
+        assertEquals(CompletionOpcode.RECV, batch.opcode(1));
+        assertEquals(7, batch.vendorError(1));
+        assertEquals(64, batch.byteLength(1));
+        assertTrue(batch.hasImmediate(1));
+        assertEquals(0x01020304, batch.immediate(1));
+        assertEquals(17, batch.queuePairNumber(1));
     }
 
     @Test

@@ -61,7 +61,9 @@ final class LibrpmaCompletionQueue extends LibrpmaHandle implements CompletionQu
         int code = LibrpmaDataPath.cqGetWc(handle(), completions.capacity(), completions.memory().address(), gotAddress);
         Reference.reachabilityFence(completions);
         if (code == 0) {
-            return got.get(JAVA_INT, 0);
+            int count = got.get(JAVA_INT, 0);
+            completions.load(count);
+            return count;
         }
         if (code == NO_COMPLETION) {
             return 0;
