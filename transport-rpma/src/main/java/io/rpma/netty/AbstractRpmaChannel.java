@@ -40,6 +40,7 @@ import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.UnresolvedAddressException;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
@@ -50,6 +51,8 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
     volatile boolean open = true;
     volatile boolean active;
     private volatile RpmaPath path;
+    // Null before it connects, and in a child of a server channel, whose client has chosen.
+    private volatile PathChoice choice;
     private volatile InetSocketAddress local;
     private volatile InetSocketAddress remote;
 
@@ -69,6 +72,17 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
     /** Returns the path that the connection has taken, or {@code null} before it is established. Stays when it is closed. */
     public final RpmaPath path() {
         return path;
+    }
+
+    /**
+     * Returns why each better path was not taken: those in front of {@link #path()} among the
+     * {@link RpmaChannelOption#RPMA_PATHS} that the channel had when it connected, best first, with a reason in words. If the
+     * connection failed, those are all that were asked or could not be. Empty before, if the best path was taken, and for
+     * channels of a server, whose clients have chosen. Stays when the channel is closed.
+     */
+    public final Map<RpmaPath, String> pathsNotTaken() {
+        PathChoice made = choice;
+        return made == null ? Map.of() : made.notTaken(path);
     }
 
     private ConnectionUnsafe handle() {
@@ -324,7 +338,9 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
                         close(voidPromise());
                     }
                 });
-                List<RpmaProvider> candidates = Paths.candidates(paths(), address.getAddress());
+                PathChoice made = new PathChoice(paths(), address.getAddress());
+                choice = made;
+                List<RpmaProvider> candidates = made.candidates();
                 InetSocketAddress nameless = SocketAddresses.withoutName(address);
                 int patience = timeoutMillis > 0 ? timeoutMillis : Integer.MAX_VALUE;
                 if (candidates.size() == 1) {
@@ -379,14 +395,15 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         }
 
         @Override
-        public final void won(QueuePair established) {
+        public final void won(QueuePair established, Map<RpmaPath, String> passedOver) {
             EventLoop loop = eventLoop();
             if (!loop.inEventLoop()) {
                 // The channel has moved to another loop meanwhile.
-                loop.execute(() -> won(established));
+                loop.execute(() -> won(established, passedOver));
                 return;
             }
             race = null;
+            choice.asked(passedOver);
             if (connectPromise == null || !isOpen()) {
                 established.close();
                 return;
@@ -410,7 +427,6 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
                 loop.execute(() -> lost(cause));
                 return;
             }
-            race = null;
             if (connectPromise != null) {
                 failConnectAndClose(cause);
             }
@@ -467,6 +483,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         }
 
         private void failConnectAndClose(Throwable cause) {
+            choice.failed(race, cause);
             // A timeout names the address already, and applications tell it from other failures by its type.
             failConnect(cause instanceof ConnectTimeoutException ? cause : annotateConnectException(cause, connectAddress));
             close(voidPromise());

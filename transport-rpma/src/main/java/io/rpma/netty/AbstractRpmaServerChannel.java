@@ -160,7 +160,9 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         List<Listening> all = listening;
         if (all.size() > 1) {
             throw new IllegalArgumentException(this + " listens on several devices, "
-                + all.stream().map(Listening::fabric).toList() + ": ask for a device, or for one of its children");
+                + all.stream().map(Listening::fabric).toList() + ", and a descriptor is good on one of them: set"
+                + " RPMA_PRIVATE_DATA_FACTORY to region::descriptor, which is asked for each, or RPMA_PATHS to one path, or ask"
+                + " for the descriptor of one of its children");
         }
         return all.isEmpty() ? null : all.getFirst().fabric();
     }

@@ -23,12 +23,14 @@ import io.rpma.WorkCompletions;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 
 /** A connection by one path of a {@link PathRace}, until it is established or has failed. Used by one event loop. */
 final class PathAttempt implements RpmaIoHandle, QueuePair.Listener {
     private final PathRace race;
     private final RpmaProvider provider;
     private final EventLoop loop;
+    private final long began = System.nanoTime();
     private HostExecutor.Task preparing;
     private QueuePair pair;
     private IoRegistration registration;
@@ -40,8 +42,17 @@ final class PathAttempt implements RpmaIoHandle, QueuePair.Listener {
         this.loop = loop;
     }
 
+    RpmaProvider provider() {
+        return provider;
+    }
+
     RpmaPath path() {
         return RpmaPath.of(provider);
+    }
+
+    /** Returns for how many milliseconds it has been asked. */
+    long millis() {
+        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - began);
     }
 
     /** Asks for the connection. */

@@ -21,7 +21,11 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.StringJoiner;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -39,7 +43,8 @@ final class PathRace {
     private final int timeoutMillis;
     private final List<PathAttempt> running = new ArrayList<>();
     private final List<Throwable> failures = new ArrayList<>();
-    private final StringBuilder reasons = new StringBuilder();
+    // Why each path failed, in the order of the failures.
+    private final Map<RpmaPath, String> reasons = new LinkedHashMap<>();
     private EventLoop loop;
     private Future<?> headStart;
     private int next;
@@ -50,8 +55,12 @@ final class PathRace {
         /** How to connect by one path. */
         Dialer newDialer();
 
-        /** Takes an established connection, which may have ended since. Nobody watches it any more. */
-        void won(QueuePair established);
+        /**
+         * Takes an established connection, which may have ended since. Nobody watches it any more.
+         *
+         * @param passedOver why each better path that was asked was not taken, best first; never changed
+         */
+        void won(QueuePair established, Map<RpmaPath, String> passedOver);
 
         /** Every path has failed. */
         void lost(Throwable cause);
@@ -92,9 +101,41 @@ final class PathRace {
 
     /** A connection is established. */
     void established(PathAttempt attempt, QueuePair pair) {
+        Map<RpmaPath, String> passedOver = passedOver(attempt);
         running.remove(attempt);
         stop();
-        owner.won(pair);
+        TcpFallback.INSTANCE.taken(attempt.path(), remote, passedOver);
+        owner.won(pair, passedOver);
+    }
+
+    /** Returns why each path in front of one, or of all if it is {@code null}, was not taken: those that were asked. */
+    private Map<RpmaPath, String> passedOver(PathAttempt taken) {
+        RpmaProvider end = taken == null ? null : taken.provider();
+        if (candidates.getFirst() == end) {
+            return Map.of();
+        }
+        Map<RpmaPath, String> reasonsInOrder = new LinkedHashMap<>();
+        for (RpmaProvider candidate : candidates.subList(0, next)) {
+            if (candidate == end) {
+                break;
+            }
+            RpmaPath path = RpmaPath.of(candidate);
+            String reason = reasons.get(path);
+            for (PathAttempt each : running) {
+                if (each.provider() == candidate) {
+                    reason = "no answer within " + each.millis() + " ms";
+                }
+            }
+            if (reason != null) {
+                reasonsInOrder.put(path, reason);
+            }
+        }
+        return Collections.unmodifiableMap(reasonsInOrder);
+    }
+
+    /** Returns why each path that was asked has not been taken, best first. */
+    Map<RpmaPath, String> passedOver() {
+        return passedOver(null);
     }
 
     /** A path has failed; what was made for it is closed already. */
@@ -105,7 +146,7 @@ final class PathRace {
         }
         Throwable failure = cause instanceof RpmaException e ? ConnectFailure.prepare(e, remote) : cause;
         failures.add(failure);
-        reasons.append(reasons.isEmpty() ? "" : "; ").append(attempt.path()).append(": ").append(failure.getMessage());
+        reasons.put(attempt.path(), failure.getMessage());
         if (failure instanceof RpmaRefusedException) {
             // The server's application has decided, and would decide the same on another path.
             stop();
@@ -137,7 +178,12 @@ final class PathRace {
 
     /** Returns what the paths have failed for until now, as the end of a message. */
     String reasons() {
-        return reasons.isEmpty() ? "" : " (" + reasons + ")";
+        if (reasons.isEmpty()) {
+            return "";
+        }
+        StringJoiner words = new StringJoiner("; ", " (", ")");
+        reasons.forEach((path, reason) -> words.add(path + ": " + reason));
+        return words.toString();
     }
 
     private Throwable lost() {

@@ -15,7 +15,6 @@ package io.rpma.netty;
 
 import io.rpma.Rpma;
 import io.rpma.RpmaProvider;
-import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -69,22 +68,7 @@ final class Paths {
         return usable;
     }
 
-    /**
-     * Returns those providers that may reach an address; if none does, as far as is known, the first, which says why.
-     *
-     * @throws IllegalArgumentException as {@link #providers}
-     */
-    static List<RpmaProvider> candidates(List<RpmaPath> paths, InetAddress remote) {
-        List<RpmaProvider> usable = providers(paths);
-        if (usable.size() == 1) {
-            return usable;
-        }
-        List<RpmaProvider> candidates = new ArrayList<>(usable);
-        candidates.removeIf(provider -> !provider.mayReach(remote));
-        return candidates.isEmpty() ? usable.subList(0, 1) : candidates;
-    }
-
-    private static List<RpmaPath> of(List<RpmaProvider> providers) {
+    static List<RpmaPath> of(List<RpmaProvider> providers) {
         return providers.stream().map(RpmaPath::of).toList();
     }
 
@@ -117,18 +101,9 @@ final class Paths {
         List<RpmaPath> paths = defaults;
         if (paths == null) {
             String property = System.getProperty(PROPERTY);
-            paths = property == null ? ofProcess() : parse(property);
+            paths = property == null ? of(Rpma.providers()) : parse(property);
             defaults = paths;
         }
         return paths;
-    }
-
-    /** What other hosts reach is opened by those who ask for it, unless it is all that there is. */
-    private static List<RpmaPath> ofProcess() {
-        List<RpmaPath> paths = new ArrayList<>(of(Rpma.providers()));
-        if (paths.size() > 1) {
-            paths.remove(RpmaPath.TCP);
-        }
-        return List.copyOf(paths);
     }
 }

@@ -57,11 +57,12 @@ public final class RpmaChannelOption<T> extends ChannelOption<T> {
     public static final ChannelOption<Integer> RPMA_BULK_BYTES = valueOf(RpmaChannelOption.class, "RPMA_BULK_BYTES");
 
     /**
-     * The paths that a connection may take, best first; default {@code -Dio.rpma.netty.paths}, and without that shared memory and
-     * RDMA, or what the process has if it has one alone. Those that this process does not have are left out; to have several, the
+     * The paths that a connection may take, best first; default {@code -Dio.rpma.netty.paths}, and without that all that the
+     * process has, in the order of {@link RpmaPath}. Those that this process does not have are left out; to have several, the
      * provider must be {@code auto} ({@link io.rpma.Rpma#providers()}). A client asks them in this order: one that has not
      * answered after 250 ms gets company by the next, and the first that is established is taken. A server channel listens on
-     * all of them, under one port. {@link RpmaChannel#path()} tells which one a connection has taken.
+     * all of them, under one port: with {@link RpmaPath#TCP} among them, every host that reaches the address by TCP can connect.
+     * {@link RpmaChannel#path()} tells which one a connection has taken.
      */
     public static final ChannelOption<List<RpmaPath>> RPMA_PATHS = valueOf(RpmaChannelOption.class, "RPMA_PATHS");
 

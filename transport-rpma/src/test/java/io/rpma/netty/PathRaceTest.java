@@ -26,6 +26,7 @@ import java.lang.reflect.Proxy;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -125,6 +126,8 @@ class PathRaceTest {
         private final RpmaChannel options = new RpmaChannel();
         private final EventLoop loop = group.next();
         private final PathRace race;
+        // Written before the result is.
+        private Map<RpmaPath, String> passedOver;
 
         Client(RpmaProvider... candidates) {
             race = new PathRace(this, List.of(candidates), address, 10_000);
@@ -152,7 +155,8 @@ class PathRaceTest {
         }
 
         @Override
-        public void won(QueuePair established) {
+        public void won(QueuePair established, Map<RpmaPath, String> better) {
+            passedOver = better;
             assertTrue(result.complete(established));
         }
 
