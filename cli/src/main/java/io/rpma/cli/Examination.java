@@ -25,8 +25,12 @@ import io.rpma.cli.Report.NativeAccess;
 import io.rpma.cli.Report.Provider;
 import io.rpma.cli.Report.RdmaDevice;
 import io.rpma.cli.Report.UsableDevice;
+import io.rpma.netty.RpmaChannel;
+import io.rpma.netty.RpmaChannelOption;
+import io.rpma.netty.RpmaPath;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,7 +47,13 @@ final class Examination {
         this.wishedByOption = wishedByOption;
     }
 
-    Report run() throws IOException {
+    /**
+     * Looks.
+     *
+     * @param address also connected to, unless it is {@code null}
+     * @param timeoutSeconds how long that may take
+     */
+    Report run(InetSocketAddress address, int timeoutSeconds) throws IOException {
         // First: a JVM that only warns forgets the difference when it has warned.
         NativeAccess nativeAccess = nativeAccess();
         Provider provider = provider();
@@ -52,7 +62,9 @@ final class Examination {
         KernelDevices kernel = new KernelDevices(Path.of("/"));
         List<RdmaDevice> devices = kernel.list(usable());
         List<DeviceFile> files = kernel.files();
-        return new Report(provider, library, nativeAccess, lockedMemory, devices, files,
+        boolean works = provider.name() != null;
+        return new Report(provider, works ? paths() : List.of(),
+            works && address != null ? Probe.of(address, timeoutSeconds) : null, library, nativeAccess, lockedMemory, devices, files,
             Diagnosis.of(Host.read(), library, nativeAccess, lockedMemory, devices, files));
     }
 
@@ -89,6 +101,15 @@ final class Examination {
             return new Provider(provider.name(), provider.description(), wish, wishedBy, reason, devices(provider));
         } catch (RpmaUnavailableException | RpmaException e) {
             return new Provider(null, null, wish, wishedBy, e.getMessage(), List.of());
+        }
+    }
+
+    private static List<String> paths() {
+        RpmaChannel channel = new RpmaChannel();
+        try {
+            return channel.config().getOption(RpmaChannelOption.RPMA_PATHS).stream().map(RpmaPath::toString).toList();
+        } finally {
+            channel.unsafe().closeForcibly();
         }
     }
 

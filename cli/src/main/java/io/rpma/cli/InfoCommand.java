@@ -16,18 +16,23 @@ import com.google.gson.Gson;
 import com.google.gson.GsonBuilder;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.net.InetSocketAddress;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ExitCode;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** {@code rpma info}. */
 @Command(name = "info",
-    description = "What RDMA this machine has, which provider a program would get and why, and what is missing",
-    footer = {"", "Exit code: 0 if a program would get a provider, 1 if it would fail, 2 for a wrong option."})
+    description = "What RDMA this machine has, which provider a program would get and why, and what is missing; with an address,"
+        + " also which path a connection to it takes, and why none of the better ones",
+    footer = {"", "Exit code: 0 if a program would get a provider, and a connection to the address; 1 if not; 2 for a wrong"
+        + " option."})
 final class InfoCommand implements Callable<Integer> {
     private static final Gson JSON = new GsonBuilder().serializeNulls().setPrettyPrinting().disableHtmlEscaping().create();
 
@@ -37,14 +42,26 @@ final class InfoCommand implements Callable<Integer> {
     @Mixin
     private ProviderOption provider;
 
+    @Parameters(arity = "0..1", paramLabel = "HOST:PORT",
+        description = "connect to it and close the connection, as 10.0.0.1:7471 or [fd77::1]:7471")
+    private InetSocketAddress address;
+
+    @Option(names = {"-W", "--timeout"}, paramLabel = "SECONDS", defaultValue = "10",
+        description = "how long the connection may take to come about (default: ${DEFAULT-VALUE})")
+    private int timeout;
+
     @Option(names = "--json", description = "print one JSON object, with null where there is no limit or no answer")
     private boolean json;
 
     @Override
     public Integer call() throws IOException {
-        // What the warning of a choice says, the report says better.
+        if (timeout < 1) {
+            throw new ParameterException(spec.commandLine(), "--timeout " + timeout + ": at least 1");
+        }
+        // What the warnings of a choice say, the report says better.
         System.setProperty("org.slf4j.simpleLogger.log.io.rpma.Rpma", "error");
-        Report report = new Examination(provider.isGiven()).run();
+        System.setProperty("org.slf4j.simpleLogger.log.io.rpma.netty.RpmaChannel", "error");
+        Report report = new Examination(provider.isGiven()).run(address, timeout);
         PrintWriter out = spec.commandLine().getOut();
         if (json) {
             out.println(JSON.toJson(report));
@@ -52,6 +69,7 @@ final class InfoCommand implements Callable<Integer> {
         } else {
             InfoText.print(report, out);
         }
-        return report.provider().name() == null ? ExitCode.SOFTWARE : ExitCode.OK;
+        boolean connected = address == null || report.connection() != null && report.connection().problem() == null;
+        return report.provider().name() == null || !connected ? ExitCode.SOFTWARE : ExitCode.OK;
     }
 }

@@ -14,6 +14,7 @@ package io.rpma.cli;
 
 import io.rpma.cli.Report.DeviceFile;
 import io.rpma.cli.Report.Gid;
+import io.rpma.cli.Report.NotTaken;
 import io.rpma.cli.Report.Port;
 import io.rpma.cli.Report.RdmaDevice;
 import io.rpma.cli.Report.Remedy;
@@ -31,7 +32,11 @@ final class InfoText {
 
     static void print(Report report, PrintWriter out) {
         InfoText text = new InfoText(out);
+        if (report.connection() != null) {
+            text.connection(report.connection());
+        }
         text.provider(report.provider());
+        text.line("paths", report.paths().isEmpty() ? "NONE" : String.join(", ", report.paths()));
         text.library(report.library());
         text.line("native access", switch (report.nativeAccess().state()) {
             case "granted" -> "granted by " + report.nativeAccess().flag();
@@ -53,6 +58,14 @@ final class InfoText {
 
     private void more(String value) {
         line("", value);
+    }
+
+    private void connection(Report.Connection connection) {
+        line("connection", "to " + connection.to() + (connection.path() == null ? ": NONE: " + connection.problem()
+            : " by " + connection.path() + ", device " + connection.device()));
+        for (NotTaken better : connection.notTaken()) {
+            more("not by " + better.path() + ": " + better.reason());
+        }
     }
 
     private void provider(Report.Provider provider) {

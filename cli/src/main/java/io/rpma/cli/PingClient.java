@@ -14,16 +14,18 @@ package io.rpma.cli;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
-import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.util.concurrent.Promise;
 import io.rpma.netty.RpmaChannel;
+import io.rpma.netty.RpmaChannelOption;
 import io.rpma.netty.RpmaEventLoopGroup;
+import io.rpma.netty.RpmaPath;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import org.HdrHistogram.Histogram;
@@ -41,33 +43,35 @@ final class PingClient implements AutoCloseable {
     private final int timeoutSeconds;
     private final RoundTrips roundTrips;
     private final Promise<Void> finished;
-    private final Channel channel;
+    private final RpmaChannel channel;
 
     /**
      * Connects.
      *
      * @param address where the echo listens
+     * @param path the way there
      * @param size bytes of a message, at least {@link #SMALLEST}
      * @param count round trips, 0 for any number
      * @param intervalNanos the pause after an answer
      * @param timeoutSeconds how long the connection, or an answer, may take
      * @throws IOException if there is no connection; the message says why
      */
-    PingClient(InetSocketAddress address, int size, long count, long intervalNanos, int timeoutSeconds) throws IOException {
+    PingClient(InetSocketAddress address, RpmaPath path, int size, long count, long intervalNanos, int timeoutSeconds)
+            throws IOException {
         this.timeoutSeconds = timeoutSeconds;
         roundTrips = new RoundTrips(size, count, intervalNanos);
         finished = group.next().newPromise();
         try {
-            channel = new Bootstrap().group(group).channel(RpmaChannel.class).handler(roundTrips)
+            channel = (RpmaChannel) new Bootstrap().group(group).channel(RpmaChannel.class).handler(roundTrips)
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) TimeUnit.SECONDS.toMillis(timeoutSeconds))
-                .connect(address).syncUninterruptibly().channel();
+                .option(RpmaChannelOption.RPMA_PATHS, List.of(path)).connect(address).syncUninterruptibly().channel();
         } catch (Throwable e) {
             close();
             throw e;
         }
     }
 
-    Channel channel() {
+    RpmaChannel channel() {
         return channel;
     }
 

@@ -12,12 +12,15 @@
  */
 package io.rpma.cli;
 
-import io.netty.channel.Channel;
 import io.rpma.Rpma;
 import io.rpma.RpmaException;
+import io.rpma.netty.RpmaChannel;
+import io.rpma.netty.RpmaPath;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetSocketAddress;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -32,9 +35,9 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** {@code rpma ping}. */
-@Command(name = "ping", description = "Round trips to a running echo, with a histogram while they run",
+@Command(name = "ping", description = "Round trips to a running echo by each path that leads there, with a histogram while they run",
     footer = {"", "The other end is any server that returns each byte: ./run-example.sh echo --server --host HOST --port PORT.",
-        "Exit code: 0 if every message came back as it was sent, 1 if not, 2 for a wrong option."})
+        "Exit code: 0 if every message came back as it was sent, 1 if not, or if a --path does not work, 2 for a wrong option."})
 final class PingCommand implements Callable<Integer> {
     private static final int LARGEST = 1 << 20;
 
@@ -48,11 +51,11 @@ final class PingCommand implements Callable<Integer> {
     private InetSocketAddress address;
 
     @Option(names = {"-n", "--count"}, paramLabel = "N", defaultValue = "0",
-        description = "how many round trips (default: as many as there is time for)")
+        description = "how many round trips by each path (default: as many as there is time for)")
     private long count;
 
     @Option(names = {"-t", "--seconds"}, paramLabel = "N", defaultValue = "5",
-        description = "how long at most (default: ${DEFAULT-VALUE})")
+        description = "how long at most by each path (default: ${DEFAULT-VALUE})")
     private int seconds;
 
     @Option(names = {"-s", "--size"}, paramLabel = "BYTES", defaultValue = "64",
@@ -67,6 +70,14 @@ final class PingCommand implements Callable<Integer> {
         description = "how long an answer may take, or the connection to come about (default: ${DEFAULT-VALUE})")
     private int timeout;
 
+    @Option(names = "--path", paramLabel = "PATH", split = ",",
+        description = "which paths to measure, one after the other: shared-memory, rdma, tcp (default: all that work)")
+    private List<RpmaPath> paths;
+
+    // Of the path that is measured; null between two of them.
+    private volatile PingClient current;
+    private volatile boolean stopped;
+
     @Override
     public Integer call() throws IOException, InterruptedException {
         require(count >= 0, "--count " + count + ": at least 1, or 0 for as many as there is time for");
@@ -74,27 +85,84 @@ final class PingCommand implements Callable<Integer> {
         require(size >= PingClient.SMALLEST && size <= LARGEST, "--size " + size + ": " + PingClient.SMALLEST + " to " + LARGEST);
         require(interval >= 0, "--interval " + interval + ": at least 0");
         require(timeout >= 1, "--timeout " + timeout + ": at least 1");
+        List<RpmaPath> chosen = paths == null ? available() : List.copyOf(new LinkedHashSet<>(paths));
         PrintWriter out = spec.commandLine().getOut();
+        PathTable table = new PathTable();
         CountDownLatch summedUp = new CountDownLatch(1);
-        try (PingClient client = new PingClient(address, size, count, TimeUnit.MICROSECONDS.toNanos(interval), timeout)) {
-            // Whoever interrupts it has seen enough, and still gets the sum.
-            Thread onInterrupt = Thread.ofPlatform().unstarted(() -> {
-                client.stop();
-                await(summedUp);
-            });
-            Runtime.getRuntime().addShutdownHook(onInterrupt);
-            printDevice(client.channel(), out);
-            LiveHistogram live = LiveHistogram.on(out);
-            try {
-                Histogram times = client.run(TimeUnit.SECONDS.toNanos(seconds), live::show);
-                live.wipe();
-                Summary.print(times, out);
-            } finally {
-                summedUp.countDown();
-                removeHook(onInterrupt);
+        // Whoever interrupts it has seen enough, and still gets the sum.
+        Thread onInterrupt = Thread.ofPlatform().unstarted(() -> {
+            stop();
+            await(summedUp);
+        });
+        Runtime.getRuntime().addShutdownHook(onInterrupt);
+        try {
+            for (RpmaPath path : chosen) {
+                measure(path, chosen.size() == 1, table, out);
             }
+            if (chosen.size() > 1) {
+                table.print(out);
+            }
+        } finally {
+            summedUp.countDown();
+            removeHook(onInterrupt);
         }
-        return ExitCode.OK;
+        if (table.isEmpty() && !stopped) {
+            throw new IOException("no path leads to " + Probe.text(address));
+        }
+        return paths != null && !table.failures().isEmpty() ? ExitCode.SOFTWARE : ExitCode.OK;
+    }
+
+    /** The paths that this process has. */
+    private static List<RpmaPath> available() {
+        return Rpma.providers().stream().map(RpmaPath::of).toList();
+    }
+
+    /**
+     * Measures by one path.
+     *
+     * @param alone whether it is the only one: then that there is no connection is an error
+     */
+    private void measure(RpmaPath path, boolean alone, PathTable table, PrintWriter out)
+            throws IOException, InterruptedException {
+        PingClient client = null;
+        try {
+            if (stopped) {
+                return;
+            }
+            if (!alone && !Probe.provider(path).mayReach(address.getAddress())) {
+                table.failed(path, KernelDevices.text(address.getAddress()) + " is not an address of this host");
+                return;
+            }
+            client = new PingClient(address, path, size, count, TimeUnit.MICROSECONDS.toNanos(interval), timeout);
+        } catch (IOException | IllegalArgumentException e) {
+            if (alone) {
+                throw e;
+            }
+            table.failed(path, e.getMessage());
+            return;
+        }
+        try (PingClient connected = client) {
+            current = connected;
+            if (stopped) {
+                connected.stop();
+            }
+            printDevice(connected.channel(), out);
+            LiveHistogram live = LiveHistogram.on(out);
+            Histogram times = connected.run(TimeUnit.SECONDS.toNanos(seconds), live::show);
+            live.wipe();
+            Summary.print(times, out);
+            table.measured(path, times);
+        } finally {
+            current = null;
+        }
+    }
+
+    private void stop() {
+        stopped = true;
+        PingClient running = current;
+        if (running != null) {
+            running.stop();
+        }
     }
 
     private void require(boolean condition, String message) {
@@ -103,10 +171,9 @@ final class PingCommand implements Callable<Integer> {
         }
     }
 
-    private void printDevice(Channel channel, PrintWriter out) throws RpmaException {
-        InetSocketAddress local = (InetSocketAddress) channel.localAddress();
-        out.println("provider=" + Rpma.provider().name() + " device=" + Rpma.provider().localDevice(local.getAddress()).name()
-            + " from=" + text(local) + " to=" + text((InetSocketAddress) channel.remoteAddress()) + " size=" + size);
+    private void printDevice(RpmaChannel channel, PrintWriter out) throws RpmaException {
+        out.println("provider=" + Probe.provider(channel.path()).name() + " device=" + Probe.device(channel) + " path=" + channel.path()
+            + " from=" + text(channel.localAddress()) + " to=" + text(channel.remoteAddress()) + " size=" + size);
         out.flush();
     }
 

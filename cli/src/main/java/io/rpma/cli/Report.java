@@ -18,6 +18,8 @@ import java.util.List;
  * All that {@code rpma info} found; its components are the names in the JSON. A limit without end is {@code null}.
  *
  * @param provider which provider this machine gets, and why
+ * @param paths the paths that a channel takes and a server listens on, best first, unless it is told otherwise
+ * @param connection how the address that was given is reached; {@code null} if none was given
  * @param library librpma
  * @param nativeAccess whether the JVM lets Java call C
  * @param lockedMemory how much memory a process may register
@@ -25,8 +27,8 @@ import java.util.List;
  * @param files the kernel's interfaces for RDMA in user space
  * @param missing what is missing, and the command that mends it, the most basic first
  */
-record Report(Provider provider, Library library, NativeAccess nativeAccess, LockedMemory lockedMemory,
-        List<RdmaDevice> devices, List<DeviceFile> files, List<Remedy> missing) {
+record Report(Provider provider, List<String> paths, Connection connection, Library library, NativeAccess nativeAccess,
+        LockedMemory lockedMemory, List<RdmaDevice> devices, List<DeviceFile> files, List<Remedy> missing) {
     /**
      * The choice.
      *
@@ -38,6 +40,27 @@ record Report(Provider provider, Library library, NativeAccess nativeAccess, Loc
      * @param devices what the provider has, best first
      */
     record Provider(String name, String description, String wish, String wishedBy, String reason, List<UsableDevice> devices) {
+    }
+
+    /**
+     * A connection that was made, and closed again.
+     *
+     * @param to the address that was asked for
+     * @param path {@code shared-memory}, {@code rdma} or {@code tcp}; {@code null} if there was no connection
+     * @param device as {@code mlx5_0}, {@code soft} or {@code tcp}; {@code null} likewise
+     * @param notTaken the better paths, or all if there was no connection, best first
+     * @param problem why there was no connection; {@code null} if there was one
+     */
+    record Connection(String to, String path, String device, List<NotTaken> notTaken, String problem) {
+    }
+
+    /**
+     * A path that the connection has not taken.
+     *
+     * @param path {@code shared-memory}, {@code rdma} or {@code tcp}
+     * @param reason why not
+     */
+    record NotTaken(String path, String reason) {
     }
 
     /**

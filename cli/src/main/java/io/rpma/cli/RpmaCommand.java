@@ -12,6 +12,7 @@
  */
 package io.rpma.cli;
 
+import io.rpma.netty.RpmaPath;
 import java.net.InetSocketAddress;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
@@ -46,6 +47,7 @@ public final class RpmaCommand implements Callable<Integer> {
     static CommandLine commandLine() {
         return new CommandLine(new RpmaCommand())
             .registerConverter(InetSocketAddress.class, AddressArgument::parse)
+            .registerConverter(RpmaPath.class, PathArgument::parse)
             .setUsageHelpAutoWidth(true)
             .setExecutionExceptionHandler(RpmaCommand::explain);
     }

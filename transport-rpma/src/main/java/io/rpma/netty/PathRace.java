@@ -41,6 +41,7 @@ final class PathRace {
     private final List<RpmaProvider> candidates;
     private final InetSocketAddress remote;
     private final int timeoutMillis;
+    private final TcpFallback fallback;
     private final List<PathAttempt> running = new ArrayList<>();
     private final List<Throwable> failures = new ArrayList<>();
     // Why each path failed, in the order of the failures.
@@ -74,6 +75,12 @@ final class PathRace {
      * @param timeoutMillis how long each may take
      */
     PathRace(Owner owner, List<RpmaProvider> candidates, InetSocketAddress remote, int timeoutMillis) {
+        this(owner, candidates, remote, timeoutMillis, TcpFallback.INSTANCE);
+    }
+
+    /** Prepares a race whose outcome something else is told than that which tells the process's user. */
+    PathRace(Owner owner, List<RpmaProvider> candidates, InetSocketAddress remote, int timeoutMillis, TcpFallback fallback) {
+        this.fallback = fallback;
         this.owner = owner;
         this.candidates = candidates;
         this.remote = remote;
@@ -104,7 +111,7 @@ final class PathRace {
         Map<RpmaPath, String> passedOver = passedOver(attempt);
         running.remove(attempt);
         stop();
-        TcpFallback.INSTANCE.taken(attempt.path(), remote, passedOver);
+        fallback.taken(attempt.path(), remote, passedOver);
         owner.won(pair, passedOver);
     }
 

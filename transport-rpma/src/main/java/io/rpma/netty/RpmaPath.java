@@ -38,8 +38,13 @@ public enum RpmaPath {
         return provider;
     }
 
-    /** Returns the path that a provider carries. */
-    static RpmaPath of(RpmaProvider provider) {
+    /**
+     * Returns the path that a provider carries.
+     *
+     * @param provider one of {@link io.rpma.Rpma#providers()}
+     * @throws IllegalArgumentException if it is none of {@code soft}, {@code librpma} and {@code tcp}
+     */
+    public static RpmaPath of(RpmaProvider provider) {
         for (RpmaPath path : values()) {
             if (path.provider.equals(provider.name())) {
                 return path;

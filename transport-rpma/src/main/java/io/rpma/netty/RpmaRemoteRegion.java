@@ -24,8 +24,10 @@ import java.io.UncheckedIOException;
 import java.net.ProtocolException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.StringJoiner;
 
 /**
  * Memory of a peer, as its descriptor tells ({@code rpma_mr_remote_from_descriptor(3)}). To be used on channels that are
@@ -63,11 +65,18 @@ public final class RpmaRemoteRegion extends AbstractReferenceCounted {
     /**
      * Opens a region.
      *
-     * @param descriptor its next {@link RpmaRegion#DESCRIPTOR_BYTES} bytes are read; they are not trusted
+     * @param descriptor its next {@link RpmaRegion#DESCRIPTOR_BYTES} bytes are read; they are not trusted. It must have been made
+     *     for the path of the channels that the region is used on: as the peer's {@link RpmaPrivateDataFactory} makes it
      * @return the region, to be released
-     * @throws ProtocolException if they are no descriptor; the message says why
+     * @throws ProtocolException if they are no descriptor, or none that a provider of this process takes; the message says why,
+     *     and the position has not moved
      */
     public static RpmaRemoteRegion open(ByteBuffer descriptor) throws ProtocolException {
+        return open(descriptor, Rpma.providers());
+    }
+
+    /** Opens a region that a channel of one of the providers is to be used with. */
+    static RpmaRemoteRegion open(ByteBuffer descriptor, List<RpmaProvider> providers) throws ProtocolException {
         if (descriptor.remaining() < RpmaRegion.DESCRIPTOR_BYTES) {
             throw new ProtocolException("a region's descriptor is cut short: it has " + RpmaRegion.DESCRIPTOR_BYTES
                 + " bytes, not " + descriptor.remaining());
@@ -95,17 +104,7 @@ public final class RpmaRemoteRegion extends AbstractReferenceCounted {
         byte[] copy = new byte[RpmaRegion.DESCRIPTOR_BYTES];
         bytes.get(0, copy);
         RpmaRemoteRegion region = new RpmaRemoteRegion(copy, size, usages);
-        List<RpmaProvider> providers = Rpma.providers();
-        if (providers.size() == 1) {
-            // Otherwise the channel that it is used on tells which provider's it is.
-            try {
-                region.open(providers.getFirst());
-            } catch (RpmaException e) {
-                ProtocolException refused = new ProtocolException("this is no descriptor of a region: " + e.getMessage());
-                refused.initCause(e);
-                throw refused;
-            }
-        }
+        region.openOnAny(providers);
         descriptor.position(descriptor.position() + RpmaRegion.DESCRIPTOR_BYTES);
         return region;
     }
@@ -124,6 +123,26 @@ public final class RpmaRemoteRegion extends AbstractReferenceCounted {
         RpmaRemoteRegion region = open(copy.flip());
         descriptor.skipBytes(bytes);
         return region;
+    }
+
+    /** Opens it with each provider that takes the descriptor; which of them is needed depends on the channel. */
+    private void openOnAny(List<RpmaProvider> providers) throws ProtocolException {
+        StringJoiner reasons = new StringJoiner("; ");
+        List<RpmaException> refusals = new ArrayList<>();
+        for (RpmaProvider provider : providers) {
+            try {
+                open(provider);
+            } catch (RpmaException e) {
+                reasons.add(e.getMessage());
+                refusals.add(e);
+            }
+        }
+        if (opened == null) {
+            ProtocolException refused = new ProtocolException("this is no descriptor of a region on any path of this process: "
+                + reasons);
+            refusals.forEach(refused::addSuppressed);
+            throw refused;
+        }
     }
 
     /** Returns the size in bytes. */
@@ -157,7 +176,13 @@ public final class RpmaRemoteRegion extends AbstractReferenceCounted {
                 return known.region;
             }
         }
-        RemoteMemoryRegion region = provider.openRemoteRegion(ByteBuffer.wrap(descriptor));
+        RemoteMemoryRegion region;
+        try {
+            region = provider.openRemoteRegion(ByteBuffer.wrap(descriptor));
+        } catch (RpmaException e) {
+            throw new RpmaException(e.error(), e.errno(), "the peer's region cannot be used by " + RpmaPath.of(provider) + ": "
+                + e.getMessage(), e);
+        }
         opened = new Opened(provider, region, opened);
         return region;
     }

@@ -24,7 +24,10 @@ import io.rpma.RpmaProvider;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.net.ConnectException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -91,6 +94,9 @@ class PathRaceTest {
                         return proxy == arguments[0];
                     }
                     case "remoteDevice" -> obstacle.pass();
+                    case "reachable" -> {
+                        return NetUtil.LOCALHOST;
+                    }
                     default -> {
                         // As the real one does it.
                     }
@@ -130,7 +136,11 @@ class PathRaceTest {
         private Map<RpmaPath, String> passedOver;
 
         Client(RpmaProvider... candidates) {
-            race = new PathRace(this, List.of(candidates), address, 10_000);
+            this(address, TcpFallback.INSTANCE, candidates);
+        }
+
+        Client(InetSocketAddress remote, TcpFallback fallback, RpmaProvider... candidates) {
+            race = new PathRace(this, List.of(candidates), remote, 10_000, fallback);
             loop.execute(() -> race.begin(loop));
         }
 
@@ -172,6 +182,7 @@ class PathRaceTest {
         Client client = new Client(refusing(RpmaPath.SHARED_MEMORY, "not here"), open(RpmaPath.RDMA));
         assertTrue(client.get().isEstablished());
         assertTrue(System.nanoTime() - before < TimeUnit.SECONDS.toNanos(10));
+        assertEquals(Map.of(RpmaPath.SHARED_MEMORY, "not here"), client.passedOver);
         client.close();
     }
 
@@ -182,6 +193,7 @@ class PathRaceTest {
         Client client = new Client(silent(RpmaPath.SHARED_MEMORY), open(RpmaPath.RDMA));
         QueuePair won = client.get();
         assertTrue(System.nanoTime() - before >= TimeUnit.MILLISECONDS.toNanos(PathRace.HEAD_START_MILLIS));
+        assertTrue(client.passedOver.get(RpmaPath.SHARED_MEMORY).matches("no answer within \\d+ ms"), client.passedOver::toString);
         answers.countDown();
         // A second connection, made after what the silent path has come to.
         Client second = new Client(silent(RpmaPath.SHARED_MEMORY), open(RpmaPath.RDMA));
@@ -193,6 +205,38 @@ class PathRaceTest {
         assertTrue(won.isEstablished());
         client.close();
         second.close();
+    }
+
+    @Test
+    void whereTheBestPathIsTakenNoneIsPassedOver() throws Exception {
+        Client client = new Client(open(RpmaPath.SHARED_MEMORY), refusing(RpmaPath.RDMA, "is not to be asked"));
+        client.get();
+        assertEquals(Map.of(), client.passedOver);
+        client.close();
+    }
+
+    /** The address is another host's; the stand-ins connect to this one all the same. */
+    @Test
+    void aHostThatIsReachedByTcpThoughThereIsADeviceIsNamedOnce() throws Exception {
+        List<String> warnings = Collections.synchronizedList(new ArrayList<>());
+        TcpFallback fallback = new TcpFallback(10, TcpFallbackTest.recording(warnings));
+        for (int host = 1; host <= 2; host++) {
+            InetSocketAddress remote =
+                new InetSocketAddress(InetAddress.getByAddress(new byte[] {(byte) 192, 0, 2, (byte) host}), address.getPort());
+            for (int connection = 0; connection < 3; connection++) {
+                Client client = new Client(remote, fallback, refusing(RpmaPath.RDMA, "no route"), open(RpmaPath.TCP));
+                assertTrue(client.get().isEstablished());
+                assertEquals(Map.of(RpmaPath.RDMA, "no route"), client.passedOver);
+                client.close();
+            }
+            assertEquals(host, warnings.size(), warnings::toString);
+            assertTrue(warnings.getLast().contains("192.0.2." + host + ", no route"), warnings::toString);
+        }
+        Client direct = new Client(new InetSocketAddress(InetAddress.getByName("192.0.2.3"), address.getPort()), fallback,
+            open(RpmaPath.RDMA), open(RpmaPath.TCP));
+        direct.get();
+        direct.close();
+        assertEquals(2, warnings.size(), warnings::toString);
     }
 
     @Test

@@ -21,6 +21,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.util.NetUtil;
 import io.rpma.MemoryUsage;
 import io.rpma.Rpma;
 import io.rpma.RpmaProvider;
@@ -29,9 +30,11 @@ import java.net.BindException;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -46,6 +49,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -101,12 +105,21 @@ class PathsTest {
                     });
                 }
             });
-        return bootstrap.option(RpmaChannelOption.RPMA_PATHS, paths).bind(address).sync().channel();
+        if (paths != null) {
+            bootstrap.option(RpmaChannelOption.RPMA_PATHS, paths);
+        }
+        return bootstrap.bind(address).sync().channel();
     }
 
     private Bootstrap client(List<RpmaPath> paths) {
-        return new Bootstrap().group(group).channel(RpmaChannel.class).option(RpmaChannelOption.RPMA_PATHS, paths)
-            .handler(new ChannelInboundHandlerAdapter());
+        Bootstrap bootstrap = new Bootstrap().group(group).channel(RpmaChannel.class).handler(new ChannelInboundHandlerAdapter());
+        return paths == null ? bootstrap : bootstrap.option(RpmaChannelOption.RPMA_PATHS, paths);
+    }
+
+    /** The addresses of this host's network interfaces that are no loopback and link-local ones. */
+    private static List<InetAddress> addressesForOthers() throws Exception {
+        return NetworkInterface.networkInterfaces().flatMap(NetworkInterface::inetAddresses)
+            .filter(each -> !each.isLoopbackAddress() && !each.isLinkLocalAddress()).toList();
     }
 
     private static int port(Channel server) {
@@ -159,12 +172,50 @@ class PathsTest {
         }
     }
 
+    /** Neither end says anything of paths. */
+    @Test
+    void everyPathIsTakenByDefault() throws Exception {
+        int port = port(listen(new InetSocketAddress(0), null));
+        for (RpmaPath path : all()) {
+            expectEcho(client(List.of(path)).connect(address(path), port).sync().channel(), 1000);
+            assertEquals(path, children.take().path());
+        }
+        assertEquals(all(), client(null).register().sync().channel().config().getOption(RpmaChannelOption.RPMA_PATHS));
+        int byTcp = port(listen(new InetSocketAddress(0), List.of(RpmaPath.TCP)));
+        RpmaChannel channel = (RpmaChannel) client(null).connect(address(RpmaPath.TCP), byTcp).sync().channel();
+        assertEquals(RpmaPath.TCP, channel.path());
+    }
+
+    /** Whoever binds to a loopback address is reached by this host alone, as with TCP. */
+    @Test
+    void aServerOnALoopbackAddressIsForThisHost() throws Exception {
+        int port = port(listen(new InetSocketAddress(NetUtil.LOCALHOST4, 0), null));
+        expectEcho(client(List.of(RpmaPath.TCP)).connect(NetUtil.LOCALHOST4, port).sync().channel(), 1000);
+        for (InetAddress address : addressesForOthers()) {
+            for (RpmaPath path : all()) {
+                Throwable failure = client(List.of(path)).connect(address, port).await().cause();
+                assertInstanceOf(ConnectException.class, failure, () -> path + " to " + address);
+            }
+        }
+    }
+
+    @Test
+    void aServerOnSeveralPathsHasNoDescriptorOfItsOwn() throws Exception {
+        assumeTrue(all().size() > 1, "this machine has one path");
+        Channel server = listen(new InetSocketAddress(0), null);
+        RpmaRegion region = RpmaRegion.allocate(4096, MemoryUsage.READ_SRC);
+        Throwable failure = assertThrows(IllegalArgumentException.class, () -> region.descriptor(server));
+        assertTrue(failure.getMessage().contains("RPMA_PRIVATE_DATA_FACTORY"), failure::getMessage);
+        region.release();
+    }
+
     @Test
     void theBestPathIsTaken() throws Exception {
         int port = port(listen(new InetSocketAddress(0), all()));
         RpmaChannel channel =
             (RpmaChannel) client(all()).connect(InetAddress.getLoopbackAddress(), port).sync().channel();
         assertEquals(all().getFirst(), channel.path());
+        assertEquals(Map.of(), channel.pathsNotTaken());
         expectEcho(channel, 10_000);
         assertEquals(all().getFirst(), children.take().path());
         assertTrue(children.isEmpty());
@@ -183,6 +234,8 @@ class PathsTest {
         channel.close().sync();
         assertEquals(path, channel.path());
         assertTrue(channel.toString().contains(path.toString()), channel::toString);
+        assertEquals(all().subList(0, all().indexOf(path)), List.copyOf(channel.pathsNotTaken().keySet()));
+        assertTrue(channel.pathsNotTaken().values().stream().noneMatch(String::isBlank), channel.pathsNotTaken()::toString);
     }
 
     @Test
@@ -198,6 +251,26 @@ class PathsTest {
         }
         assertTrue(failure.getMessage().startsWith("Connection refused by every path"), failure::getMessage);
         assertEquals(all().size(), failure.getCause().getSuppressed().length);
+        RpmaChannel channel = (RpmaChannel) client(all()).connect(address(last), port).await().channel();
+        assertEquals(all(), List.copyOf(channel.pathsNotTaken().keySet()));
+        channel = (RpmaChannel) client(List.of(last)).connect(address(last), port).await().channel();
+        assertEquals(List.of(last), List.copyOf(channel.pathsNotTaken().keySet()));
+        assertTrue(channel.pathsNotTaken().get(last).startsWith("Connection refused"), channel.pathsNotTaken()::toString);
+    }
+
+    /** What is left out without being asked has its reason as well. */
+    @Test
+    void whatIsNotAskedSaysWhy() throws Exception {
+        assumeTrue(all().size() > 1, "this machine has one path");
+        PathChoice elsewhere = new PathChoice(List.of(RpmaPath.values()), InetAddress.getByName("192.0.2.1"));
+        assertEquals("192.0.2.1 is not an address of this host", elsewhere.notTaken(RpmaPath.TCP).get(RpmaPath.SHARED_MEMORY));
+        if (!all().contains(RpmaPath.RDMA)) {
+            assertEquals(Rpma.unavailabilityCause().getMessage(), elsewhere.notTaken(RpmaPath.TCP).get(RpmaPath.RDMA));
+        }
+        assertEquals(Map.of(), elsewhere.notTaken(RpmaPath.SHARED_MEMORY));
+        RpmaChannel unconnected = new RpmaChannel();
+        assertEquals(Map.of(), unconnected.pathsNotTaken());
+        unconnected.unsafe().closeForcibly();
     }
 
     @Test

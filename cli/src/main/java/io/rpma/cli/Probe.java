@@ -1,0 +1,90 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.cli;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import io.rpma.Rpma;
+import io.rpma.RpmaException;
+import io.rpma.RpmaProvider;
+import io.rpma.cli.Report.Connection;
+import io.rpma.cli.Report.NotTaken;
+import io.rpma.netty.RpmaChannel;
+import io.rpma.netty.RpmaChannelOption;
+import io.rpma.netty.RpmaEventLoopGroup;
+import io.rpma.netty.RpmaPath;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** Connects to an address as a program does, to learn which path the connection takes. */
+final class Probe {
+    private Probe() {
+    }
+
+    /**
+     * Connects, and closes the connection.
+     *
+     * @param timeoutSeconds how long it may take
+     */
+    static Connection of(InetSocketAddress address, int timeoutSeconds) throws RpmaException {
+        EventLoopGroup group = new RpmaEventLoopGroup(1);
+        try {
+            Bootstrap bootstrap = new Bootstrap().group(group).channel(RpmaChannel.class)
+                .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) TimeUnit.SECONDS.toMillis(timeoutSeconds))
+                .handler(new ChannelInboundHandlerAdapter());
+            if (System.getProperty("io.rpma.netty.paths") == null) {
+                // Those as well that the process does not have, for the reason.
+                bootstrap.option(RpmaChannelOption.RPMA_PATHS, List.of(RpmaPath.values()));
+            }
+            ChannelFuture connected = bootstrap.connect(address).awaitUninterruptibly();
+            RpmaChannel channel = (RpmaChannel) connected.channel();
+            List<NotTaken> notTaken = new ArrayList<>();
+            channel.pathsNotTaken().forEach((path, reason) -> notTaken.add(new NotTaken(path.toString(), reason)));
+            RpmaPath path = channel.path();
+            return new Connection(text(address), path == null ? null : path.toString(), path == null ? null : device(channel),
+                notTaken, connected.isSuccess() ? null : connected.cause().getMessage());
+        } finally {
+            group.shutdownGracefully(0, 2, TimeUnit.SECONDS).syncUninterruptibly();
+        }
+    }
+
+    /** Returns the name of the device of this host that a connection goes by. */
+    static String device(RpmaChannel channel) throws RpmaException {
+        return provider(channel.path()).localDevice(channel.localAddress().getAddress()).name();
+    }
+
+    /**
+     * Returns the provider that carries a path.
+     *
+     * @throws IllegalArgumentException if this process does not have it
+     */
+    static RpmaProvider provider(RpmaPath path) {
+        for (RpmaProvider provider : Rpma.providers()) {
+            if (RpmaPath.of(provider) == path) {
+                return provider;
+            }
+        }
+        throw new IllegalArgumentException("this process does not have the path " + path);
+    }
+
+    /** Returns an address as it is given on the command line. */
+    static String text(InetSocketAddress address) {
+        String host = KernelDevices.text(address.getAddress());
+        return (host.indexOf(':') < 0 ? host : '[' + host + ']') + ':' + address.getPort();
+    }
+}

@@ -1,0 +1,84 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.netty;
+
+import io.netty.util.internal.logging.InternalLogger;
+import java.lang.reflect.Proxy;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** Hosts whose connections take TCP although there is an RDMA device are named once each. */
+class TcpFallbackTest {
+    private static final Map<RpmaPath, String> WHY = Map.of(RpmaPath.RDMA, "Connection refused");
+
+    private final List<String> warnings = new ArrayList<>();
+    private final TcpFallback fallback = new TcpFallback(2, recording(warnings));
+
+    /** A logger that keeps its warnings: the pattern, and then what is to be put into it. */
+    static InternalLogger recording(List<String> warnings) {
+        return (InternalLogger) Proxy.newProxyInstance(TcpFallbackTest.class.getClassLoader(),
+            new Class<?>[] {InternalLogger.class}, (proxy, method, arguments) -> {
+                if (!method.getName().equals("warn")) {
+                    throw new UnsupportedOperationException(method.toString());
+                }
+                warnings.add(Arrays.deepToString(arguments));
+                return null;
+            });
+    }
+
+    private int warningsAfter(String host, RpmaPath path, Map<RpmaPath, String> passedOver) throws Exception {
+        fallback.taken(path, new InetSocketAddress(InetAddress.getByName(host), 7471), passedOver);
+        return warnings.size();
+    }
+
+    @Test
+    void eachHostIsNamedOnce() throws Exception {
+        assertEquals(1, warningsAfter("192.0.2.1", RpmaPath.TCP, WHY));
+        assertEquals(1, warningsAfter("192.0.2.1", RpmaPath.TCP, WHY));
+        assertEquals(2, warningsAfter("2001:db8::1", RpmaPath.TCP, Map.of(RpmaPath.RDMA, "no answer within 250 ms")));
+        assertEquals(2, warningsAfter("2001:db8::1", RpmaPath.TCP, WHY));
+        assertTrue(warnings.getFirst().contains("192.0.2.1, Connection refused, 192.0.2.1, 7471"), warnings::toString);
+        assertTrue(warnings.getLast().contains("no answer within 250 ms, [2001:db8:0:0:0:0:0:1], 7471"), warnings::toString);
+    }
+
+    @Test
+    void otherConnectionsAreNotNamed() throws Exception {
+        assertEquals(0, warningsAfter("192.0.2.1", RpmaPath.RDMA, Map.of(RpmaPath.SHARED_MEMORY, "not this host")));
+        assertEquals(0, warningsAfter("192.0.2.1", RpmaPath.TCP, Map.of()));
+        assertEquals(0, warningsAfter("192.0.2.1", RpmaPath.TCP, Map.of(RpmaPath.SHARED_MEMORY, "not this host")));
+        assertEquals(0, warningsAfter("192.0.2.1", RpmaPath.SHARED_MEMORY, WHY));
+        // A server that is bound there listens on no device.
+        assertEquals(0, warningsAfter("127.0.0.1", RpmaPath.TCP, WHY));
+        assertEquals(0, warningsAfter("::1", RpmaPath.TCP, WHY));
+        assertEquals(0, warningsAfter("0.0.0.0", RpmaPath.TCP, WHY));
+    }
+
+    /** Two hosts are remembered here: those that were connected to last. */
+    @Test
+    void aFewHostsAreRemembered() throws Exception {
+        assertEquals(1, warningsAfter("192.0.2.1", RpmaPath.TCP, WHY));
+        assertEquals(2, warningsAfter("192.0.2.2", RpmaPath.TCP, WHY));
+        assertEquals(2, warningsAfter("192.0.2.1", RpmaPath.TCP, WHY));
+        assertEquals(3, warningsAfter("192.0.2.3", RpmaPath.TCP, WHY));
+        assertEquals(3, warningsAfter("192.0.2.1", RpmaPath.TCP, WHY));
+        assertEquals(4, warningsAfter("192.0.2.2", RpmaPath.TCP, WHY));
+    }
+}
