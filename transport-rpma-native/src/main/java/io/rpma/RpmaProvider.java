@@ -13,6 +13,7 @@
 package io.rpma;
 
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.List;
 
@@ -59,6 +60,18 @@ public interface RpmaProvider {
      * @param remote a resolved address
      */
     boolean mayReach(InetAddress remote);
+
+    /**
+     * Returns whether a connection is known to be refused because nobody listens, as far as that can be told without waiting:
+     * for event loops, which spare themselves a request that has to be made by another thread. The provider {@code tcp} tells it of
+     * this host's addresses; a listener that is there after all sees a connection that ends at once.
+     *
+     * @param remote a resolved address
+     * @return {@code false} if only a request can tell
+     */
+    default boolean isRefused(InetSocketAddress remote) {
+        return false;
+    }
 
     /**
      * Returns an address that a device answers at, in the place of one that only means "this host": a loopback or wildcard

@@ -119,6 +119,22 @@ final class Dialer {
         }
     }
 
+    /** Returns whether an address of this host, which answers at once, refuses connections. Does not block. */
+    static boolean isRefused(InetSocketAddress address) {
+        InetSocketAddress remote = target(address);
+        int fd = Sockets.socket(remote.getAddress() instanceof Inet4Address ? Sockets.AF_INET : Sockets.AF_INET6,
+            Sockets.SOCK_STREAM | Sockets.SOCK_NONBLOCK);
+        if (fd < 0) {
+            return false;
+        }
+        try {
+            int result = Sockets.connect(fd, remote);
+            return (result == -Sockets.EINPROGRESS ? Sockets.pendingError(fd) : result) == -Posix.ECONNREFUSED;
+        } finally {
+            Posix.close(fd);
+        }
+    }
+
     private static RpmaException failure(InetSocketAddress remote, int errno) {
         return TcpLog.failure(RpmaError.PROVIDER, errno, "the address " + remote + " cannot be reached: "
             + Posix.strerror(errno), null);

@@ -32,6 +32,7 @@ import io.rpma.software.PeerSettings;
 import io.rpma.software.SharedReceiveQueueSettings;
 import io.rpma.software.Words;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.List;
 
@@ -98,6 +99,11 @@ public final class TcpProvider implements RpmaProvider {
     @Override
     public boolean mayReach(InetAddress remote) {
         return true;
+    }
+
+    @Override
+    public boolean isRefused(InetSocketAddress remote) {
+        return HostAddresses.isLocal(remote.getAddress()) && Dialer.isRefused(remote);
     }
 
     @Override

@@ -100,6 +100,11 @@ final class PathRace {
         }
         PathAttempt attempt = new PathAttempt(this, candidates.get(next++), loop);
         running.add(attempt);
+        if (!failures.isEmpty() && isRefused(failures.getLast()) && attempt.provider().isRefused(remote)) {
+            // Most likely nobody listens on any path, which is told as fast as by one.
+            failed(attempt, new ConnectException(ConnectFailure.REFUSED));
+            return;
+        }
         if (next < candidates.size()) {
             headStart = loop.schedule(this::askNext, HEAD_START_MILLIS, TimeUnit.MILLISECONDS);
         }
@@ -196,11 +201,15 @@ final class PathRace {
     private Throwable lost() {
         boolean refused = true;
         for (Throwable failure : failures) {
-            refused &= failure.getMessage() != null && failure.getMessage().startsWith(ConnectFailure.REFUSED);
+            refused &= isRefused(failure);
         }
         IOException lost = new ConnectException((refused ? ConnectFailure.REFUSED : "Connection failed") + " by every path"
             + reasons());
         failures.forEach(lost::addSuppressed);
         return lost;
+    }
+
+    private static boolean isRefused(Throwable failure) {
+        return failure.getMessage() != null && failure.getMessage().startsWith(ConnectFailure.REFUSED);
     }
 }

@@ -13,6 +13,7 @@
 package io.rpma.netty;
 
 import io.netty.bootstrap.Bootstrap;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.rpma.Rpma;
 import io.rpma.RpmaProvider;
@@ -36,6 +37,11 @@ final class RefusedConnects {
     private RefusedConnects() {
     }
 
+    /** There is nothing to be handled. */
+    @ChannelHandler.Sharable
+    private static final class Nothing extends ChannelInboundHandlerAdapter {
+    }
+
     public static void main(String... arguments) throws Exception {
         int count = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 2000;
         InetAddress host = InetAddress.getLoopbackAddress();
@@ -57,12 +63,13 @@ final class RefusedConnects {
         for (int round = -1; round < count / BATCH; round++) {
             for (Map.Entry<List<RpmaPath>, long[]> set : nanos.entrySet()) {
                 Bootstrap client = new Bootstrap().group(group).channel(RpmaChannel.class)
-                    .option(RpmaChannelOption.RPMA_PATHS, set.getKey()).handler(new ChannelInboundHandlerAdapter());
+                    .option(RpmaChannelOption.RPMA_PATHS, set.getKey()).handler(new Nothing());
                 // The first time to warm up.
                 for (int i = 0; i < (round < 0 ? count : BATCH); i++) {
                     long began = System.nanoTime();
-                    if (client.connect(closed).await().isSuccess()) {
-                        throw new IllegalStateException("somebody listens at " + closed);
+                    Throwable cause = client.connect(closed).await().cause();
+                    if (cause == null || !cause.getMessage().startsWith(ConnectFailure.REFUSED)) {
+                        throw new IllegalStateException(closed + " does not refuse", cause);
                     }
                     if (round >= 0) {
                         set.getValue()[round * BATCH + i] = System.nanoTime() - began;

@@ -1,0 +1,165 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.cli;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.google.gson.Gson;
+import io.rpma.Rpma;
+import io.rpma.cli.Report.NotTaken;
+import java.net.InetAddress;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What the commands tell of the paths to an address: those that this machine has. */
+@Timeout(300)
+class PathCommandsTest {
+    private static final String ALL = "shared-memory,rdma,tcp";
+    private static final boolean DEVICE = Rpma.isAvailable();
+
+    private static CliRun rpma(String... arguments) throws Exception {
+        return CliRun.of(List.of("--enable-native-access=ALL-UNNAMED"), Map.of(), arguments);
+    }
+
+    /** An address of this host that every path reaches. */
+    private static String at(int port) throws Exception {
+        return Rpma.provider().reachable(InetAddress.getLoopbackAddress()).getHostAddress() + ":" + port;
+    }
+
+    private static Report.Connection connection(CliRun run) {
+        return new Gson().fromJson(run.out(), Report.class).connection();
+    }
+
+    private static List<String> paths(List<NotTaken> notTaken) {
+        return notTaken.stream().map(NotTaken::path).toList();
+    }
+
+    private static List<String> rows(CliRun run) {
+        List<String> lines = run.out().lines().toList();
+        int head = lines.indexOf(lines.stream().filter(line -> line.startsWith("path  ")).findFirst().orElseThrow(
+            () -> new AssertionError(run.toString())));
+        return lines.subList(head + 1, lines.size());
+    }
+
+    private static int roundTrips(String row) {
+        String[] columns = row.split(" +");
+        assertEquals(8, columns.length, row);
+        return Integer.parseInt(columns[1]);
+    }
+
+    @Test
+    void infoTellsThePath() throws Exception {
+        try (EchoProcess server = new EchoProcess(ALL)) {
+            CliRun run = rpma("info", "--json", at(server.port())).ended(0);
+            Report.Connection connection = connection(run);
+            assertEquals(at(server.port()), connection.to());
+            assertEquals("shared-memory", connection.path());
+            assertEquals("soft", connection.device());
+            assertEquals(List.of(), connection.notTaken());
+            assertNull(connection.problem());
+            assertEquals("", run.error());
+            Report report = new Gson().fromJson(run.out(), Report.class);
+            assertEquals(DEVICE ? List.of("shared-memory", "rdma", "tcp") : List.of("shared-memory", "tcp"), report.paths());
+        }
+    }
+
+    @Test
+    void infoTellsWhyNotABetterPath() throws Exception {
+        try (EchoProcess server = new EchoProcess("tcp")) {
+            Report.Connection connection = connection(rpma("info", "--json", at(server.port())).ended(0));
+            assertEquals("tcp", connection.path());
+            assertEquals("tcp", connection.device());
+            assertEquals(List.of("shared-memory", "rdma"), paths(connection.notTaken()));
+            if (!DEVICE) {
+                assertEquals(Rpma.unavailabilityCause().getMessage(), connection.notTaken().getLast().reason());
+            }
+            CliRun run = rpma("info", at(server.port())).ended(0);
+            assertTrue(run.out().startsWith("connection       to " + at(server.port()) + " by tcp, device tcp"), run::out);
+            assertTrue(run.out().contains("not by shared-memory: "), run::out);
+            assertTrue(run.out().contains("not by rdma: "), run::out);
+            // The report says what the warning would say.
+            assertEquals("", run.error());
+        }
+    }
+
+    @Test
+    void infoTellsWhyThereIsNoPath() throws Exception {
+        String closed;
+        try (EchoProcess server = new EchoProcess(ALL)) {
+            closed = at(server.port());
+        }
+        CliRun run = rpma("info", "--json", closed).ended(1);
+        Report.Connection connection = connection(run);
+        assertNull(connection.path());
+        assertTrue(connection.problem().startsWith("Connection refused"), connection::problem);
+        assertEquals(List.of("shared-memory", "rdma", "tcp"), paths(connection.notTaken()));
+        assertTrue(rpma("info", closed).ended(1).out().startsWith("connection       to " + closed + ": NONE: "));
+        assertEquals(2, rpma("info", "10.0.0.1").code());
+        assertEquals(2, rpma("info", closed, "--timeout", "0").code());
+    }
+
+    @Test
+    void infoWithOneProviderHasOnePath() throws Exception {
+        try (EchoProcess server = new EchoProcess("tcp")) {
+            Report.Connection connection = connection(rpma("info", "--json", "--provider", "tcp", at(server.port())).ended(0));
+            assertEquals("tcp", connection.path());
+            assertEquals("this process has the provider tcp alone", connection.notTaken().getFirst().reason());
+        }
+    }
+
+    @Test
+    void pingMeasuresEachPath() throws Exception {
+        try (EchoProcess server = new EchoProcess(ALL)) {
+            CliRun run = rpma("ping", "-n", "200", "-t", "60", at(server.port())).ended(0);
+            List<String> rows = rows(run);
+            assertEquals(DEVICE ? 3 : 2, rows.size(), run::out);
+            assertTrue(rows.getFirst().startsWith("shared-memory "), run::out);
+            assertTrue(rows.getLast().startsWith("tcp "), run::out);
+            rows.forEach(row -> assertEquals(200, roundTrips(row), row));
+            assertTrue(run.out().contains("provider=tcp device=tcp path=tcp from="), run::out);
+        }
+    }
+
+    @Test
+    void pingMeasuresThePathsThatAreAskedFor() throws Exception {
+        try (EchoProcess server = new EchoProcess("tcp")) {
+            CliRun one = rpma("ping", "-n", "50", "-t", "60", "--path", "tcp", at(server.port())).ended(0);
+            assertTrue(one.out().startsWith("provider=tcp device=tcp path=tcp "), one::out);
+            assertTrue(one.out().lines().toList().getLast().startsWith("roundtrips=50 "), one::out);
+            CliRun pigeon = rpma("ping", "--path", "pigeon", at(server.port())).ended(2);
+            assertTrue(pigeon.error().contains("'pigeon' is no path; these are: [shared-memory, rdma, tcp]"), pigeon::error);
+        }
+    }
+
+    @Test
+    void pingTellsWhyAPathDoesNotLeadThere() throws Exception {
+        try (EchoProcess server = new EchoProcess("tcp")) {
+            CliRun two = rpma("ping", "-n", "50", "-t", "60", "--path", "tcp,shared-memory", at(server.port())).ended(1);
+            assertEquals(50, roundTrips(rows(two).getFirst()));
+            assertTrue(rows(two).getLast().startsWith("shared-memory "), two::out);
+            // Nobody asked for shared memory here.
+            assertEquals(50, roundTrips(rows(rpma("ping", "-n", "50", "-t", "60", at(server.port())).ended(0)).stream()
+                .filter(row -> row.startsWith("tcp ")).findFirst().orElseThrow()));
+        }
+    }
+
+    @Test
+    void pingByAPathThatIsNotThereFails() throws Exception {
+        CliRun rdma = rpma("ping", "--path", "rdma", "-W", "1", "127.0.0.1:1").ended(1);
+        assertTrue(rdma.error().contains(DEVICE ? "refused" : "none of the paths [rdma] can be used"), rdma::error);
+    }
+}
