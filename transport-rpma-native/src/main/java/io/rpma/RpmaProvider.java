@@ -63,8 +63,8 @@ public interface RpmaProvider {
 
     /**
      * Returns whether a connection is known to be refused because nobody listens, as far as that can be told without waiting:
-     * for event loops, which spare themselves a request that has to be made by another thread. The provider {@code tcp} tells it of
-     * this host's addresses; a listener that is there after all sees a connection that ends at once.
+     * for event loops, which spare themselves a request that has to be made by another thread. The provider {@code tcp} tells it
+     * of this host's addresses; a listener that is there after all sees a connection that ends at once.
      *
      * @param remote a resolved address
      * @return {@code false} if only a request can tell

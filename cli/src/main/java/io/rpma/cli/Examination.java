@@ -64,8 +64,8 @@ final class Examination {
         List<DeviceFile> files = kernel.files();
         boolean works = provider.name() != null;
         return new Report(provider, works ? paths() : List.of(),
-            works && address != null ? Probe.of(address, timeoutSeconds) : null, library, nativeAccess, lockedMemory, devices, files,
-            Diagnosis.of(Host.read(), library, nativeAccess, lockedMemory, devices, files));
+            works && address != null ? Probe.of(address, timeoutSeconds) : null, library, nativeAccess, lockedMemory,
+            devices, files, Diagnosis.of(Host.read(), library, nativeAccess, lockedMemory, devices, files));
     }
 
     private static NativeAccess nativeAccess() {

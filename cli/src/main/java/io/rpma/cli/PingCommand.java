@@ -35,7 +35,8 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** {@code rpma ping}. */
-@Command(name = "ping", description = "Round trips to a running echo by each path that leads there, with a histogram while they run",
+@Command(name = "ping",
+    description = "Round trips to a running echo by each path that leads there, with a histogram while they run",
     footer = {"", "The other end is any server that returns each byte: ./run-example.sh echo --server --host HOST --port PORT.",
         "Exit code: 0 if every message came back as it was sent, 1 if not, or if a --path does not work, 2 for a wrong option."})
 final class PingCommand implements Callable<Integer> {
@@ -172,8 +173,9 @@ final class PingCommand implements Callable<Integer> {
     }
 
     private void printDevice(RpmaChannel channel, PrintWriter out) throws RpmaException {
-        out.println("provider=" + Probe.provider(channel.path()).name() + " device=" + Probe.device(channel) + " path=" + channel.path()
-            + " from=" + text(channel.localAddress()) + " to=" + text(channel.remoteAddress()) + " size=" + size);
+        out.println("provider=" + Probe.provider(channel.path()).name() + " device=" + Probe.device(channel) + " path="
+            + channel.path() + " from=" + text(channel.localAddress()) + " to=" + text(channel.remoteAddress())
+            + " size=" + size);
         out.flush();
     }
 

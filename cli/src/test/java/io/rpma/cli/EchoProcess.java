@@ -22,7 +22,6 @@ import io.rpma.netty.RpmaServerChannel;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
-import java.util.List;
 
 /** A server of another process that returns what it gets, on the paths that it is given, and on any address of this host. */
 final class EchoProcess implements AutoCloseable {

@@ -193,7 +193,8 @@ class PathRaceTest {
         Client client = new Client(silent(RpmaPath.SHARED_MEMORY), open(RpmaPath.RDMA));
         QueuePair won = client.get();
         assertTrue(System.nanoTime() - before >= TimeUnit.MILLISECONDS.toNanos(PathRace.HEAD_START_MILLIS));
-        assertTrue(client.passedOver.get(RpmaPath.SHARED_MEMORY).matches("no answer within \\d+ ms"), client.passedOver::toString);
+        assertTrue(client.passedOver.get(RpmaPath.SHARED_MEMORY).matches("no answer within \\d+ ms"),
+            client.passedOver::toString);
         answers.countDown();
         // A second connection, made after what the silent path has come to.
         Client second = new Client(silent(RpmaPath.SHARED_MEMORY), open(RpmaPath.RDMA));
