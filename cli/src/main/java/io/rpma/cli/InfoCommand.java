@@ -31,7 +31,7 @@ import picocli.CommandLine.Spec;
 @Command(name = "info",
     description = "What RDMA this machine has, which provider a program would get and why, and what is missing; with an address,"
         + " also which path a connection to it takes, and why none of the better ones",
-    footer = {"", "Exit code: 0 if a program would get a provider, and a connection to the address; 1 if not; 2 if called wrongly."})
+    footer = {"", "Exit code: 0 if a program gets a provider, and a connection to the address; 1 if not; 2 if called wrongly."})
 final class InfoCommand implements Callable<Integer> {
     private static final Gson JSON = new GsonBuilder().serializeNulls().setPrettyPrinting().disableHtmlEscaping().create();
 
