@@ -12,7 +12,12 @@
  */
 package io.rpma.netty;
 
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.util.internal.logging.InternalLogger;
+import io.rpma.Rpma;
 import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -20,10 +25,13 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /** Hosts whose connections take TCP although there is an RDMA device are named once each. */
 class TcpFallbackTest {
@@ -80,5 +88,47 @@ class TcpFallbackTest {
         assertEquals(3, warningsAfter("192.0.2.3", RpmaPath.TCP, WHY));
         assertEquals(3, warningsAfter("192.0.2.1", RpmaPath.TCP, WHY));
         assertEquals(4, warningsAfter("192.0.2.2", RpmaPath.TCP, WHY));
+    }
+
+    /** For real, where there is a device: servers at its address that listen by TCP alone, and by all paths. */
+    @Test
+    @Timeout(120)
+    void aServerThatHasNoRdmaIsNamedOnce() throws Exception {
+        assumeTrue(Rpma.isAvailable(), "this machine has no RDMA device");
+        List<String> options = new ArrayList<>(ChildJvm.ordinary());
+        options.add("-Dio.rpma.provider=auto");
+        try (ChildJvm child = new ChildJvm(options, Connections.class)) {
+            String said = child.rest();
+            assertEquals(1, said.split("take TCP, although this process has an RDMA device", -1).length - 1, said);
+            assertEquals(List.of("rdma", "tcp", "tcp"),
+                said.lines().filter(line -> line.startsWith("path ")).map(line -> line.substring(5)).toList(), said);
+        }
+    }
+
+    /** One connection to a server on all paths, and two to one on TCP alone. */
+    static final class Connections {
+        private Connections() {
+        }
+
+        public static void main(String... arguments) throws Exception {
+            InetAddress device = Rpma.library().orElseThrow().reachable(InetAddress.getLoopbackAddress());
+            RpmaEventLoopGroup group = new RpmaEventLoopGroup(1);
+            for (List<RpmaPath> paths : List.of(List.of(RpmaPath.RDMA, RpmaPath.TCP), List.of(RpmaPath.TCP))) {
+                Channel server = new ServerBootstrap().group(group).channel(RpmaServerChannel.class)
+                    .option(RpmaChannelOption.RPMA_PATHS, paths).childHandler(new ChannelInboundHandlerAdapter() {
+                        @Override
+                        public boolean isSharable() {
+                            return true;
+                        }
+                    }).bind(device, 0).sync().channel();
+                for (int connection = 0; connection < (paths.size() == 1 ? 2 : 1); connection++) {
+                    RpmaChannel client = (RpmaChannel) new Bootstrap().group(group).channel(RpmaChannel.class)
+                        .handler(new ChannelInboundHandlerAdapter()).connect(server.localAddress()).sync().channel();
+                    System.out.println("path " + client.path());
+                    client.close().sync();
+                }
+            }
+            group.shutdownGracefully(0, 10, TimeUnit.SECONDS).sync();
+        }
     }
 }
