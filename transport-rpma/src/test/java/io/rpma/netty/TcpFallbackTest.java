@@ -92,7 +92,7 @@ class TcpFallbackTest {
 
     /** For real, where there is a device: servers at its address that listen by TCP alone, and by all paths. */
     @Test
-    @Timeout(120)
+    @Timeout(300)
     void aServerThatHasNoRdmaIsNamedOnce() throws Exception {
         assumeTrue(Rpma.isAvailable(), "this machine has no RDMA device");
         List<String> options = new ArrayList<>(ChildJvm.ordinary());
