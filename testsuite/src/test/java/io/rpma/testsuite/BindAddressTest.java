@@ -19,11 +19,15 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoopGroup;
 import io.netty.util.NetUtil;
+import io.rpma.Device;
 import io.rpma.Rpma;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import java.net.BindException;
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
@@ -31,6 +35,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -69,21 +74,56 @@ class BindAddressTest {
         return client;
     }
 
-    private static boolean isOnDevice(TestTransport transport) {
-        return transport == TestTransport.RPMA && Rpma.provider().name().equals("librpma");
-    }
-
     @ParameterizedTest
     @EnumSource
     void aWildcardTakesConnectionsToAddressesOfBothFamilies(TestTransport transport) throws Exception {
         bind(transport, new InetSocketAddress(0));
         connect(transport, NetUtil.LOCALHOST4);
-        if (!isOnDevice(transport)) {
-            assertTrue(((InetSocketAddress) server.localAddress()).getAddress().isAnyLocalAddress(), server.toString());
-            assumeTrue(NetworkInterface.getByInetAddress(NetUtil.LOCALHOST6) != null, "this host has no ::1");
-            Channel client = connect(transport, NetUtil.LOCALHOST6);
-            assertEquals(NetUtil.LOCALHOST6, ((InetSocketAddress) client.remoteAddress()).getAddress());
+        assertTrue(((InetSocketAddress) server.localAddress()).getAddress().isAnyLocalAddress(), server.toString());
+        assumeTrue(NetworkInterface.getByInetAddress(NetUtil.LOCALHOST6) != null, "this host has no ::1");
+        Channel client = connect(transport, NetUtil.LOCALHOST6);
+        assertEquals(NetUtil.LOCALHOST6, ((InetSocketAddress) client.remoteAddress()).getAddress());
+        assertInstanceOf(Inet6Address.class, ((InetSocketAddress) accepted.get().localAddress()).getAddress());
+    }
+
+    @Test
+    void aWildcardIsEveryAddressOfEveryDevice() throws Exception {
+        bind(TestTransport.RPMA, new InetSocketAddress(0));
+        int connections = 0;
+        for (Device device : Rpma.provider().devices()) {
+            for (InetAddress address : device.addresses()) {
+                if (!address.isLinkLocalAddress()) {
+                    connect(TestTransport.RPMA, address);
+                    assertEquals(address, ((InetSocketAddress) accepted.get().localAddress()).getAddress());
+                    connections++;
+                }
+            }
         }
+        assertTrue(connections > 0, "no device has an address");
+    }
+
+    /** One port for all addresses: nobody else can have it at any of them, and closing gives it back at each of them. */
+    @Test
+    void aWildcardTakesItsPortEverywhereAndGivesItBack() throws Exception {
+        bind(TestTransport.RPMA, new InetSocketAddress(0));
+        int port = ((InetSocketAddress) server.localAddress()).getPort();
+        for (InetAddress address : Rpma.provider().devices().getFirst().addresses()) {
+            if (!address.isLinkLocalAddress()) {
+                Throwable failure = server().bind(new InetSocketAddress(address, port)).await().cause();
+                assertInstanceOf(BindException.class, failure);
+            }
+        }
+        server.close().sync();
+        for (InetAddress address : Rpma.provider().devices().getFirst().addresses()) {
+            if (!address.isLinkLocalAddress()) {
+                server().bind(new InetSocketAddress(address, port)).sync().channel().close().sync();
+            }
+        }
+    }
+
+    private ServerBootstrap server() {
+        return new ServerBootstrap().group(group).channel(TestTransport.RPMA.serverChannel())
+            .childHandler(new ChannelInboundHandlerAdapter());
     }
 
     @ParameterizedTest

@@ -69,7 +69,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
     // What the application has not decided about, with the timer of each; no timer while the loop shuts down.
     private final Map<RpmaConnectRequest, Optional<Future<?>>> undecided = new LinkedHashMap<>();
     private final ArrayDeque<AbstractRpmaChannel> accepted = new ArrayDeque<>();
-    // One for each path; none before the channel is bound.
+    // One for each path, or for each address of a path; none before the channel is bound.
     private volatile List<Listening> listening = List.of();
     private volatile InetSocketAddress local;
     private volatile boolean open = true;
@@ -157,14 +157,14 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
      * @throws IllegalArgumentException if there are several
      */
     final Fabric fabric() {
-        List<Listening> all = listening;
-        if (all.size() > 1) {
-            throw new IllegalArgumentException(this + " listens on several devices, "
-                + all.stream().map(Listening::fabric).toList() + ", and a descriptor is good on one of them: set"
+        List<Fabric> fabrics = listening.stream().map(Listening::fabric).distinct().toList();
+        if (fabrics.size() > 1) {
+            throw new IllegalArgumentException(this + " listens on several devices, " + fabrics
+                + ", and a descriptor is good on one of them: set"
                 + " RPMA_PRIVATE_DATA_FACTORY to region::descriptor, which is asked for each, or RPMA_PATHS to one path, or ask"
                 + " for the descriptor of one of its children");
         }
-        return all.isEmpty() ? null : all.getFirst().fabric();
+        return fabrics.isEmpty() ? null : fabrics.getFirst();
     }
 
     @Override
@@ -236,7 +236,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             throw new AlreadyBoundException();
         }
         List<Listening> bound = new Binding(this).bind(inet);
-        local = bound.getFirst().endpoint().localAddress();
+        local = Binding.localAddress(inet, bound);
         listening = bound;
         handle().registration.submit(RpmaIoOps.OPEN);
     }

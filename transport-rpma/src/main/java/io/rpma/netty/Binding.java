@@ -16,6 +16,7 @@ package io.rpma.netty;
 import io.netty.util.NetUtil;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
+import io.rpma.Device;
 import io.rpma.Endpoint;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
@@ -65,6 +66,21 @@ final class Binding {
         }
     }
 
+    /**
+     * Returns what a channel that was bound to an address says of itself: one that was bound to a wildcard has no single address.
+     *
+     * @param bound what {@link #bind} made of the address
+     */
+    static InetSocketAddress localAddress(InetSocketAddress address, List<Listening> bound) {
+        InetSocketAddress first = bound.getFirst().endpoint().localAddress();
+        InetAddress wildcard = address.getAddress();
+        if (!wildcard.isAnyLocalAddress() || first.getAddress().isAnyLocalAddress()) {
+            return first;
+        }
+        return new InetSocketAddress(takesBothFamilies(wildcard) ? SocketAddresses.WILDCARD_6
+            : SocketAddresses.withoutName(wildcard), first.getPort());
+    }
+
     private static void closeAll(List<Listening> bound, Exception why) {
         try {
             Listening.closeAll(bound);
@@ -74,34 +90,98 @@ final class Binding {
     }
 
     private void bindAll(InetSocketAddress address, List<Listening> bound) throws RpmaException {
-        int port = address.getPort();
         RpmaException none = null;
         for (RpmaProvider provider : providers) {
-            Fabric fabric;
-            InetAddress reachable;
+            List<Place> places;
             try {
-                reachable = provider.reachable(SocketAddresses.withoutName(address.getAddress()));
-                if (providers.size() > 1 && address.getAddress().isLoopbackAddress() && !reachable.isLoopbackAddress()) {
-                    // Whoever binds to a loopback address means the processes of this host, which other paths reach.
-                    continue;
-                }
-                fabric = Fabric.of(provider.localDevice(reachable));
+                places = places(provider, SocketAddresses.withoutName(address.getAddress()));
             } catch (RpmaException e) {
                 LOGGER.debug("{} does not listen on the path {}: {}", channel, RpmaPath.of(provider), e.getMessage());
-                if (none == null) {
-                    none = e;
-                } else {
-                    none.addSuppressed(e);
-                }
+                none = first(none, e);
                 continue;
             }
-            Listening made = listen(fabric, reachable, port, bound.isEmpty() ? null : bound.getFirst().endpoint());
-            bound.add(made);
-            port = made.endpoint().localAddress().getPort();
+            RpmaException gone = listenAll(places, address.getPort(), bound);
+            if (gone != null) {
+                none = first(none, gone);
+            }
         }
         if (bound.isEmpty()) {
             throw none;
         }
+    }
+
+    private static RpmaException first(RpmaException first, RpmaException next) {
+        if (first == null) {
+            return next;
+        }
+        first.addSuppressed(next);
+        return first;
+    }
+
+    /** An address that a provider listens at. */
+    private record Place(Fabric fabric, InetAddress address) {
+    }
+
+    /** Where a provider is to listen; nowhere if the address means what other paths reach. */
+    private List<Place> places(RpmaProvider provider, InetAddress address) throws RpmaException {
+        InetAddress reachable = provider.reachable(address);
+        if (address.isAnyLocalAddress() && !reachable.isAnyLocalAddress()) {
+            List<Place> places = placesOfAllDevices(provider, address);
+            if (!places.isEmpty()) {
+                return places;
+            }
+        }
+        if (providers.size() > 1 && address.isLoopbackAddress() && !reachable.isLoopbackAddress()) {
+            // Whoever binds to a loopback address means the processes of this host, which other paths reach.
+            return List.of();
+        }
+        return List.of(new Place(Fabric.of(provider.localDevice(reachable)), reachable));
+    }
+
+    /**
+     * What a wildcard stands for where a provider listens at addresses of devices alone: all of them, as with TCP. A link-local
+     * address is nobody's without its interface.
+     */
+    private static List<Place> placesOfAllDevices(RpmaProvider provider, InetAddress wildcard) throws RpmaException {
+        boolean bothFamilies = takesBothFamilies(wildcard);
+        List<Place> places = new ArrayList<>();
+        for (Device device : provider.devices()) {
+            Fabric fabric = Fabric.of(device);
+            for (InetAddress each : device.addresses()) {
+                if (!each.isLinkLocalAddress() && (bothFamilies || each instanceof Inet4Address)) {
+                    places.add(new Place(fabric, each));
+                }
+            }
+        }
+        return places;
+    }
+
+    /** Whether a wildcard takes connections to addresses of both families: as with TCP, unless IPv4 is to be used alone. */
+    private static boolean takesBothFamilies(InetAddress wildcard) {
+        return !(wildcard instanceof Inet4Address) || !NetUtil.isIpV4StackPreferred();
+    }
+
+    /**
+     * Listens at several places, under the port that was given or that the first one of the channel has got.
+     *
+     * @return why one of them is no place any more, or {@code null}
+     */
+    private RpmaException listenAll(List<Place> places, int port, List<Listening> bound) throws RpmaException {
+        RpmaException gone = null;
+        for (Place place : places) {
+            Endpoint beside = bound.isEmpty() ? null : bound.getFirst().endpoint();
+            int same = beside == null ? port : beside.localAddress().getPort();
+            try {
+                bound.add(listen(place.fabric(), place.address(), same, beside));
+            } catch (RpmaException e) {
+                if (places.size() == 1 || !ConnectFailure.isFamilyMissing(e)) {
+                    throw e;
+                }
+                LOGGER.debug("{} does not listen at {}, which has just gone or is not usable yet.", channel, place.address(), e);
+                gone = first(gone, e);
+            }
+        }
+        return gone;
     }
 
     private Listening listen(Fabric fabric, InetAddress address, int port, Endpoint beside) throws RpmaException {
@@ -118,9 +198,9 @@ final class Binding {
         }
     }
 
-    /** Listens; as with TCP, a wildcard takes connections to addresses of both families, unless IPv4 is to be used alone. */
+    /** Listens at an address, or at both wildcards where it is one. */
     private Endpoint endpoint(Fabric fabric, InetAddress address, int port, Endpoint beside) throws RpmaException {
-        if (address instanceof Inet4Address && address.isAnyLocalAddress() && !NetUtil.isIpV4StackPreferred()) {
+        if (address instanceof Inet4Address && address.isAnyLocalAddress() && takesBothFamilies(address)) {
             try {
                 return endpoint(fabric, new InetSocketAddress(SocketAddresses.WILDCARD_6, port), beside);
             } catch (RpmaException e) {

@@ -39,7 +39,7 @@ final class ConnectFailure {
     private ConnectFailure() {
     }
 
-    /** Whether listening on an address failed because this host has no addresses of its family. */
+    /** Whether listening on an address failed because this host does not have it, or no addresses of its family. */
     static boolean isFamilyMissing(RpmaException e) {
         return e.errno() == EAFNOSUPPORT || e.errno() == EADDRNOTAVAIL;
     }

@@ -18,7 +18,7 @@ import io.rpma.Endpoint;
 import io.rpma.RpmaException;
 import java.util.List;
 
-/** One of the paths on which a server channel listens: a device, and an endpoint there. Used by the channel's event loop. */
+/** One of the places at which a server channel listens: a device, and an endpoint there. Used by the channel's event loop. */
 final class Listening {
     private final Fabric fabric;
     private final Endpoint endpoint;

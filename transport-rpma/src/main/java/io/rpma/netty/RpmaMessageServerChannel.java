@@ -29,7 +29,8 @@ import java.util.Set;
  * at any time, for instance to the descriptor of a region that was registered after the bind; the sizes of the queues, set anew,
  * are those of the connection after the next.
  *
- * <p>A loopback or wildcard address means this host: with librpma it becomes the address of a usable device, which
+ * <p>A wildcard address means all addresses of this host, of both families: with librpma those of its usable devices at the time
+ * of the bind, link-local ones excepted. A loopback address becomes, with librpma, the address of a usable device, which
  * {@link #localAddress()} tells.
  */
 public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {

@@ -29,7 +29,8 @@ import java.util.Set;
  * on this channel's own event loop as they come, with their receive buffers posted, and once established wait for {@code read()}
  * in a backlog.
  *
- * <p>A loopback or wildcard address means this host: with librpma it becomes the address of a usable device, which
+ * <p>A wildcard address means all addresses of this host, of both families: with librpma those of its usable devices at the time
+ * of the bind, link-local ones excepted. A loopback address becomes, with librpma, the address of a usable device, which
  * {@link #localAddress()} tells.
  */
 public final class RpmaServerChannel extends AbstractRpmaServerChannel implements ServerSocketChannel {
