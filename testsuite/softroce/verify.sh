@@ -37,7 +37,7 @@ Stages (default: all of them, in this order):
   c-peers    message channels against a C program over librpma, each in either role (needs gcc and librpma-dev)
   examples   the tests of codec-examples: every example in a process of its own, Netty's codecs, gRPC, real programs by tcp-proxy
   cli        the tests of ./rpma
-  frameworks the tests of the adapters of Vert.x and Reactor Netty
+  frameworks the tests of the adapters of Vert.x and Reactor Netty, and of the starter of Spring Boot
   suite      Netty's transport testsuite; leaves its table in testsuite/target/compliance.md
   chaos      a minute of testsuite/chaos: clients that die, stop, run out of memory and break the protocol beside checked traffic
   refusals   without a device, and with a low limit of locked memory, the example says what is missing (in the guest)
@@ -161,7 +161,7 @@ run_stage() {
         c-peers) c_peers ;;
         examples) junit codec-examples ;;
         cli) junit cli ;;
-        frameworks) junit frameworks/vertx && junit frameworks/reactor-netty ;;
+        frameworks) junit frameworks/vertx && junit frameworks/reactor-netty && junit frameworks/spring-boot ;;
         suite) bounded "$here/run.sh" --suite ;;
         # The guest has one processor for everybody: a neighbour waits for it, whoever is hostile.
         chaos)

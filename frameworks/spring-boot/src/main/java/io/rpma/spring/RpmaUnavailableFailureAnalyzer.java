@@ -1,0 +1,27 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.spring;
+
+import io.rpma.RpmaUnavailableException;
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+
+/** Says, where an application cannot start because RPMA cannot be used, what is missing. */
+final class RpmaUnavailableFailureAnalyzer extends AbstractFailureAnalyzer<RpmaUnavailableException> {
+    @Override
+    protected FailureAnalysis analyze(Throwable rootFailure, RpmaUnavailableException cause) {
+        return new FailureAnalysis("server.rpma.enabled=true, and RPMA cannot be used: " + cause.getMessage(),
+            "Provide what is missing; or choose another provider, such as -Dio.rpma.provider=soft, which needs no device; or set"
+                + " server.rpma.enabled=false.", cause);
+    }
+}
