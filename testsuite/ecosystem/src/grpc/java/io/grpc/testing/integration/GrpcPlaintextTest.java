@@ -1,0 +1,34 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.grpc.testing.integration;
+
+import io.grpc.InsecureChannelCredentials;
+import io.grpc.InsecureServerCredentials;
+import io.grpc.ManagedChannelBuilder;
+import io.grpc.ServerBuilder;
+import org.junit.runner.RunWith;
+import org.junit.runners.JUnit4;
+
+/** gRPC's interoperability tests, without TLS. */
+@RunWith(JUnit4.class)
+public class GrpcPlaintextTest extends GrpcTest {
+    @Override
+    protected ServerBuilder<?> getServerBuilder() {
+        return server(InsecureServerCredentials.create());
+    }
+
+    @Override
+    protected ManagedChannelBuilder<?> createChannelBuilder() {
+        return client(InsecureChannelCredentials.create());
+    }
+}
