@@ -197,6 +197,14 @@ public final class RpmaOperation extends AbstractReferenceCounted {
             throw new IllegalStateException("an operation can be written once");
         }
         prepared = true;
+        check();
+        if (buffer != null) {
+            prepareBuffer();
+        }
+    }
+
+    /** Checks bounds, alignment and usages on both sides. */
+    void check() throws RpmaException {
         check("there", remoteOffset, length, remote.size());
         if (!remote.allows(kind.there)) {
             throw refused("the region there was registered for " + remote.usages() + ", not for " + kind.there);
@@ -209,16 +217,45 @@ public final class RpmaOperation extends AbstractReferenceCounted {
             if (!region.usages().contains(kind.here)) {
                 throw refused("the region here was registered for " + region.usages() + ", not for " + kind.here);
             }
-        } else if (buffer != null) {
-            prepareBuffer();
         }
+        if (kind == Kind.READ && buffer != null && length > buffer.writableBytes()) {
+            throw refused("the buffer has room for " + buffer.writableBytes() + " bytes, not for " + length);
+        }
+    }
+
+    /**
+     * Returns the same operation on a part of what this one moves, with references of its own.
+     *
+     * @param from where in this operation's bytes it begins
+     */
+    RpmaOperation part(long from, long bytes) {
+        ByteBuf part = null;
+        if (buffer != null) {
+            part = kind == Kind.READ ? buffer.retainedSlice(buffer.writerIndex() + (int) from, (int) bytes).writerIndex(0)
+                : buffer.retainedSlice(buffer.readerIndex() + (int) from, (int) bytes);
+        }
+        return new RpmaOperation(kind, remote, remoteOffset + from, bytes, region, offset + from, part, value);
+    }
+
+    /** Tells the buffer of a read, all parts of which have succeeded. */
+    void partsSucceeded() {
+        if (kind == Kind.READ && buffer != null) {
+            buffer.writerIndex(buffer.writerIndex() + (int) length);
+        }
+    }
+
+    /** Returns how many bytes it moves. */
+    long length() {
+        return length;
+    }
+
+    /** Whether it moves a buffer's bytes, of which the device may need a copy. */
+    boolean movesBuffer() {
+        return buffer != null;
     }
 
     private void prepareBuffer() throws RpmaException {
         boolean read = kind == Kind.READ;
-        if (read && length > buffer.writableBytes()) {
-            throw refused("the buffer has room for " + buffer.writableBytes() + " bytes, not for " + length);
-        }
         position = read ? buffer.writerIndex() : buffer.readerIndex();
         if (length == 0) {
             return;

@@ -16,6 +16,7 @@
  * {@link io.rpma.netty.RpmaChannel} take the place of any other transport's in a bootstrap; pipelines stay as they are.
  *
  * <p>{@link io.rpma.netty.RpmaMessageChannel} speaks messages as librpma's programs do. On both kinds of channel an
- * {@link io.rpma.netty.RpmaOperation} reaches into the peer's memory, which an {@link io.rpma.netty.RpmaRegion} lends.
+ * {@link io.rpma.netty.RpmaOperation} reaches into the peer's memory, which an {@link io.rpma.netty.RpmaRegion} lends; an
+ * {@link io.rpma.netty.RpmaTransfer} moves more of it than one operation can.
  */
 package io.rpma.netty;

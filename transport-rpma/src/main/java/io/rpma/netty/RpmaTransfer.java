@@ -1,0 +1,259 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelProgressiveFuture;
+import io.netty.channel.ChannelProgressivePromise;
+import io.netty.channel.EventLoop;
+import io.rpma.MemoryUsage;
+import io.rpma.RpmaException;
+import java.util.concurrent.RejectedExecutionException;
+
+/**
+ * Reads and writes of the peer's memory of any length, on a channel of either kind: more than one work request can carry,
+ * and without filling the channel's outbound buffer. A transfer is a number of {@link RpmaOperation}s, written to the channel in
+ * the order of their offsets, a bounded number of which is under way at any time; what completes makes room for the next. So
+ * other messages and operations have their turn in between.
+ *
+ * <p>The future of a transfer is done when none of its operations is under way any more: then the memory on this side may be
+ * used for something else. It succeeds when all of them have. It fails with an {@link RpmaException}, before anything is moved,
+ * if the transfer as a whole is refused (bounds on either side, usages); otherwise with an {@link RpmaTransferException}, once,
+ * which says how far the transfer has come. It cannot be cancelled; closing the channel ends it. It tells of its progress:
+ * {@link io.netty.channel.ChannelProgressiveFutureListener}.
+ *
+ * <p>What is written to the channel while a transfer is under way may overtake operations of it that have not been written yet.
+ * What is to follow the transfer, such as a flush or the message that tells the peer, is written when the future has succeeded.
+ *
+ * <p>Thread-safe, and made to be used again; several transfers on one channel are under way beside each other.
+ */
+public final class RpmaTransfer {
+    /** Bytes of an operation unless said otherwise: 1 MiB. */
+    public static final int DEFAULT_OPERATION_BYTES = 1 << 20;
+    /** Operations under way unless said otherwise: 8. */
+    public static final int DEFAULT_OPERATIONS = 8;
+
+    private final Channel channel;
+    private final int operationBytes;
+    private final int operations;
+
+    /**
+     * Creates transfers of {@value #DEFAULT_OPERATION_BYTES} bytes each operation, {@value #DEFAULT_OPERATIONS} under way.
+     *
+     * @param channel an {@link RpmaChannel} or {@link RpmaMessageChannel}
+     */
+    public RpmaTransfer(Channel channel) {
+        this(channel, DEFAULT_OPERATION_BYTES, DEFAULT_OPERATIONS);
+    }
+
+    /**
+     * Creates transfers.
+     *
+     * @param channel an {@link RpmaChannel} or {@link RpmaMessageChannel}
+     * @param operationBytes how many bytes an operation moves at most; no more than the device moves at once
+     *     ({@link io.rpma.DeviceLimits#maxMessageSize()}), and of a buffer no more than 4 MiB
+     * @param operations how many operations of one transfer may be in the channel's outbound buffer, written but not completed
+     * @throws IllegalArgumentException if the channel is of another transport, or a number is not positive
+     */
+    public RpmaTransfer(Channel channel, int operationBytes, int operations) {
+        if (!(channel instanceof AbstractRpmaChannel)) {
+            throw new IllegalArgumentException("a connected channel of this transport is needed, not " + channel);
+        }
+        if (operationBytes < 1) {
+            throw new IllegalArgumentException("an operation of " + operationBytes + " bytes: at least 1 is needed");
+        }
+        if (operations < 1) {
+            throw new IllegalArgumentException(operations + " operations under way: at least 1 is needed");
+        }
+        this.channel = channel;
+        this.operationBytes = operationBytes;
+        this.operations = operations;
+    }
+
+    /**
+     * Reads from the peer's memory into a region, by {@link RpmaOperation#read(RpmaRemoteRegion, long, long, RpmaRegion, long)}.
+     *
+     * @param source registered there for {@link MemoryUsage#READ_SRC}
+     * @param sourceOffset in bytes
+     * @param length in bytes
+     * @param target registered for {@link MemoryUsage#READ_DST}; kept until the future is done
+     * @param targetOffset in bytes
+     * @return the future, of the channel's event loop
+     */
+    public ChannelProgressiveFuture read(RpmaRemoteRegion source, long sourceOffset, long length, RpmaRegion target,
+            long targetOffset) {
+        return start(RpmaOperation.read(source, sourceOffset, length, target, targetOffset));
+    }
+
+    /**
+     * Reads from the peer's memory into a buffer, by {@link RpmaOperation#read(RpmaRemoteRegion, long, int, ByteBuf)}: to its
+     * writer index, which moves when the future succeeds.
+     *
+     * @param source registered there for {@link MemoryUsage#READ_SRC}
+     * @param sourceOffset in bytes
+     * @param length in bytes; the buffer must have as many writable ones
+     * @param target any buffer, not to be touched before the future is done; the transfer holds a reference of its own
+     * @return the future, of the channel's event loop
+     */
+    public ChannelProgressiveFuture read(RpmaRemoteRegion source, long sourceOffset, int length, ByteBuf target) {
+        return start(RpmaOperation.read(source, sourceOffset, length, target));
+    }
+
+    /**
+     * Writes from a region to the peer's memory, by {@link RpmaOperation#write(RpmaRegion, long, long, RpmaRemoteRegion, long)}.
+     *
+     * @param source registered for {@link MemoryUsage#WRITE_SRC}; its bytes are not to be changed before the future is done
+     * @param sourceOffset in bytes
+     * @param length in bytes
+     * @param target registered there for {@link MemoryUsage#WRITE_DST}
+     * @param targetOffset in bytes
+     * @return the future, of the channel's event loop
+     */
+    public ChannelProgressiveFuture write(RpmaRegion source, long sourceOffset, long length, RpmaRemoteRegion target,
+            long targetOffset) {
+        return start(RpmaOperation.write(source, sourceOffset, length, target, targetOffset));
+    }
+
+    /**
+     * Writes a buffer's readable bytes to the peer's memory, by {@link RpmaOperation#write(ByteBuf, RpmaRemoteRegion, long)}.
+     *
+     * @param source any buffer; the transfer takes the reference over, as every write of a buffer does
+     * @param target registered there for {@link MemoryUsage#WRITE_DST}
+     * @param targetOffset in bytes
+     * @return the future, of the channel's event loop
+     */
+    public ChannelProgressiveFuture write(ByteBuf source, RpmaRemoteRegion target, long targetOffset) {
+        return start(RpmaOperation.write(source, target, targetOffset));
+    }
+
+    private ChannelProgressiveFuture start(RpmaOperation whole) {
+        ChannelProgressivePromise promise = channel.newProgressivePromise();
+        promise.setUncancellable();
+        Running running = new Running(whole, promise);
+        EventLoop loop = channel.eventLoop();
+        if (loop.inEventLoop()) {
+            running.start();
+            return promise;
+        }
+        try {
+            loop.execute(running::start);
+        } catch (RejectedExecutionException e) {
+            whole.release();
+            promise.setFailure(e);
+        }
+        return promise;
+    }
+
+    /** One transfer; all of it happens on the channel's loop. */
+    private final class Running {
+        /** All of it in one: what is checked, and what the operations are parts of. It holds the regions and the buffer. */
+        private final RpmaOperation whole;
+        private final ChannelProgressivePromise promise;
+        private long most;
+        private long written;
+        private long completed;
+        private int underWay;
+        private boolean isWriting;
+        private RpmaTransferException failure;
+
+        Running(RpmaOperation whole, ChannelProgressivePromise promise) {
+            this.whole = whole;
+            this.promise = promise;
+        }
+
+        void start() {
+            try {
+                whole.check();
+                most = Math.min(operationBytes, Fabric.of(channel).limits().maxMessageSize());
+            } catch (RpmaException | RuntimeException e) {
+                whole.release();
+                promise.setFailure(e);
+                return;
+            }
+            if (whole.movesBuffer()) {
+                most = Math.min(most, RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY);
+            }
+            if (whole.length() == 0) {
+                // It has its place in the order of the pipeline, as every operation.
+                write(0);
+                channel.flush();
+            } else {
+                writeMore();
+            }
+        }
+
+        private void writeMore() {
+            if (isWriting) {
+                // A write has failed at once: the loop below goes on, or ends.
+                return;
+            }
+            isWriting = true;
+            boolean any = false;
+            while (failure == null && written < whole.length() && underWay < operations) {
+                write(Math.min(most, whole.length() - written));
+                any = true;
+            }
+            isWriting = false;
+            if (any) {
+                channel.flush();
+            }
+            endIfDone();
+        }
+
+        private void write(long bytes) {
+            long from = written;
+            written += bytes;
+            underWay++;
+            channel.write(whole.part(from, bytes))
+                .addListener((ChannelFuture future) -> completed(from, bytes, future.cause()));
+        }
+
+        /**
+         * An operation has ended. They complete in the order in which they were written; but one that could not even be posted
+         * fails at once, before those that are under way, one of which may fail too.
+         */
+        private void completed(long from, long bytes, Throwable cause) {
+            underWay--;
+            if (cause == null) {
+                completed += bytes;
+                promise.tryProgress(completed, whole.length());
+            } else if (failure == null || from < failure.offset()) {
+                failure = new RpmaTransferException(whole.text() + " of " + whole.length() + " bytes failed at offset " + from
+                    + ": " + cause.getMessage(), from, cause);
+            }
+            if (failure == null && completed < whole.length()) {
+                writeMore();
+            } else {
+                endIfDone();
+            }
+        }
+
+        private void endIfDone() {
+            if (underWay > 0 || isWriting || promise.isDone() || failure == null && completed < whole.length()) {
+                return;
+            }
+            if (failure == null) {
+                whole.partsSucceeded();
+            }
+            whole.release();
+            if (failure != null) {
+                promise.setFailure(failure);
+            } else {
+                promise.setSuccess();
+            }
+        }
+    }
+}

@@ -1,0 +1,418 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.CompositeByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelProgressiveFuture;
+import io.netty.channel.ChannelProgressiveFutureListener;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.embedded.EmbeddedChannel;
+import io.rpma.CompletionStatus;
+import io.rpma.MemoryUsage;
+import io.rpma.RpmaException;
+import io.rpma.netty.ConnectedChannels.Kind;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+
+/** Reads and writes that are made of several operations: what they move, how many are under way, and how they end. */
+@Timeout(60)
+class TransferTest {
+    private static final int SIZE = 6 << 20;
+    private static final int PIECE = 64 << 10;
+    private static final MemoryUsage[] ALL = MemoryUsage.values();
+
+    private RpmaEventLoopGroup group;
+    private ConnectedChannels channels;
+    private RpmaRegion there;
+    private RpmaRegion here;
+    private RpmaRemoteRegion remote;
+    private final Operations operations = new Operations();
+
+    /** Sees each operation that is written to the client's channel; on its loop. */
+    private static final class Operations extends ChannelOutboundHandlerAdapter {
+        private int count;
+        private int underWay;
+        private int most;
+        private int closeAt;
+
+        @Override
+        public void write(ChannelHandlerContext ctx, Object msg, ChannelPromise promise) {
+            if (msg instanceof RpmaOperation) {
+                most = Math.max(most, ++underWay);
+                promise.addListener(done -> underWay--);
+                if (++count == closeAt) {
+                    ctx.close();
+                }
+            }
+            ctx.write(msg, promise);
+        }
+    }
+
+    @BeforeEach
+    void start() throws RpmaException {
+        group = new RpmaEventLoopGroup(1);
+        there = RpmaRegion.allocate(SIZE, ALL);
+        here = RpmaRegion.allocate(SIZE, ALL);
+    }
+
+    @AfterEach
+    void stop() {
+        if (channels != null) {
+            channels.close();
+        }
+        if (remote != null) {
+            remote.release();
+            assertEquals(0, remote.refCnt(), "a transfer keeps its remote region");
+        }
+        there.release();
+        here.release();
+        assertEquals(0, there.refCnt(), "a transfer keeps its region");
+        assertEquals(0, here.refCnt(), "a transfer keeps its region");
+        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+    }
+
+    private Channel connect(Kind kind) throws Exception {
+        channels = new ConnectedChannels(group, kind);
+        remote = RpmaRemoteRegion.open(there.descriptor(channels.server));
+        channels.client.pipeline().addFirst(operations);
+        return channels.client;
+    }
+
+    private static byte[] content(int bytes, int seed) {
+        byte[] content = new byte[bytes];
+        for (int i = 0; i < bytes; i++) {
+            content[i] = (byte) (seed + 7 * i + (i >> 8));
+        }
+        return content;
+    }
+
+    private static byte[] bytes(RpmaRegion region, long offset, long length) {
+        return region.memory().asSlice(offset, length).toArray(ValueLayout.JAVA_BYTE);
+    }
+
+    private static void fill(RpmaRegion region, long offset, byte[] content) {
+        MemorySegment.copy(content, 0, region.memory(), ValueLayout.JAVA_BYTE, offset, content.length);
+    }
+
+    private static void assertSameBytes(byte[] expected, byte[] actual) {
+        assertEquals(-1, Arrays.mismatch(expected, actual), "where they differ");
+    }
+
+    private static Throwable fails(ChannelFuture future) throws InterruptedException {
+        assertTrue(future.await(20, TimeUnit.SECONDS));
+        assertTrue(!future.isSuccess());
+        return future.cause();
+    }
+
+    // ---- success ----
+
+    @ParameterizedTest
+    @EnumSource
+    void regionsAreMovedInOperationsOfWhichSomeAreUnderWay(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        int length = 5 << 20 | 13;
+        byte[] content = content(length, 1);
+        fill(here, 3, content);
+        RpmaTransfer transfer = new RpmaTransfer(client, PIECE, 5);
+        transfer.write(here, 3, length, remote, 1001).sync();
+        assertSameBytes(content, bytes(there, 1001, length));
+        assertEquals(0, there.memory().get(ValueLayout.JAVA_BYTE, 1000));
+        assertEquals(0, there.memory().get(ValueLayout.JAVA_BYTE, 1001 + length));
+        here.memory().fill((byte) 0);
+        transfer.read(remote, 1001, length, here, 77).sync();
+        assertSameBytes(content, bytes(here, 77, length));
+        client.eventLoop().submit(() -> {
+            assertEquals(2 * (length / PIECE + 1), operations.count);
+            assertEquals(5, operations.most);
+            assertEquals(0, operations.underWay);
+        }).sync();
+    }
+
+    static Stream<Arguments> buffers() {
+        return Stream.of(Kind.values()).flatMap(kind -> Stream.of(
+            arguments(kind, "heap", (Function<Integer, ByteBuf>) Unpooled::buffer),
+            arguments(kind, "direct", (Function<Integer, ByteBuf>) Unpooled::directBuffer),
+            arguments(kind, "of the transport's allocator",
+                (Function<Integer, ByteBuf>) RpmaByteBufAllocator.DEFAULT::directBuffer)));
+    }
+
+    /** Of any kind, and longer than registered buffers can be. */
+    @ParameterizedTest(name = "{0} {1}")
+    @MethodSource("buffers")
+    void buffersAreMoved(Kind kind, String name, Function<Integer, ByteBuf> buffer) throws Exception {
+        Channel client = connect(kind);
+        for (int length : new int[] {1, PIECE, 1 << 20, 5 << 20 | 1}) {
+            byte[] content = content(length, length);
+            RpmaTransfer transfer = new RpmaTransfer(client, Integer.MAX_VALUE, 2);
+            ByteBuf source = buffer.apply(length + 3).writeZero(3).writeBytes(content).skipBytes(3);
+            transfer.write(source, remote, 5).sync();
+            assertEquals(0, source.refCnt());
+            assertSameBytes(content, bytes(there, 5, length));
+            ByteBuf target = buffer.apply(length + 4).writeInt(42);
+            transfer.read(remote, 5, length, target).sync();
+            assertEquals(1, target.refCnt());
+            assertEquals(42, target.readInt());
+            byte[] read = new byte[length];
+            assertEquals(length, target.readableBytes());
+            target.readBytes(read).release();
+            assertSameBytes(content, read);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aCompositeBufferIsMoved(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        byte[] content = content(3 * PIECE, 9);
+        CompositeByteBuf source = Unpooled.compositeBuffer();
+        source.addComponent(true, RpmaByteBufAllocator.DEFAULT.buffer(PIECE).writeBytes(content, 0, PIECE));
+        source.addComponent(true, Unpooled.wrappedBuffer(content, PIECE, 2 * PIECE));
+        new RpmaTransfer(client, PIECE / 2 + 8, 3).write(source, remote, 0).sync();
+        assertEquals(0, source.refCnt());
+        assertSameBytes(content, bytes(there, 0, content.length));
+    }
+
+    /** Many small ones: completing one must not call the next within it, and so on. */
+    @ParameterizedTest
+    @EnumSource
+    void manySmallOperations(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        byte[] content = content(20_000, 4);
+        fill(here, 0, content);
+        new RpmaTransfer(client, 8, 100).write(here, 0, content.length, remote, 0).sync();
+        assertSameBytes(content, bytes(there, 0, content.length));
+        client.eventLoop().submit(() -> assertEquals(content.length / 8, operations.count)).sync();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void nothingIsMovedToo(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        RpmaTransfer transfer = new RpmaTransfer(client);
+        transfer.write(here, SIZE, 0, remote, SIZE).sync();
+        transfer.read(remote, 0, 0, Unpooled.EMPTY_BUFFER).sync();
+    }
+
+    /** More than the device moves at once, which is little enough to be tried on some. */
+    @ParameterizedTest
+    @EnumSource
+    void theDevicesLimitIsKept(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        long limit = Fabric.of(client).limits().maxMessageSize();
+        assumeTrue(limit <= 64 << 20, () -> "this device moves " + limit + " bytes at once");
+        int length = (int) limit + PIECE;
+        byte[] content = content(length, 3);
+        RpmaRegion large = RpmaRegion.allocate(length, ALL);
+        RpmaRegion source = RpmaRegion.allocate(length, ALL);
+        fill(source, 0, content);
+        RpmaRemoteRegion opened = RpmaRemoteRegion.open(large.descriptor(channels.server));
+        assertInstanceOf(RpmaException.class, fails(client.writeAndFlush(RpmaOperation.write(source, 0, length, opened, 0))));
+        new RpmaTransfer(client, Integer.MAX_VALUE, 2).write(source, 0, length, opened, 0).sync();
+        assertSameBytes(content, bytes(large, 0, length));
+        opened.release();
+        source.release();
+        large.release();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void itTellsOfItsProgressAndLetsOthersHaveTheirTurn(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        List<Long> progress = new ArrayList<>();
+        List<ChannelFuture> told = new ArrayList<>();
+        long length = 40L * PIECE;
+        ChannelProgressiveFuture future = client.eventLoop().submit(() ->
+            new RpmaTransfer(client, PIECE, 2).write(here, 0, length, remote, 0)
+                .addListener(new ChannelProgressiveFutureListener() {
+                    @Override
+                    public void operationProgressed(ChannelProgressiveFuture moving, long moved, long total) {
+                        assertEquals(length, total);
+                        progress.add(moved);
+                        if (progress.size() == 1) {
+                            told.add(client.writeAndFlush(Unpooled.copyInt(7)));
+                        }
+                    }
+
+                    @Override
+                    public void operationComplete(ChannelProgressiveFuture moved) {
+                        told.add(told.getFirst().isSuccess() ? moved : null);
+                    }
+                })).get();
+        future.sync();
+        ByteBuf read = (ByteBuf) channels.atServer.next();
+        assertEquals(7, read.readInt());
+        read.release();
+        client.eventLoop().submit(() -> {
+            assertEquals(40, progress.size());
+            for (int i = 0; i < 40; i++) {
+                assertEquals((i + 1L) * PIECE, progress.get(i));
+            }
+            assertSame(future, told.get(1), "a message was behind the whole transfer");
+        }).sync();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void severalAreUnderWay(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        byte[] content = content(SIZE, 6);
+        fill(here, 0, content);
+        RpmaTransfer transfer = new RpmaTransfer(client, PIECE / 4, 3);
+        List<ChannelFuture> futures = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            futures.add(transfer.write(here, (long) i << 20, 1 << 20, remote, (long) i << 20));
+        }
+        for (ChannelFuture future : futures) {
+            future.sync();
+        }
+        assertSameBytes(content, bytes(there, 0, SIZE));
+        client.eventLoop().submit(() -> assertTrue(operations.most <= 18, () -> operations.most + " under way")).sync();
+    }
+
+    // ---- failure ----
+
+    @ParameterizedTest
+    @EnumSource
+    void whatIsRefusedMovesNothing(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        fill(here, 0, content(SIZE, 1));
+        RpmaTransfer transfer = new RpmaTransfer(client, PIECE, 2);
+        ByteBuf source = Unpooled.buffer().writeZero(100);
+        ByteBuf target = Unpooled.buffer(100, 100);
+        for (ChannelFuture refused : List.of(transfer.write(here, 0, SIZE, remote, 1), transfer.read(remote, 0, SIZE, here, 1),
+                transfer.write(here, 0, -1, remote, 0), transfer.write(source, remote, SIZE - 99),
+                transfer.read(remote, 0, 101, target))) {
+            RpmaException cause = assertInstanceOf(RpmaException.class, fails(refused));
+            assertTrue(cause.getMessage().contains("refused"), cause.getMessage());
+        }
+        assertEquals(0, source.refCnt());
+        assertTrue(target.release());
+        client.eventLoop().submit(() -> assertEquals(0, operations.count)).sync();
+        assertSameBytes(new byte[SIZE], bytes(there, 0, SIZE));
+        transfer.write(here, 0, 8, remote, 0).sync();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aRegionIsUsedForWhatItWasRegisteredFor(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        RpmaRegion source = RpmaRegion.allocate(64, MemoryUsage.WRITE_SRC);
+        assertTrue(fails(new RpmaTransfer(client).read(remote, 0, 64, source, 0)).getMessage().contains("not for READ_DST"));
+        source.release();
+    }
+
+    /** The peer's region is shorter than this end was told: all before its end is moved. */
+    @ParameterizedTest
+    @EnumSource
+    @Tag("refusals-by-the-peer")
+    void itFailsOnceWithTheOffset(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        RpmaRegion small = RpmaRegion.allocate(4 * PIECE, ALL);
+        ByteBuffer descriptor = small.descriptor(channels.server);
+        descriptor.put(8 + 3, (byte) 1);
+        RpmaRemoteRegion forged = RpmaRemoteRegion.open(descriptor);
+        byte[] content = content(SIZE, 2);
+        fill(here, 0, content);
+        ChannelFuture future = new RpmaTransfer(client, PIECE, 3).write(here, 0, SIZE, forged, 0);
+        RpmaTransferException failure = assertInstanceOf(RpmaTransferException.class, fails(future));
+        assertEquals(4L * PIECE, failure.offset());
+        assertEquals("write of " + SIZE + " bytes failed at offset " + 4 * PIECE + ": " + failure.getCause().getMessage(),
+            failure.getMessage());
+        assertEquals(CompletionStatus.REM_ACCESS_ERR,
+            assertInstanceOf(RpmaCompletionException.class, failure.getCause()).status());
+        assertEquals(1, here.refCnt());
+        assertEquals(1, forged.refCnt());
+        assertSameBytes(Arrays.copyOf(content, 4 * PIECE), bytes(small, 0, 4 * PIECE));
+        assertTrue(client.closeFuture().await(20, TimeUnit.SECONDS));
+        group.next().submit(() -> assertEquals(0, operations.underWay)).sync();
+        forged.release();
+        small.release();
+    }
+
+    /** The channel is closed when the tenth operation is written: it, and what would have followed, is not executed. */
+    @ParameterizedTest
+    @EnumSource
+    void closingTheChannelEndsIt(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        operations.closeAt = 10;
+        byte[] content = content(SIZE, 8);
+        ByteBuf source = Unpooled.copiedBuffer(content);
+        RpmaTransferException failure = assertInstanceOf(RpmaTransferException.class,
+            fails(new RpmaTransfer(client, PIECE, 4).write(source, remote, 0)));
+        assertInstanceOf(ClosedChannelException.class, failure.getCause());
+        assertEquals(0, failure.offset() % PIECE);
+        assertTrue(failure.offset() <= 9L * PIECE, failure.getMessage());
+        assertEquals(0, source.refCnt());
+        assertSameBytes(Arrays.copyOf(content, (int) failure.offset()), bytes(there, 0, failure.offset()));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void onAChannelThatIsNotConnectedItFails(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        client.close().sync();
+        ByteBuf source = Unpooled.buffer().writeZero(8);
+        RpmaTransferException closed =
+            assertInstanceOf(RpmaTransferException.class, fails(new RpmaTransfer(client).write(source, remote, 0)));
+        assertEquals(0, closed.offset());
+        assertInstanceOf(ClosedChannelException.class, closed.getCause());
+        assertEquals(0, source.refCnt());
+        Channel fresh = kind == Kind.STREAM ? new RpmaChannel() : new RpmaMessageChannel();
+        group.register(fresh).sync();
+        assertInstanceOf(IllegalArgumentException.class, fails(new RpmaTransfer(fresh).read(remote, 0, 8, here, 0)));
+        fresh.close().sync();
+    }
+
+    @Test
+    void badArgumentsAreRefused() throws Exception {
+        Channel client = connect(Kind.STREAM);
+        assertThrows(IllegalArgumentException.class, () -> new RpmaTransfer(client, 0, 1));
+        assertThrows(IllegalArgumentException.class, () -> new RpmaTransfer(client, 1, 0));
+        assertThrows(IllegalArgumentException.class, () -> new RpmaTransfer(new EmbeddedChannel()));
+        assertThrows(IllegalArgumentException.class, () -> new RpmaTransfer(channels.listener));
+        assertThrows(NullPointerException.class, () -> new RpmaTransfer(client).write(here, 0, 8, null, 0));
+        assertThrows(NullPointerException.class, () -> new RpmaTransfer(client).write(null, 0, 8, remote, 0));
+    }
+}
