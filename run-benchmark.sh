@@ -14,6 +14,7 @@
 # minutes, `./run-benchmark.sh` takes its time, `./run-benchmark.sh --help` lists the options. The report goes to
 # benchmark/target/report. `./run-benchmark.sh provider` measures the provider's data path alone, with the options of JMH.
 # `./run-benchmark.sh soak` sends 100 million messages there and back and demands that nothing is lost and memory stays flat.
+# `./run-benchmark.sh one-sided` measures reads, writes, flushes and atomic writes of another process's memory.
 
 set -euo pipefail
 
@@ -23,5 +24,6 @@ set -euo pipefail
 case ${1-} in
     provider) launch benchmark io.rpma.benchmark.ProviderCosts "${@:2}" ;;
     soak) launch benchmark io.rpma.benchmark.Soak --logs "$launch_root/benchmark/target/soak" "${@:2}" ;;
+    one-sided) launch benchmark io.rpma.benchmark.OneSidedBenchmark --report "$launch_root/benchmark/target/report" "${@:2}" ;;
     *) launch benchmark io.rpma.benchmark.Benchmark --report "$launch_root/benchmark/target/report" "$@" ;;
 esac

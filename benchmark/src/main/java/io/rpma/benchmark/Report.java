@@ -105,9 +105,14 @@ final class Report {
     }
 
     private String page(Map<String, String> drawings) {
+        return page("benchmark", setting, table, drawings);
+    }
+
+    /** Returns a page with all that is given. */
+    static String page(String title, Setting setting, String table, Map<String, String> drawings) {
         StringBuilder page = new StringBuilder("<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>"
-            + "<title>Netty over RPMA: benchmark</title></head>\n<body style='font-family: sans-serif'>\n"
-            + "<h1>Netty over RPMA: benchmark</h1>\n<ul>\n");
+            + "<title>Netty over RPMA: " + title + "</title></head>\n<body style='font-family: sans-serif'>\n"
+            + "<h1>Netty over RPMA: " + title + "</h1>\n<ul>\n");
         setting.entries().forEach((name, value) -> page.append("<li>").append(Svg.escape(name + ": " + value)).append("</li>\n"));
         page.append("</ul>\n<pre>\n").append(Svg.escape(table)).append("</pre>\n");
         drawings.values().forEach(drawing -> page.append("<p>").append(drawing).append("</p>\n"));

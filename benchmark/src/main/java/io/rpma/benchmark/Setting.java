@@ -28,13 +28,17 @@ import java.util.Map;
  */
 record Setting(Map<String, String> entries) {
     static Setting of(Launcher launcher, int rounds) throws IOException {
+        return of(launcher, rounds, Rpma.provider().name());
+    }
+
+    static Setting of(Launcher launcher, int rounds, String provider) throws IOException {
         Map<String, String> entries = new LinkedHashMap<>();
         entries.put("processor", processor() + ", " + Runtime.getRuntime().availableProcessors() + " usable");
         entries.put("kernel", System.getProperty("os.name") + " " + System.getProperty("os.version") + " "
             + System.getProperty("os.arch"));
         entries.put("java", System.getProperty("java.vm.name") + " " + System.getProperty("java.runtime.version"));
         entries.put("netty", Version.identify().get("netty-transport").artifactVersion());
-        entries.put("provider of RPMA", Rpma.provider().name());
+        entries.put("provider of RPMA", provider);
         entries.put("options of every JVM", String.join(" ", launcher.jvmOptions()));
         entries.put("rounds", Integer.toString(rounds));
         entries.put("warm-up of every run", launcher.warmUpMillis() + " ms");

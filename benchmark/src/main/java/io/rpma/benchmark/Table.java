@@ -53,7 +53,7 @@ final class Table {
                 }
             }
         }
-        StringBuilder text = new StringBuilder(align(rows)).append('\n');
+        StringBuilder text = new StringBuilder(align(rows, NAMES)).append('\n');
         if (rivals.size() > 1) {
             text.append("Medians of the rounds; in parentheses how many times better ").append(rivals.getFirst().title())
                 .append(" is, below 1 how much worse.\n");
@@ -95,7 +95,8 @@ final class Table {
         return String.format(Locale.ROOT, size >= 100 ? "%,.0f" : size >= 10 ? "%.1f" : size >= 1 ? "%.2f" : "%.3f", value);
     }
 
-    private static String align(List<String[]> rows) {
+    /** Returns rows in columns; the first ones, of names, are aligned at their beginnings. */
+    static String align(List<String[]> rows, int names) {
         int[] widths = new int[rows.getFirst().length];
         for (String[] row : rows) {
             for (int i = 0; i < row.length; i++) {
@@ -107,7 +108,7 @@ final class Table {
             StringBuilder line = new StringBuilder();
             for (int i = 0; i < row.length; i++) {
                 String blanks = " ".repeat(widths[i] - row[i].length());
-                line.append(i < NAMES ? row[i] + blanks : blanks + row[i]).append("  ");
+                line.append(i < names ? row[i] + blanks : blanks + row[i]).append("  ");
             }
             text.append(line.toString().stripTrailing()).append('\n');
         }

@@ -157,6 +157,12 @@ public final class RpmaTransfer {
         return promise;
     }
 
+    /** Returns how many bytes an operation may have, on a device that moves so many at once. */
+    static long largest(int operationBytes, boolean isOfBuffer, long deviceBytes) {
+        long most = Math.min(operationBytes, deviceBytes);
+        return isOfBuffer ? Math.min(most, RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY) : most;
+    }
+
     /** One transfer; all of it happens on the channel's loop. */
     private final class Running {
         /** All of it in one: what is checked, and what the operations are parts of. It holds the regions and the buffer. */
@@ -177,14 +183,11 @@ public final class RpmaTransfer {
         void start() {
             try {
                 whole.check();
-                most = Math.min(operationBytes, Fabric.of(channel).limits().maxMessageSize());
+                most = largest(operationBytes, whole.movesBuffer(), Fabric.of(channel).limits().maxMessageSize());
             } catch (RpmaException | RuntimeException e) {
                 whole.release();
                 promise.setFailure(e);
                 return;
-            }
-            if (whole.movesBuffer()) {
-                most = Math.min(most, RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY);
             }
             if (whole.length() == 0) {
                 // It has its place in the order of the pipeline, as every operation.

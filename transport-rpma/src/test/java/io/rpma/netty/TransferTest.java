@@ -53,7 +53,6 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /** Reads and writes that are made of several operations: what they move, how many are under way, and how they end. */
@@ -235,25 +234,13 @@ class TransferTest {
         transfer.read(remote, 0, 0, Unpooled.EMPTY_BUFFER).sync();
     }
 
-    /** More than the device moves at once, which is little enough to be tried on some. */
-    @ParameterizedTest
-    @EnumSource
-    void theDevicesLimitIsKept(Kind kind) throws Exception {
-        Channel client = connect(kind);
-        long limit = Fabric.of(client).limits().maxMessageSize();
-        assumeTrue(limit <= 64 << 20, () -> "this device moves " + limit + " bytes at once");
-        int length = (int) limit + PIECE;
-        byte[] content = content(length, 3);
-        RpmaRegion large = RpmaRegion.allocate(length, ALL);
-        RpmaRegion source = RpmaRegion.allocate(length, ALL);
-        fill(source, 0, content);
-        RpmaRemoteRegion opened = RpmaRemoteRegion.open(large.descriptor(channels.server));
-        assertInstanceOf(RpmaException.class, fails(client.writeAndFlush(RpmaOperation.write(source, 0, length, opened, 0))));
-        new RpmaTransfer(client, Integer.MAX_VALUE, 2).write(source, 0, length, opened, 0).sync();
-        assertSameBytes(content, bytes(large, 0, length));
-        opened.release();
-        source.release();
-        large.release();
+    @Test
+    void anOperationIsNoLargerThanTheDeviceMovesAtOnce() {
+        assertEquals(1 << 20, RpmaTransfer.largest(1 << 20, false, 2L << 30));
+        assertEquals(Integer.MAX_VALUE, RpmaTransfer.largest(Integer.MAX_VALUE, false, 2L << 30));
+        assertEquals(8 << 20, RpmaTransfer.largest(Integer.MAX_VALUE, false, 8 << 20));
+        assertEquals(4096, RpmaTransfer.largest(1 << 20, true, 4096));
+        assertEquals(4 << 20, RpmaTransfer.largest(Integer.MAX_VALUE, true, 2L << 30));
     }
 
     @ParameterizedTest
