@@ -101,6 +101,10 @@ final class LibrpmaLocalMemoryRegion extends LibrpmaHandle implements LocalMemor
                     + " - memlock unlimited' in /etc/security/limits.conf, LimitMEMLOCK=infinity for a systemd unit,"
                     + " --ulimit memlock=-1 for a container";
         }
+        if (errno == Posix.EINVAL && (bits & MemoryUsage.FLUSH_PERSISTENT.bit()) != 0) {
+            detail += "; librpma 1.3 has the device carry out flushes to persistence if it can, and such a device refuses"
+                + " memory that is not persistent for FLUSH_PERSISTENT: leave that usage out, or register persistent memory";
+        }
         return LibrpmaFailure.of("rpma_mr_reg", code, errno, detail);
     }
 

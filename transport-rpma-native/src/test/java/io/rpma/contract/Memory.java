@@ -18,6 +18,7 @@ import io.rpma.MemoryUsage;
 import io.rpma.Peer;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
+import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 import java.util.EnumSet;
 import java.util.Set;
@@ -27,7 +28,35 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 /** Memory of the provider's own kind, piece by piece; and patterns to recognise what was carried. */
 final class Memory implements AutoCloseable {
-    static final Set<MemoryUsage> ALL = Set.copyOf(EnumSet.allOf(MemoryUsage.class));
+    static final Set<MemoryUsage> ALL;
+
+    /**
+     * Whether ordinary memory can be registered for flushes to persistence. Not where a device carries flushes out itself, as
+     * librpma 1.3 has it do it if it can: it refuses memory that is not persistent.
+     */
+    static final boolean IS_PERSISTENCE_TAKEN_ON_TRUST;
+
+    static {
+        Set<MemoryUsage> all = EnumSet.allOf(MemoryUsage.class);
+        boolean trusted = true;
+        try (Peer peer = Contract.DEVICE.newPeer(); Memory memory = new Memory()) {
+            MemorySegment any = memory.take(8);
+            peer.register(any, EnumSet.complementOf(EnumSet.of(MemoryUsage.FLUSH_PERSISTENT))).close();
+            try {
+                peer.register(any, all).close();
+            } catch (RpmaException e) {
+                if (!e.getMessage().contains("FLUSH_PERSISTENT: ")) {
+                    throw e;
+                }
+                trusted = false;
+                all.remove(MemoryUsage.FLUSH_PERSISTENT);
+            }
+        } catch (RpmaException e) {
+            throw new UncheckedIOException(e);
+        }
+        IS_PERSISTENCE_TAKEN_ON_TRUST = trusted;
+        ALL = Set.copyOf(all);
+    }
 
     private static final long SIZE = 64L << 20;
 

@@ -16,6 +16,8 @@ import io.rpma.CompletionFlag;
 import io.rpma.LocalMemoryRegion;
 import io.rpma.MemoryUsage;
 import io.rpma.Peer;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
 import io.rpma.RemoteMemoryRegion;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -40,6 +42,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /** Memory regions of this side, their descriptors, and the regions opened from them. */
 class MemoryRegionContractTest extends ContractCase {
@@ -88,6 +92,8 @@ class MemoryRegionContractTest extends ContractCase {
     @ParameterizedTest
     @EnumSource(MemoryUsage.class)
     void everyUsageRegisters(MemoryUsage usage) throws Exception {
+        assumeTrue(usage != MemoryUsage.FLUSH_PERSISTENT || Memory.IS_PERSISTENCE_TAKEN_ON_TRUST,
+            "the device asks for persistent memory");
         LocalMemoryRegion region = region(4096, usage);
         assertEquals(Set.of(usage), region.usages());
         assertEquals(usage.bit(), descriptor(region).get(20) & 0xff);
@@ -166,11 +172,23 @@ class MemoryRegionContractTest extends ContractCase {
             EnumSet.of(MemoryUsage.FLUSH_VISIBILITY, MemoryUsage.FLUSH_PERSISTENT))) {
             Set<MemoryUsage> usages = EnumSet.of(MemoryUsage.WRITE_DST);
             usages.addAll(flushes);
+            if (flushes.contains(MemoryUsage.FLUSH_PERSISTENT) && !Memory.IS_PERSISTENCE_TAKEN_ON_TRUST) {
+                continue;
+            }
             try (LocalMemoryRegion region = memory().region(peer(), 4096, usages);
                 RemoteMemoryRegion remote = Pair.remote(region)) {
                 assertEquals(flushes, remote.flushUsages());
             }
         }
+    }
+
+    /** Where a device carries flushes out itself: ordinary memory is refused, and the refusal says what to do. */
+    @Test
+    void memoryThatIsNotPersistentIsRefusedByADeviceThatKnows() throws Exception {
+        assumeFalse(Memory.IS_PERSISTENCE_TAKEN_ON_TRUST, "memory is taken for persistent on trust");
+        RpmaException refusal = refused(RpmaError.PROVIDER,
+            () -> memory().region(peer(), 4096, EnumSet.of(MemoryUsage.WRITE_DST, MemoryUsage.FLUSH_PERSISTENT)));
+        assertTrue(refusal.getMessage().contains("leave that usage out"), refusal.getMessage());
     }
 
     /** rpma_mr_remote_from_descriptor(3): RPMA_E_INVAL - incompatible descriptor size (the library lets longer ones pass). */

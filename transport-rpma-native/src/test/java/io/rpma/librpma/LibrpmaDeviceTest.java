@@ -285,7 +285,7 @@ class LibrpmaDeviceTest {
             region = pair.clientRegion;
             peer = pair.peer;
             endpoint = pair.endpoint;
-            LocalMemoryRegion closed = Pair.register(peer, 4096, EnumSet.allOf(MemoryUsage.class));
+            LocalMemoryRegion closed = Pair.register(peer, 4096, Pair.usages(peer));
             closed.close();
             closed.close();
             // Not even as the empty message that a region of null would be.
@@ -358,7 +358,7 @@ class LibrpmaDeviceTest {
     @Test
     void whatIsRefusedBeforeTheConnectionIsEstablishedIsNotSentLater() throws Exception {
         try (ConnectionConfig config = config(); Peer peer = provider.devices().getFirst().newPeer();
-                LocalMemoryRegion region = Pair.register(peer, 4096, EnumSet.allOf(MemoryUsage.class));
+                LocalMemoryRegion region = Pair.register(peer, 4096, Pair.usages(peer));
                 RemoteMemoryRegion remote = Pair.remote(provider, region); Endpoint endpoint = peer.listen(anyPort());
                 Connection client = peer.newConnectionRequest(endpoint.localAddress(), config).connect(null);
                 Connection server = Wait.request(endpoint, config).connect(null)) {
@@ -665,11 +665,11 @@ class LibrpmaDeviceTest {
             // Memory that is not mapped: the kernel finds out.
             assertRefused(RpmaError.PROVIDER, "rpma_mr_reg",
                 () -> peer.register(MemorySegment.ofAddress(4096).reinterpret(4096), EnumSet.of(MemoryUsage.RECV)));
-            try (LocalMemoryRegion region = peer.register(memory, EnumSet.of(MemoryUsage.SEND, MemoryUsage.FLUSH_PERSISTENT))) {
+            try (LocalMemoryRegion region = peer.register(memory, EnumSet.of(MemoryUsage.SEND, MemoryUsage.FLUSH_VISIBILITY))) {
                 assertSame(peer, region.peer());
                 assertEquals(memory.address(), region.address());
                 assertEquals(4096, region.size());
-                assertEquals(EnumSet.of(MemoryUsage.SEND, MemoryUsage.FLUSH_PERSISTENT), region.usages());
+                assertEquals(EnumSet.of(MemoryUsage.SEND, MemoryUsage.FLUSH_VISIBILITY), region.usages());
                 assertEquals(21, region.descriptorSize());
                 assertRefused(RpmaError.INVALID, "has room for 20", () -> region.descriptor(ByteBuffer.allocate(20)));
                 assertRefused(RpmaError.INVALID, "the offset is -1", () -> region.advise(-1, 8, 0, 0));

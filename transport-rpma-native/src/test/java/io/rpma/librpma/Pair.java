@@ -55,8 +55,8 @@ final class Pair implements AutoCloseable {
         this.provider = provider;
         try {
             peer = opened(provider.localDevice(address).newPeer());
-            clientRegion = opened(register(peer, REGION_SIZE, EnumSet.allOf(MemoryUsage.class)));
-            serverRegion = opened(register(peer, REGION_SIZE, EnumSet.allOf(MemoryUsage.class)));
+            clientRegion = opened(register(peer, REGION_SIZE, usages(peer)));
+            serverRegion = opened(register(peer, REGION_SIZE, usages(peer)));
             serverMemory = opened(remote(provider, serverRegion));
             endpoint = opened(peer.listen(new InetSocketAddress(address, 0)));
             ConnectionRequest outgoing = opened(peer.newConnectionRequest(endpoint.localAddress(), config));
@@ -68,6 +68,20 @@ final class Pair implements AutoCloseable {
             close();
             throw e;
         }
+    }
+
+    /** All usages that ordinary memory can be registered for: without one where the device refuses what is not persistent. */
+    static Set<MemoryUsage> usages(Peer peer) throws RpmaException {
+        Set<MemoryUsage> all = EnumSet.allOf(MemoryUsage.class);
+        try {
+            register(peer, 4096, all).close();
+        } catch (RpmaException e) {
+            if (!e.getMessage().contains("FLUSH_PERSISTENT: ")) {
+                throw e;
+            }
+            all.remove(MemoryUsage.FLUSH_PERSISTENT);
+        }
+        return all;
     }
 
     static void establish(Connection client, Connection server) throws RpmaException {

@@ -176,7 +176,7 @@ class RegionTest {
             Channel listener = new ServerBootstrap().group(new RpmaEventLoopGroup(1)).channel(RpmaServerChannel.class)
                 .childHandler(new ChannelInboundHandlerAdapter()).bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync()
                 .channel();
-            RpmaRegion region = RpmaRegion.allocate(SIZE, MemoryUsage.values());
+            RpmaRegion region = RpmaRegion.allocate(SIZE, Usages.all());
             InetSocketAddress address = (InetSocketAddress) listener.localAddress();
             System.out.println("LISTENING " + address.getAddress().getHostAddress() + " " + address.getPort() + " "
                 + HexFormat.of().formatHex(region.descriptor(listener).array()));
