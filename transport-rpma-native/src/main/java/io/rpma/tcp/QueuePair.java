@@ -41,6 +41,10 @@ final class QueuePair implements TcpCompletionQueue.Driven {
     private static final int CLOSE = 32;
     /** The socket wakes the adapter again. */
     static final int ARM = 64;
+    /** Whoever looks does not see what is received, and so has not had the time to answer it. */
+    private static final int PATIENT = 128;
+    /** So many looks of that kind are as good as one of the other. */
+    private static final int MOST_LOOKS = 8;
     /** Bytes that are read before others get their turn. */
     private static final long BUDGET = 4 << 20;
 
@@ -72,6 +76,7 @@ final class QueuePair implements TcpCompletionQueue.Driven {
     private long completed;
     private boolean asked;
     private boolean persisting;
+    private int looks;
     private volatile boolean error;
     private volatile boolean starved;
     private volatile boolean waiting;
@@ -139,11 +144,14 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         if (!isServer) {
             transmitter.oweReady();
         }
-        completions.alarm().watch(socket);
         if (shared != null && shared.hasCompletions()) {
+            // Whoever waits for what is received is woken by the socket, and tells whoever waits for what was sent.
             member = shared.join(this, socket);
-        } else if (receiveCompletions.alarm() != completions.alarm()) {
-            receiveCompletions.alarm().watch(socket);
+        } else {
+            completions.alarm().watch(socket);
+            if (receiveCompletions.alarm() != completions.alarm()) {
+                receiveCompletions.alarm().watch(socket);
+            }
         }
         Adapter.instance().add(place, socket);
         kick(SEND);
@@ -166,9 +174,15 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         }
     }
 
-    /** Looks for completions, for the thread that polls. */
+    /** Looks for completions of what was sent, for the thread that polls, and of what was received unless they go elsewhere. */
     @Override
     public void drive() {
+        drives = drives + 1;
+        kick(member < 0 ? RECEIVE : RECEIVE | PATIENT);
+    }
+
+    /** Looks for completions, for the thread that polls those of the shared receive queue. */
+    void driveAsMember() {
         drives = drives + 1;
         kick(RECEIVE);
     }
@@ -192,8 +206,12 @@ final class QueuePair implements TcpCompletionQueue.Driven {
 
     private void carry(int todo) {
         // What was owed before: since then its owner has had the time to say something that could have carried it.
-        boolean acknowledging = (todo & (ACKNOWLEDGE | DISCONNECT | CLOSE)) != 0
-            || (todo & RECEIVE) != 0 && transmitter.owesAcknowledgement();
+        boolean acknowledging = (todo & (ACKNOWLEDGE | DISCONNECT | CLOSE)) != 0;
+        if (!transmitter.owesAcknowledgement()) {
+            looks = 0;
+        } else if ((todo & RECEIVE) != 0) {
+            acknowledging |= (todo & PATIENT) == 0 || ++looks >= MOST_LOOKS;
+        }
         boolean more = false;
         if ((todo & RECEIVE) != 0 && !receiver.hasEnded()) {
             more = !receiver.receive(BUDGET);

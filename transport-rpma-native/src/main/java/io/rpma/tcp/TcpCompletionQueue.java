@@ -36,6 +36,9 @@ final class TcpCompletionQueue implements CompletionQueue {
     private volatile int state = ARMED;
     private volatile boolean overflowed;
     private volatile boolean closed;
+    // The thread that consumes the event of what it finds itself, and whether it has found any: it needs no descriptor for that.
+    private Thread looking;
+    private boolean found;
 
     /** Where completions come from. */
     interface Driven {
@@ -77,14 +80,35 @@ final class TcpCompletionQueue implements CompletionQueue {
         }
         // Either this sees the queue armed, or its owner, who looks once more after arming, sees the entry.
         if (state == ARMED) {
-            synchronized (alarm) {
-                if (state == ARMED) {
-                    state = FIRED;
-                    alarm.raise();
-                }
+            // Of another thread's no thread reads its own name here.
+            if (looking == Thread.currentThread()) {
+                found = true;
+            } else {
+                fire();
             }
         }
         return added;
+    }
+
+    private void fire() {
+        synchronized (alarm) {
+            if (state == ARMED) {
+                state = FIRED;
+                alarm.raise();
+            }
+        }
+    }
+
+    /** Does what there is to do, for a thread that consumes the event of it at once; returns whether there is one. */
+    private boolean look() {
+        found = false;
+        looking = Thread.currentThread();
+        try {
+            driven.drive();
+        } finally {
+            looking = null;
+        }
+        return found;
     }
 
     @Override
@@ -94,11 +118,8 @@ final class TcpCompletionQueue implements CompletionQueue {
                 + " use Connection.consumeCompletionEvent");
         }
         checkOpen();
-        if (!hasFired()) {
-            // The descriptor may be readable because of a socket: what came there tells whether there is an event.
-            driven.drive();
-        }
-        return consume(null);
+        // The descriptor may be readable because of a socket: what came there tells whether there is an event.
+        return !hasFired() && look() || consume(null);
     }
 
     boolean hasFired() {

@@ -142,7 +142,7 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
             long data = EpollSet.data(events.address(), i);
             QueuePair pair = Alarm.isOwn(data) || data >= now.length ? null : now[(int) data];
             if (pair != null) {
-                pair.drive();
+                pair.driveAsMember();
                 if (pair.owesAcknowledgement()) {
                     owes(pair);
                 }

@@ -1,0 +1,118 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.tcp;
+
+import io.rpma.CompletionFlag;
+import io.rpma.CompletionQueue;
+import io.rpma.CompletionStatus;
+import io.rpma.Connection;
+import io.rpma.ConnectionConfig;
+import io.rpma.ConnectionEvent;
+import io.rpma.ConnectionRequest;
+import io.rpma.RpmaException;
+import io.rpma.SharedReceiveQueue;
+import io.rpma.SharedReceiveQueueConfig;
+import io.rpma.WorkCompletions;
+import io.rpma.posix.Sockets;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** When an acknowledgement goes alone, and when with an answer. */
+@Timeout(60)
+class AcknowledgementTest {
+    private static final int ROUNDS = 50;
+    private static final int LENGTH = 8;
+
+    /**
+     * Whoever polls the completions of what it has sent does not see what has come to the shared queue: that it looks twice does
+     * not mean that it has no answer. In some rounds the adapter may come first.
+     */
+    @Test
+    void rideOnAnswersWhereReceivesCompleteElsewhere() throws Exception {
+        WorkCompletions batch = new WorkCompletions(4);
+        try (Station station = new Station(); SharedReceiveQueue queue = newQueue(station);
+                RawClient client = RawClient.requesting(station.address()); Connection server = accept(station, queue, client)) {
+            CompletionQueue received = queue.receiveCompletionQueue();
+            int alone = 0;
+            for (int round = 1; round <= ROUNDS; round++) {
+                client.write(RawClient.frame(Wire.SEND, Wire.WANTED, LENGTH, round, round - 1, 0, 0, 0, new byte[LENGTH]));
+                assertEquals(1, Sockets.poll(received.fd(), (short) Sockets.EPOLLIN, (int) Station.LONG.toMillis()));
+                for (int look = 0; look < 3; look++) {
+                    server.completionQueue().poll(batch);
+                }
+                assertEquals(1, received.poll(batch, Station.LONG));
+                assertEquals(CompletionStatus.SUCCESS, batch.status(0));
+                queue.receive(station.region, 0, LENGTH, round);
+                server.send(station.region, 64, LENGTH, CompletionFlag.ALWAYS, round);
+                byte[] frame = client.read(Wire.HEADER);
+                if (frame[0] == Wire.ACK) {
+                    alone++;
+                    frame = client.read(Wire.HEADER);
+                }
+                assertEquals(Wire.SEND, frame[0]);
+                assertEquals(round, frame[12], "what it acknowledges");
+                client.read(LENGTH);
+            }
+            int counted = alone;
+            assertTrue(alone < ROUNDS / 2, () -> counted + " of " + ROUNDS + " went alone");
+        }
+    }
+
+    /** Whoever polls that alone acknowledges what comes nevertheless, without the adapter. */
+    @Test
+    void goAloneWhereNobodyAnswers() throws Exception {
+        WorkCompletions batch = new WorkCompletions(4);
+        try (Station station = new Station(); SharedReceiveQueue queue = newQueue(station);
+                RawClient client = RawClient.requesting(station.address()); Connection server = accept(station, queue, client)) {
+            client.write(RawClient.frame(Wire.SEND, Wire.WANTED, LENGTH, 1, 0, 0, 0, 0, new byte[LENGTH]));
+            Thread poller = Thread.ofPlatform().daemon().start(() -> {
+                try {
+                    while (!Thread.currentThread().isInterrupted()) {
+                        server.completionQueue().poll(batch);
+                    }
+                } catch (RpmaException e) {
+                    throw new AssertionError(e);
+                }
+            });
+            byte[] frame = client.read(Wire.HEADER);
+            poller.interrupt();
+            poller.join();
+            assertEquals(Wire.ACK, frame[0]);
+            assertEquals(1, frame[12], "what it acknowledges");
+        }
+    }
+
+    private static SharedReceiveQueue newQueue(Station station) throws Exception {
+        try (SharedReceiveQueueConfig config = station.provider.newSharedReceiveQueueConfig()) {
+            SharedReceiveQueue queue = station.peer.newSharedReceiveQueue(config.receiveCompletionQueueSize(64));
+            queue.receive(station.region, 0, LENGTH, 0);
+            return queue;
+        }
+    }
+
+    private static Connection accept(Station station, SharedReceiveQueue queue, RawClient client) throws Exception {
+        try (ConnectionConfig config = station.provider.newConnectionConfig().completionQueueSize(64)) {
+            ConnectionRequest request =
+                station.endpoint.waitForConnectionRequest(config.sharedReceiveQueue(queue), Station.LONG);
+            assertNotNull(request, "no request");
+            Connection connection = request.connect(null);
+            client.establish();
+            assertEquals(ConnectionEvent.ESTABLISHED, connection.waitForEvent(Station.LONG));
+            return connection;
+        }
+    }
+}
