@@ -24,8 +24,11 @@ Runs the compliance suite in one JVM, on the provider that RPMA_PROVIDER names (
 these simple names. Prints one line per class and the totals, and leaves testsuite/target/compliance.md. Exits with 0 if
 nothing failed. It builds nothing: `mvn -pl testsuite -am process-test-classes` does.
 
+Every build runs all of it on soft and a part of it over TCP; RPMA_PROVIDER=tcp runs all of it over TCP, and needs no device.
+
 Examples:
   testsuite/run-suite.sh
+  RPMA_PROVIDER=tcp testsuite/run-suite.sh
   testsuite/run-suite.sh SocketEchoComplianceTest
   testsuite/run-suite.sh -Dio.rpma.testsuite.allocator=rpma
   testsuite/run-suite.sh -J--sun-misc-unsafe-memory-access=allow

@@ -49,7 +49,7 @@ final class BlackHole {
         if (System.getProperty(HOST_PROPERTY) != null) {
             return;
         }
-        if (TestTransport.CURRENT == TestTransport.RPMA && !Rpma.provider().name().equals("soft")) {
+        if (TestTransport.CURRENT == TestTransport.RPMA && Rpma.provider().name().equals("librpma")) {
             System.setProperty(HOST_PROPERTY, UNUSED_ADDRESS);
             return;
         }
