@@ -39,6 +39,10 @@ final class Benchmark implements Callable<Integer> {
     @Option(names = "--quick", description = "a first look in two minutes: the main measurements, one round, short times")
     private boolean quick;
 
+    @Option(names = "--paths", description = "each path of this transport beside epoll TCP in the same place: in shared memory,"
+        + " on an RDMA device, by TCP within this host and between two network namespaces")
+    private boolean paths;
+
     @Option(names = "--only", paramLabel = "NAMES", split = ",", description = "run only these, as rtt64,tput64k or rtt*")
     private List<String> only;
 
@@ -92,12 +96,13 @@ final class Benchmark implements Callable<Integer> {
         if (lastRound < 1) {
             throw new ParameterException(spec.commandLine(), "--rounds " + rounds + ": at least 1");
         }
-        Launcher launcher = new Launcher(millis("--warm-up", warmUp, quick ? 0.8 : 2),
-            millis("--seconds", seconds, quick ? 0.7 : 3), allJvmOptions(), report.resolve("logs"));
         Results results = new Results();
+        TwoHosts hosts = paths ? openHosts(results) : null;
+        Launcher launcher = new Launcher(millis("--warm-up", warmUp, quick ? 0.8 : 2),
+            millis("--seconds", seconds, quick ? 0.7 : 3), allJvmOptions(), report.resolve("logs"), hosts);
         List<Results.Key> plan = plan(results);
         empty(report);
-        try (Progress progress = new Progress(lastRound * plan.size())) {
+        try (hosts; Progress progress = new Progress(lastRound * plan.size())) {
             for (int round = 1; round <= lastRound; round++) {
                 for (Results.Key key : plan) {
                     progress.next("round " + round + " of " + lastRound + ": " + key);
@@ -111,6 +116,19 @@ final class Benchmark implements Callable<Integer> {
         System.out.print(written.table());
         System.out.println("The whole report: " + report.resolve("report.html"));
         return results.failures().isEmpty() ? 0 : 1;
+    }
+
+    private static TwoHosts openHosts(Results results) throws InterruptedException {
+        try {
+            return new TwoHosts();
+        } catch (IOException e) {
+            for (Rival rival : Rival.values()) {
+                if (rival.needsTwoHosts()) {
+                    results.skip(rival, e.getMessage());
+                }
+            }
+            return null;
+        }
     }
 
     private static void run(Launcher launcher, Results.Key key, int round, Results results, Progress progress)
@@ -130,18 +148,22 @@ final class Benchmark implements Callable<Integer> {
     /** Returns what a round consists of: all rivals of a measurement, one after the other, then those of the next. */
     private List<Results.Key> plan(Results results) {
         List<Rival> present = new ArrayList<>();
-        List<String> rivalNames = rivals != null ? rivals : quick ? List.of("rpma", "epoll", "uds", "io_uring", "aeron",
+        List<String> rivalNames = rivals != null ? rivals : quick && !paths ? List.of("rpma", "epoll", "uds", "io_uring", "aeron",
             "memcpy", "touch") : List.of("*");
-        for (Rival rival : choose("--rivals", rivalNames, List.of(Rival.values()), Rival::key)) {
-            Throwable cause = rival.engine().unavailabilityCause();
-            if (cause == null) {
+        List<Rival> all = Stream.of(Rival.values()).filter(paths ? each -> each.isOfPaths() || each == Rival.EPOLL
+            : each -> !each.isOfPaths()).toList();
+        for (Rival rival : choose("--rivals", rivalNames, all, Rival::key)) {
+            Throwable cause = rival.unavailabilityCause();
+            if (results.skipped().containsKey(rival)) {
+                System.out.println("left out: " + rival.title() + ", " + results.skipped().get(rival));
+            } else if (cause == null) {
                 present.add(rival);
             } else {
                 results.skip(rival, "it is not available on this machine: " + cause);
                 System.out.println("left out: " + rival.title() + ", " + results.skipped().get(rival));
             }
         }
-        List<String> names = only != null ? only : quick ? Measurement.QUICK : List.of("*");
+        List<String> names = only != null ? only : paths ? Measurement.OF_PATHS : quick ? Measurement.QUICK : List.of("*");
         List<Measurement> measurements = choose("--only", names, Measurement.ALL, Measurement::name);
         List<Results.Key> plan = new ArrayList<>();
         for (Mode each : modes()) {

@@ -28,8 +28,9 @@ import java.util.zip.DataFormatException;
  * @param windowMillis how long it is measured then
  * @param jvmOptions options of every process, whichever the rival
  * @param logs the folder for what the processes write to their standard error
+ * @param hosts for the rivals that need two, {@code null} if there are none
  */
-record Launcher(long warmUpMillis, long windowMillis, List<String> jvmOptions, Path logs) {
+record Launcher(long warmUpMillis, long windowMillis, List<String> jvmOptions, Path logs, TwoHosts hosts) {
     /** What a run may take beyond the times that it is told: the start of two JVMs, connections, the end. */
     private static final long PATIENCE_SECONDS = 60;
 
@@ -107,13 +108,16 @@ record Launcher(long warmUpMillis, long windowMillis, List<String> jvmOptions, P
         }
 
         private ChildProcess child(String role, String... arguments) throws IOException {
-            List<String> command = new ArrayList<>();
+            List<String> command = new ArrayList<>(rival.needsTwoHosts() ? hosts.prefix(role.equals("server")) : List.of());
             command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
             command.addAll(jvmOptions);
             if (measurement.kind() == Kind.IDLE) {
                 command.addAll(IdleRun.JVM_OPTIONS);
             }
             command.addAll(rival.jvmOptions());
+            if (rival.needsTwoHosts()) {
+                command.add("-D" + NettyTransport.HOST_PROPERTY + "=" + TwoHosts.SERVER);
+            }
             command.addAll(List.of("-cp", System.getProperty("java.class.path"), Peer.class.getName()));
             command.addAll(List.of(role, rival.key(), measurement.name()));
             command.addAll(List.of(arguments));

@@ -67,6 +67,9 @@ record Measurement(String name, String title, Kind kind, int bytes, int connecti
     static final List<String> QUICK =
         List.of("rtt64", "tput1k", "tput64k", "tput1m", "pipe64", "connect", "idle");
 
+    /** Those by which paths are compared. */
+    static final List<String> OF_PATHS = List.of("rtt64", "tput1k", "tput64k", "tput1m");
+
     /** How far apart the bytes of a stream are that are written and read, eight at a time. */
     int payloadStride() {
         return kind == Kind.BARE_STREAM ? bytes : Long.BYTES;

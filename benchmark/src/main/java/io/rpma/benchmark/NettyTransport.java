@@ -53,6 +53,9 @@ enum NettyTransport implements Engine {
     IO_URING(of(IoUringIoHandler::newFactory), IoUringServerSocketChannel.class, IoUringSocketChannel.class, false),
     NIO(of(NioIoHandler::newFactory), NioServerSocketChannel.class, NioSocketChannel.class, false);
 
+    /** The system property that names the host of the server. */
+    static final String HOST_PROPERTY = "io.rpma.benchmark.host";
+
     private final IntFunction<EventLoopGroup> groups;
     private final Class<? extends ServerChannel> serverChannel;
     private final Class<? extends Channel> channel;
@@ -125,7 +128,7 @@ enum NettyTransport implements Engine {
     /** Returns an address to bind to that nothing else uses. */
     SocketAddress newLocalAddress() throws IOException {
         if (!isDomain) {
-            return new InetSocketAddress(InetAddress.getByName("127.0.0.1"), 0);
+            return new InetSocketAddress(host(), 0);
         }
         Path folder = Files.createTempDirectory("benchmark");
         folder.toFile().deleteOnExit();
@@ -142,6 +145,10 @@ enum NettyTransport implements Engine {
     /** Reads what {@link #format} has written. */
     SocketAddress parse(String address) throws IOException {
         return isDomain ? new DomainSocketAddress(address)
-            : new InetSocketAddress(InetAddress.getByName("127.0.0.1"), Integer.parseInt(address));
+            : new InetSocketAddress(host(), Integer.parseInt(address));
+    }
+
+    private static InetAddress host() throws IOException {
+        return InetAddress.getByName(System.getProperty(HOST_PROPERTY, "127.0.0.1"));
     }
 }

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
+import java.util.function.DoubleUnaryOperator;
 
 /** The report for a reader of plain text. */
 final class Table {
@@ -54,7 +55,9 @@ final class Table {
             }
         }
         StringBuilder text = new StringBuilder(align(rows, NAMES)).append('\n');
-        if (rivals.size() > 1) {
+        if (rivals.stream().anyMatch(Rival::isOfPaths)) {
+            text.append("Medians of the rounds; in parentheses how many times as much as epoll TCP in the same place.\n");
+        } else if (rivals.size() > 1) {
             text.append("Medians of the rounds; in parentheses how many times better ").append(rivals.getFirst().title())
                 .append(" is, below 1 how much worse.\n");
         }
@@ -82,11 +85,22 @@ final class Table {
                 continue;
             }
             any = true;
-            String ratio = rival == rivals.getFirst() || first.isEmpty() ? ""
-                : String.format(Locale.ROOT, " (%.2f)", metric.advantage(first.getAsDouble(), value.getAsDouble()));
-            row.add(format(value.getAsDouble()) + ratio);
+            OptionalDouble ratio;
+            if (rivals.stream().anyMatch(Rival::isOfPaths)) {
+                ratio = rival.yardstick() == null ? OptionalDouble.empty() : map(results.median(
+                    new Results.Key(mode, measurement, rival.yardstick()), metric), other -> value.getAsDouble() / other);
+            } else {
+                ratio = rival == rivals.getFirst() ? OptionalDouble.empty()
+                    : map(first, better -> metric.advantage(better, value.getAsDouble()));
+            }
+            row.add(format(value.getAsDouble()) + (ratio.isEmpty() ? ""
+                : String.format(Locale.ROOT, " (%.2f)", ratio.getAsDouble())));
         }
         return any ? row : null;
+    }
+
+    private static OptionalDouble map(OptionalDouble value, DoubleUnaryOperator by) {
+        return value.isEmpty() ? value : OptionalDouble.of(by.applyAsDouble(value.getAsDouble()));
     }
 
     /** Returns a number with three digits that mean something. */

@@ -62,6 +62,17 @@ class ReportTest {
     }
 
     @Test
+    void comparesEachPathWithTcpInTheSamePlace() {
+        Results results = new Results();
+        Map.of(Rival.SHARED_MEMORY, 2.0, Rival.TCP, 11.0, Rival.EPOLL, 10.0, Rival.TCP_OF_HOSTS, 24.0, Rival.EPOLL_OF_HOSTS, 20.0)
+            .forEach((rival, value) -> results.add(key(ROUND_TRIP, rival), Outcome.of(Map.of(Metric.P50, value))));
+        String table = Table.of(results);
+        assertTrue(table.matches("(?s).* 2\\.00 \\(0\\.20\\) +11\\.0 \\(1\\.10\\) +10\\.0 +24\\.0 \\(1\\.20\\) +20\\.0\n.*"),
+            table);
+        assertTrue(table.contains("how many times as much as epoll TCP in the same place"), table);
+    }
+
+    @Test
     void saysWhenTheMachineWasBusyWithOtherThings() {
         Results results = new Results();
         results.add(key(ROUND_TRIP, Rival.RPMA), Outcome.of(Map.of(Metric.P50, 1.0)));
