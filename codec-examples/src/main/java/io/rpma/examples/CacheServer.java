@@ -49,12 +49,16 @@ final class CacheServer implements AutoCloseable {
             channel = new ServerBootstrap().group(group).channel(RpmaMessageServerChannel.class)
                 .option(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, WINDOW)
                 .option(RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES, CacheTable.SLOT_BYTES)
+                .option(RpmaChannelOption.RPMA_PRIVATE_DATA_FACTORY, region::descriptor)
                 .childHandler(new Puts(table)).bind(address).syncUninterruptibly().channel();
-            channel.config().setOption(RpmaChannelOption.RPMA_PRIVATE_DATA, region.descriptor(channel));
-        } catch (IOException | RuntimeException e) {
+        } catch (Throwable e) {
             close();
             throw e;
         }
+    }
+
+    Channel channel() {
+        return channel;
     }
 
     InetSocketAddress address() {

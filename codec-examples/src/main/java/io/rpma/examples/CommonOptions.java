@@ -15,6 +15,10 @@ package io.rpma.examples;
 import io.netty.channel.Channel;
 import io.rpma.Rpma;
 import io.rpma.RpmaException;
+import io.rpma.RpmaProvider;
+import io.rpma.netty.RpmaChannel;
+import io.rpma.netty.RpmaMessageChannel;
+import io.rpma.netty.RpmaPath;
 import java.net.InetSocketAddress;
 import picocli.CommandLine.Option;
 
@@ -32,12 +36,30 @@ final class CommonOptions {
 
     /** Prints which provider carries a channel, and which device of this host. */
     static void print(Channel channel) throws RpmaException {
-        print((InetSocketAddress) channel.localAddress());
+        RpmaPath path = switch (channel) {
+            case RpmaChannel stream -> stream.path();
+            case RpmaMessageChannel messages -> messages.path();
+            default -> null;
+        };
+        print(path == null ? Rpma.provider() : provider(path), (InetSocketAddress) channel.localAddress());
+    }
+
+    private static RpmaProvider provider(RpmaPath path) {
+        String name = switch (path) {
+            case SHARED_MEMORY -> "soft";
+            case RDMA -> "librpma";
+            case TCP -> "tcp";
+        };
+        return Rpma.providers().stream().filter(each -> each.name().equals(name)).findFirst().orElseThrow();
     }
 
     /** Prints which provider carries what has this address of this host, and which device. */
     static void print(InetSocketAddress local) throws RpmaException {
-        System.out.println("provider=" + Rpma.provider().name());
-        System.out.println("device=" + Rpma.provider().localDevice(local.getAddress()).name());
+        print(Rpma.provider(), local);
+    }
+
+    private static void print(RpmaProvider provider, InetSocketAddress local) throws RpmaException {
+        System.out.println("provider=" + provider.name());
+        System.out.println("device=" + provider.localDevice(local.getAddress()).name());
     }
 }

@@ -25,20 +25,17 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /** A key-value cache in the memory of another process: {@code get} is a one-sided read, {@code put} a message. */
 @Command(name = "memory-cache",
     description = "A key-value table that clients read by one-sided reads")
 final class MemoryCacheExample implements Callable<Integer> {
-    @Spec
-    private CommandSpec spec;
-
     @Mixin
     private CommonOptions common;
+
+    @Mixin
+    private SideOptions side;
 
     @Option(names = "--keys", paramLabel = "N", defaultValue = "1000",
         description = "how many entries, at most 100000 (default: ${DEFAULT-VALUE})")
@@ -53,10 +50,10 @@ final class MemoryCacheExample implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        InetSocketAddress address = side.address();
         if (serve != null) {
-            try (CacheServer server = new CacheServer(new InetSocketAddress("127.0.0.1", 0), serve)) {
-                System.out.println(ServerProcess.LISTENING + server.address().getAddress().getHostAddress() + ":"
-                    + server.address().getPort());
+            try (CacheServer server = new CacheServer(address, serve)) {
+                ServerProcess.say(server.address());
                 while (System.in.read() >= 0) {
                     // The starter writes nothing; what counts is the end.
                     continue;
@@ -65,19 +62,34 @@ final class MemoryCacheExample implements Callable<Integer> {
             return 0;
         }
         if (keys < 1 || keys > 100_000 || gets < 1) {
-            throw new ParameterException(spec.commandLine(), "--keys must be 1 to 100000, --gets at least 1");
+            throw side.wrong("--keys must be 1 to 100000, --gets at least 1");
         }
         // Four times as much room as is needed: hardly a bucket has to forget anything.
         int buckets = Integer.highestOneBit(Math.max(16, 2 * keys));
+        if (side.isServer()) {
+            try (CacheServer server = new CacheServer(address, buckets)) {
+                ServerProcess.say(server.address());
+                server.channel().closeFuture().syncUninterruptibly();
+            }
+        } else if (side.isClient()) {
+            runClient(address);
+        } else {
+            try (ServerProcess server = new ServerProcess(List.of("memory-cache", "--serve", "" + buckets, "--provider",
+                    Rpma.provider().name(), "--host", address.getAddress().getHostAddress(), "--port", "" + address.getPort()))) {
+                runClient(server.address());
+            }
+        }
+        return 0;
+    }
+
+    private void runClient(InetSocketAddress server) throws IOException {
         EventLoopGroup group = new RpmaEventLoopGroup(1);
-        try (ServerProcess server = new ServerProcess(List.of("memory-cache", "--serve", "" + buckets, "--provider",
-                Rpma.provider().name())); CacheClient client = new CacheClient(group, server.address())) {
+        try (CacheClient client = new CacheClient(group, server)) {
             CommonOptions.print(client.channel());
             run(client);
         } finally {
             group.shutdownGracefully(0, 2, TimeUnit.SECONDS).syncUninterruptibly();
         }
-        return 0;
     }
 
     private void run(CacheClient client) throws IOException {

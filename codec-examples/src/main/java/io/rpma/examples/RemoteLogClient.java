@@ -90,7 +90,7 @@ final class RemoteLogClient implements AutoCloseable {
     }
 
     /** Reads the lane by one-sided reads, and finds its end. */
-    private void recover() throws IOException {
+    void recover() throws IOException {
         ByteBuf word = Unpooled.buffer(Long.BYTES);
         await(channel.writeAndFlush(RpmaOperation.read(region, base, Long.BYTES, word)));
         long tail = Math.max(LogFormat.HEADER_BYTES, word.nioBuffer().order(ByteOrder.nativeOrder()).getLong());

@@ -33,10 +33,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /**
  * A log in the memory of another process, appended to by one-sided operations alone: the record is written and flushed, then the
@@ -48,11 +45,11 @@ final class RemoteLogExample implements Callable<Integer> {
     private static final int WINDOW = 16;
     private static final int MAX_RECORD_BYTES = 1 << 20;
 
-    @Spec
-    private CommandSpec spec;
-
     @Mixin
     private CommonOptions common;
+
+    @Mixin
+    private SideOptions side;
 
     @Option(names = "--records", paramLabel = "N", defaultValue = "10000",
         description = "how many each client appends (default: ${DEFAULT-VALUE})")
@@ -81,23 +78,32 @@ final class RemoteLogExample implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        InetSocketAddress address = side.address();
         if (serve != null) {
-            serve(file, serve, (int) laneBytes.bytes(), persistent);
+            serve(address, file, serve, (int) laneBytes.bytes(), persistent);
             return 0;
         }
         if (records < 0 || clients < 1 || recordBytes.bytes() > MAX_RECORD_BYTES) {
-            throw new ParameterException(spec.commandLine(), "--records must be at least 0, --clients 1, --record-bytes at most "
-                + MAX_RECORD_BYTES);
+            throw side.wrong("--records must be at least 0, --clients 1, --record-bytes at most " + MAX_RECORD_BYTES);
         }
         long lane = LogFormat.HEADER_BYTES + (long) records * LogFormat.recordBytes((int) recordBytes.bytes());
         if (lane > Integer.MAX_VALUE) {
-            throw new ParameterException(spec.commandLine(), "each client's part of the log would have " + lane
-                + " bytes, more than " + Integer.MAX_VALUE + ": fewer or shorter records");
+            throw side.wrong("each client's part of the log would have " + lane + " bytes, more than " + Integer.MAX_VALUE
+                + ": fewer or shorter records");
+        }
+        if (side.isClient()) {
+            appendAll(address);
+            return 0;
         }
         boolean temporary = file == null;
         Path log = temporary ? temporaryFile() : file;
         try {
-            return run(log, (int) lane);
+            if (side.isServer()) {
+                serveUntilInterrupted(address, log, (int) lane);
+            } else {
+                run(address, log, (int) lane);
+            }
+            return 0;
         } finally {
             Files.deleteIfExists(addressFile(log));
             if (temporary) {
@@ -119,15 +125,14 @@ final class RemoteLogExample implements Callable<Integer> {
 
     // ---- the server ----
 
-    static void serve(Path file, int lanes, int laneBytes, boolean persistent) throws IOException {
+    static void serve(InetSocketAddress address, Path file, int lanes, int laneBytes, boolean persistent) throws IOException {
         EventLoopGroup group = new RpmaEventLoopGroup(1);
-        try (RemoteLogServer server = new RemoteLogServer(group, new InetSocketAddress("127.0.0.1", 0), file, lanes, laneBytes,
-                persistent)) {
-            String address = server.address().getAddress().getHostAddress() + ":" + server.address().getPort();
+        try (RemoteLogServer server = new RemoteLogServer(group, address, file, lanes, laneBytes, persistent)) {
             // Whole or not at all: somebody may be reading it.
-            Path written = Files.writeString(addressFile(file).resolveSibling(file.getFileName() + ".new"), address);
+            Path written = Files.writeString(addressFile(file).resolveSibling(file.getFileName() + ".new"),
+                ServerProcess.format(server.address()));
             Files.move(written, addressFile(file), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-            System.out.println(ServerProcess.LISTENING + address);
+            ServerProcess.say(server.address());
             while (System.in.read() >= 0) {
                 // The starter writes nothing; what counts is the end.
                 continue;
@@ -137,43 +142,71 @@ final class RemoteLogExample implements Callable<Integer> {
         }
     }
 
-    // ---- both ----
-
-    private int run(Path log, int lane) throws IOException {
-        List<String> arguments = new ArrayList<>(List.of("remote-log", "--serve", "" + clients, "--lane-bytes", "" + lane,
-            "--file", log.toString(), "--provider", Rpma.provider().name()));
-        if (persistent) {
-            arguments.add("--pmem");
-        }
-        long[] before = new long[clients];
+    private void serveUntilInterrupted(InetSocketAddress address, Path log, int lane) throws IOException {
         EventLoopGroup group = new RpmaEventLoopGroup(1);
-        try (ServerProcess server = new ServerProcess(arguments)) {
-            long nanos = 0;
-            for (int i = 0; i < clients; i++) {
-                try (RemoteLogClient client = new RemoteLogClient(group, server.address(), i)) {
-                    if (i == 0) {
-                        CommonOptions.print(client.channel());
-                    }
-                    before[i] = client.count();
-                    nanos += append(client, i);
-                } catch (IOException e) {
-                    throw server.explain(e);
-                }
-            }
-            System.out.println(String.format(Locale.ROOT, "appended=%d records of %s, %.0f per second", (long) records * clients,
-                recordBytes, records * clients / Math.max(1e-9, nanos / 1e9)));
-            // The server is not asked to end now, it is killed.
+        try (RemoteLogServer server = new RemoteLogServer(group, address, log, clients, lane, persistent)) {
+            ServerProcess.say(server.address());
+            server.channel().closeFuture().syncUninterruptibly();
         } finally {
             group.shutdownGracefully(0, 2, TimeUnit.SECONDS).syncUninterruptibly();
         }
-        for (int i = 0; i < clients; i++) {
-            long found = check(log, i, lane);
-            if (found != before[i] + records) {
-                throw new IOException("lane " + i + " has " + found + " records, not " + (before[i] + records));
+    }
+
+    // ---- the clients ----
+
+    /** Appends to all lanes, one after the other, and reads each back; returns how many records each has. */
+    private long[] appendAll(InetSocketAddress server) throws IOException {
+        long[] counts = new long[clients];
+        EventLoopGroup group = new RpmaEventLoopGroup(1);
+        try {
+            long nanos = 0;
+            for (int i = 0; i < clients; i++) {
+                try (RemoteLogClient client = new RemoteLogClient(group, server, i)) {
+                    if (i == 0) {
+                        CommonOptions.print(client.channel());
+                    }
+                    counts[i] = client.count() + records;
+                    nanos += append(client, i);
+                    client.recover();
+                    expect(i, client.count(), counts[i]);
+                }
+            }
+            System.out.println(String.format(Locale.ROOT, "appended=%d records of %s, %.0f per second, and read back",
+                (long) records * clients, recordBytes, records * clients / Math.max(1e-9, nanos / 1e9)));
+        } finally {
+            group.shutdownGracefully(0, 2, TimeUnit.SECONDS).syncUninterruptibly();
+        }
+        return counts;
+    }
+
+    private static void expect(int lane, long found, long expected) throws IOException {
+        if (found != expected) {
+            throw new IOException("lane " + lane + " has " + found + " records, not " + expected);
+        }
+    }
+
+    // ---- both ----
+
+    private void run(InetSocketAddress address, Path log, int lane) throws IOException {
+        List<String> arguments = new ArrayList<>(List.of("remote-log", "--serve", "" + clients, "--lane-bytes", "" + lane,
+            "--file", log.toString(), "--provider", Rpma.provider().name(), "--host", address.getAddress().getHostAddress(),
+            "--port", "" + address.getPort()));
+        if (persistent) {
+            arguments.add("--pmem");
+        }
+        long[] counts;
+        // At the end the server is not asked to end, it is killed.
+        try (ServerProcess server = new ServerProcess(arguments)) {
+            try {
+                counts = appendAll(server.address());
+            } catch (IOException e) {
+                throw server.explain(e);
             }
         }
+        for (int i = 0; i < clients; i++) {
+            expect(i, check(log, i, lane), counts[i]);
+        }
         System.out.println("log=whole and in order after the server was killed");
-        return 0;
     }
 
     private long append(RemoteLogClient client, int lane) throws IOException {

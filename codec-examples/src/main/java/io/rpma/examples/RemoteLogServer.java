@@ -20,7 +20,9 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.EventLoopGroup;
 import io.netty.util.AttributeKey;
+import io.rpma.Device;
 import io.rpma.MemoryUsage;
+import io.rpma.RpmaException;
 import io.rpma.netty.RpmaChannelOption;
 import io.rpma.netty.RpmaMessageChannel;
 import io.rpma.netty.RpmaMessageServerChannel;
@@ -67,14 +69,18 @@ final class RemoteLogServer implements AutoCloseable {
         }
         try {
             channel = new ServerBootstrap().group(group).channel(RpmaMessageServerChannel.class)
+                .option(RpmaChannelOption.RPMA_PRIVATE_DATA_FACTORY, device -> told(device, persistent, laneBytes))
                 .childHandler(new Lanes(lanes)).bind(address).syncUninterruptibly().channel();
-            ByteBuffer told = ByteBuffer.allocate(RpmaRegion.DESCRIPTOR_BYTES + 1 + Integer.BYTES);
-            told.put(region.descriptor(channel)).put(RpmaPeerConfig.descriptor(persistent)).putInt(laneBytes);
-            channel.config().setOption(RpmaChannelOption.RPMA_PRIVATE_DATA, told.flip());
-        } catch (IOException | RuntimeException e) {
+        } catch (Throwable e) {
             region.release();
             throw e;
         }
+    }
+
+    /** What a client is told. The memory has another descriptor on each device. */
+    private ByteBuffer told(Device device, boolean persistent, int laneBytes) throws RpmaException {
+        ByteBuffer told = ByteBuffer.allocate(RpmaRegion.DESCRIPTOR_BYTES + 1 + Integer.BYTES);
+        return told.put(region.descriptor(device)).put(RpmaPeerConfig.descriptor(persistent)).putInt(laneBytes).flip();
     }
 
     Channel channel() {

@@ -42,6 +42,16 @@ final class ServerProcess implements AutoCloseable {
         }
     }
 
+    /** Says where this process listens: in the line that {@link #address()} of its starter is read from, and for people. */
+    static void say(InetSocketAddress listening) {
+        System.out.println(LISTENING + format(listening));
+    }
+
+    /** Returns an address as host and port. */
+    static String format(InetSocketAddress address) {
+        return address.getAddress().getHostAddress() + ":" + address.getPort();
+    }
+
     private InetSocketAddress readAddress() throws IOException {
         BufferedReader lines = process.inputReader();
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {

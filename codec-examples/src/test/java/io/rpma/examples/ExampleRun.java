@@ -32,12 +32,17 @@ final class ExampleRun implements AutoCloseable {
     private final CompletableFuture<String> error;
 
     ExampleRun(String... arguments) throws IOException {
-        process = new ProcessBuilder(ExampleJvm.command(List.of(arguments))).start();
+        this(ExampleJvm.command(List.of(arguments)), PATIENCE_SECONDS);
+    }
+
+    /** Starts a command, which is ended after some time if it has not ended by itself. */
+    ExampleRun(List<String> command, long patienceSeconds) throws IOException {
+        process = new ProcessBuilder(command).start();
         out = process.inputReader();
         error = CompletableFuture.supplyAsync(() -> String.join("\n", process.errorReader().lines().toList()),
             reader -> Thread.ofPlatform().daemon().start(reader));
         // Whoever waits here waits for output; who hangs is ended, and fails by its exit code.
-        CompletableFuture.delayedExecutor(PATIENCE_SECONDS, TimeUnit.SECONDS).execute(process::destroyForcibly);
+        CompletableFuture.delayedExecutor(patienceSeconds, TimeUnit.SECONDS).execute(process::destroyForcibly);
     }
 
     /** Runs an example to its end. */
@@ -49,6 +54,12 @@ final class ExampleRun implements AutoCloseable {
 
     ProcessHandle handle() {
         return process.toHandle();
+    }
+
+    /** Gives the process a line. */
+    void say(String line) throws IOException {
+        process.outputWriter().write(line + "\n");
+        process.outputWriter().flush();
     }
 
     /** Reads up to a line that begins like this, and returns it. */

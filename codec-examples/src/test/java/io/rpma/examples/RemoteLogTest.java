@@ -173,7 +173,8 @@ class RemoteLogTest {
         public static void main(String... arguments) throws IOException {
             Path log = Path.of(arguments[1]);
             if (arguments[0].equals("serve")) {
-                RemoteLogExample.serve(log, Integer.parseInt(arguments[2]), Integer.parseInt(arguments[3]), false);
+                RemoteLogExample.serve(new InetSocketAddress("127.0.0.1", 0), log, Integer.parseInt(arguments[2]),
+                    Integer.parseInt(arguments[3]), false);
             } else {
                 new RemoteLogWriter(RemoteLogExample.addressFile(log), Integer.parseInt(arguments[2])).run();
             }
