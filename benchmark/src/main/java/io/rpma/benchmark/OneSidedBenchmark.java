@@ -181,7 +181,7 @@ final class OneSidedBenchmark implements Callable<Integer> {
     }
 
     private static void perfTest(List<OneSidedSize> all, Path logs, OneSidedFigures figures, int round)
-            throws IOException, InterruptedException {
+            throws InterruptedException {
         List<String> missing = PerfTest.missing();
         if (!missing.isEmpty()) {
             figures.note("Left out: " + String.join(", ", missing) + ", not installed (Debian: apt install perftest)");
@@ -189,7 +189,11 @@ final class OneSidedBenchmark implements Callable<Integer> {
         }
         for (OneSidedSize size : all) {
             for (PerfTest program : PerfTest.values()) {
-                add(figures, program.measure(size, logs), round);
+                try {
+                    add(figures, program.measure(size, logs), round);
+                } catch (IOException e) {
+                    figures.note("Left out: " + e.getMessage());
+                }
             }
         }
     }

@@ -60,23 +60,28 @@ enum PerfTest {
         List<String> command = List.of(program, "-F", "-s", Integer.toString(size.bytes()), "-n", Integer.toString(count));
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
         try (ChildProcess server = new ChildProcess(program, command, logs.resolve(program + "-server.log"))) {
-            IOException refused = null;
-            // The server does not say when it listens.
-            for (int i = 0; i < ATTEMPTS; i++) {
-                TimeUnit.MILLISECONDS.sleep(200);
-                try (ChildProcess client = new ChildProcess(program, with(command, "127.0.0.1"),
-                        logs.resolve(program + "-client.log"))) {
-                    OneSidedFigure figure = parse(client.awaitEnd(deadline), size);
-                    server.awaitEnd(deadline);
-                    return figure;
-                } catch (TimeoutException e) {
-                    throw new IOException(e.getMessage(), e);
-                } catch (IOException e) {
-                    refused = e;
-                }
-            }
-            throw refused;
+            List<String> lines = client(command, logs, deadline);
+            server.awaitEnd(deadline);
+            return parse(lines, size);
+        } catch (TimeoutException e) {
+            throw new IOException(e.getMessage(), e);
         }
+    }
+
+    /** Runs the client, again and again as long as it is refused: the server does not say when it listens. */
+    private List<String> client(List<String> command, Path logs, long deadline)
+            throws IOException, InterruptedException, TimeoutException {
+        IOException refused = null;
+        for (int i = 0; i < ATTEMPTS; i++) {
+            TimeUnit.MILLISECONDS.sleep(200);
+            try (ChildProcess client = new ChildProcess(program, with(command, "127.0.0.1"),
+                    logs.resolve(program + "-client.log"))) {
+                return client.awaitEnd(deadline);
+            } catch (IOException e) {
+                refused = e;
+            }
+        }
+        throw refused;
     }
 
     private static List<String> with(List<String> command, String more) {
@@ -101,7 +106,11 @@ enum PerfTest {
         throw new IOException(program + " has printed no figures: " + String.join(" / ", lines));
     }
 
-    private static double number(String word) {
-        return Double.parseDouble(word);
+    private double number(String word) throws IOException {
+        try {
+            return Double.parseDouble(word);
+        } catch (NumberFormatException e) {
+            throw new IOException(program + " has measured " + word + ": it cannot tell the time by this machine's processor", e);
+        }
     }
 }
