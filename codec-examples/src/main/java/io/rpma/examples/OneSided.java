@@ -45,9 +45,9 @@ public final class OneSided {
             RpmaRegion lent = RpmaRegion.allocate(4096, MemoryUsage.READ_SRC, MemoryUsage.WRITE_DST,
                 MemoryUsage.FLUSH_VISIBILITY);
             Channel server = new ServerBootstrap().group(group).channel(RpmaMessageServerChannel.class)
+                .option(RpmaChannelOption.RPMA_PRIVATE_DATA_FACTORY, lent::descriptor)
                 .childHandler(new ChannelInboundHandlerAdapter())
                 .bind(new InetSocketAddress("127.0.0.1", 0)).sync().channel();
-            server.config().setOption(RpmaChannelOption.RPMA_PRIVATE_DATA, lent.descriptor(server));
 
             // The client opens what it was told, which is checked.
             RpmaMessageChannel channel = (RpmaMessageChannel) new Bootstrap().group(group).channel(RpmaMessageChannel.class)
