@@ -30,7 +30,8 @@ public interface CompletionQueue {
     int fd();
 
     /**
-     * Consumes the event, if there is one, and leaves the queue armed ({@code rpma_cq_wait} on a non-blocking descriptor).
+     * Consumes the event, if there is one, and leaves the queue armed ({@code rpma_cq_wait} on a non-blocking descriptor). With
+     * the provider tcp there may be none though the descriptor is readable; wait for it once more then.
      *
      * @return whether there was an event
      * @throws RpmaException {@link RpmaError#SHARED_CHANNEL} if the descriptor is shared: use

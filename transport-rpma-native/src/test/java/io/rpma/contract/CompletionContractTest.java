@@ -103,8 +103,7 @@ class CompletionContractTest extends ContractCase {
         Pair pair = pair();
         CompletionQueue queue = pair.client.completionQueue();
         pair.client.write(null, 0, null, 0, 0, ALWAYS, 1);
-        assertTrue(Poll.readable(queue.fd(), Contract.DEADLINE));
-        assertTrue(queue.consumeEvent());
+        Wait.consumed(queue);
         assertFalse(Poll.readable(queue.fd(), Contract.ABSENCE));
         List<Completion> taken = Wait.available(queue, 8);
         assertEquals(1, taken.size());
@@ -132,8 +131,7 @@ class CompletionContractTest extends ContractCase {
         assertFalse(queue.consumeEvent());
         assertFalse(queue.consumeEvent());
         pair.client.write(null, 0, null, 0, 0, ALWAYS, 1);
-        assertTrue(Poll.readable(queue.fd(), Contract.DEADLINE));
-        assertTrue(queue.consumeEvent());
+        Wait.consumed(queue);
         assertFalse(queue.consumeEvent());
         assertEquals(1, Wait.available(queue, 1).size());
     }
@@ -144,10 +142,10 @@ class CompletionContractTest extends ContractCase {
         Pair pair = pair();
         CompletionQueue queue = pair.client.completionQueue();
         pair.client.write(null, 0, null, 0, 0, ALWAYS, 1);
-        assertTrue(Poll.readable(queue.fd(), Contract.DEADLINE));
-        assertTrue(Poll.readable(queue.fd()));
-        assertTrue(Poll.readable(queue.fd()));
-        assertTrue(queue.consumeEvent());
+        for (int i = 0; i < 3; i++) {
+            assertTrue(Poll.readable(queue.fd(), Contract.DEADLINE));
+        }
+        Wait.consumed(queue);
         assertFalse(Poll.readable(queue.fd()));
     }
 
@@ -157,10 +155,14 @@ class CompletionContractTest extends ContractCase {
         Pair pair = pair();
         CompletionQueue queue = pair.client.completionQueue();
         pair.client.write(null, 0, null, 0, 0, ALWAYS, 1);
-        assertTrue(Poll.readable(queue.fd(), Contract.DEADLINE));
-        assertEquals(1, Wait.available(queue, 4).size());
-        assertTrue(Poll.readable(queue.fd()), "the event is still there");
-        assertTrue(queue.consumeEvent());
+        List<Completion> taken = List.of();
+        while (taken.isEmpty()) {
+            assertTrue(Poll.readable(queue.fd(), Contract.DEADLINE));
+            taken = Wait.available(queue, 4);
+        }
+        assertEquals(1, taken.size());
+        // The event is still there.
+        Wait.consumed(queue);
         assertTrue(Wait.available(queue, 4).isEmpty());
         assertFalse(Poll.readable(queue.fd()));
     }
@@ -179,7 +181,7 @@ class CompletionContractTest extends ContractCase {
             assertTrue(Poll.readable(queue.fd(), Contract.DEADLINE));
             taken.addAll(Wait.available(queue, 5));
         }
-        assertTrue(queue.consumeEvent());
+        Wait.consumed(queue);
         assertFalse(Poll.readable(queue.fd(), Contract.ABSENCE));
         assertFalse(queue.consumeEvent());
     }
@@ -198,7 +200,7 @@ class CompletionContractTest extends ContractCase {
         }
         // All four were there before the event was consumed, or have made one more event by now.
         while (Poll.readable(queue.fd(), Contract.ABSENCE)) {
-            assertTrue(queue.consumeEvent());
+            Wait.consumed(queue);
         }
         assertEquals(3, Wait.available(queue, 8).size(), "left without an event");
     }
@@ -210,8 +212,7 @@ class CompletionContractTest extends ContractCase {
         CompletionQueue queue = pair.client.completionQueue();
         for (int i = 0; i < 20; i++) {
             pair.client.write(null, 0, null, 0, 0, ALWAYS, i);
-            assertTrue(Poll.readable(queue.fd(), Contract.DEADLINE));
-            assertTrue(queue.consumeEvent());
+            Wait.consumed(queue);
             assertEquals(i, Wait.available(queue, 4).getFirst().context());
             assertFalse(Poll.readable(queue.fd()));
         }
@@ -230,7 +231,7 @@ class CompletionContractTest extends ContractCase {
                 taken = Wait.available(queue, 1);
             }
         }
-        assertTrue(queue.consumeEvent());
+        Wait.consumed(queue);
         assertFalse(queue.consumeEvent());
         assertFalse(Poll.readable(queue.fd()));
     }
@@ -308,14 +309,12 @@ class CompletionContractTest extends ContractCase {
         Pair pair = pair(Pair.with().client(config -> config.receiveCompletionQueueSize(16).sharedCompletionChannel(true)));
         Connection client = pair.client;
         client.write(null, 0, null, 0, 0, ALWAYS, 1);
-        assertTrue(Poll.readable(client.completionFd(), Contract.DEADLINE));
-        assertSame(client.completionQueue(), client.consumeCompletionEvent());
+        assertSame(client.completionQueue(), Wait.consumed(client));
         assertNull(client.consumeCompletionEvent());
         assertEquals(1, Wait.available(client.completionQueue(), 4).getFirst().context());
         client.receive(null, 0, 0, 2);
         pair.server.send(null, 0, 0, ALWAYS, 3);
-        assertTrue(Poll.readable(client.completionFd(), Contract.DEADLINE));
-        assertSame(client.receiveCompletionQueue(), client.consumeCompletionEvent());
+        assertSame(client.receiveCompletionQueue(), Wait.consumed(client));
         assertNull(client.consumeCompletionEvent());
         assertEquals(2, Wait.available(client.receiveCompletionQueue(), 4).getFirst().context());
     }
@@ -334,18 +333,17 @@ class CompletionContractTest extends ContractCase {
             List<CompletionQueue> queues = new ArrayList<>();
             int taken = 0;
             while (taken < 3) {
-                assertTrue(Poll.readable(client.completionFd(), Contract.DEADLINE));
-                CompletionQueue queue = client.consumeCompletionEvent();
+                CompletionQueue queue = Wait.consumed(client);
                 queues.add(queue);
                 taken += Wait.available(queue, 8).size();
             }
             assertTrue(queues.contains(client.completionQueue()));
             assertTrue(queues.contains(client.receiveCompletionQueue()));
             // An event that polling has made stale may be left; after it there is none.
-            while (client.consumeCompletionEvent() != null) {
+            while (Poll.readable(client.completionFd(), Contract.ABSENCE)) {
+                Wait.consumed(client);
                 assertTrue(Wait.available(client.completionQueue(), 8).isEmpty());
             }
-            assertFalse(Poll.readable(client.completionFd()));
         }
     }
 
@@ -357,8 +355,7 @@ class CompletionContractTest extends ContractCase {
         pair.client.receive(null, 0, 0, 1);
         pair.server.send(null, 0, 0, ALWAYS, 2);
         assertEquals(pair.client.completionFd(), pair.client.completionQueue().fd());
-        assertTrue(Poll.readable(pair.client.completionFd(), Contract.DEADLINE));
-        assertSame(pair.client.completionQueue(), pair.client.consumeCompletionEvent());
+        assertSame(pair.client.completionQueue(), Wait.consumed(pair.client));
         assertEquals(1, Wait.available(pair.client.completionQueue(), 4).getFirst().context());
         refused(SHARED_CHANNEL, () -> pair.client.completionQueue().consumeEvent());
     }

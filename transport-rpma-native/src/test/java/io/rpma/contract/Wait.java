@@ -84,6 +84,31 @@ final class Wait {
         assertNull(event);
     }
 
+    /** Waits for the event of a queue, and consumes it. */
+    static void consumed(CompletionQueue queue) throws RpmaException {
+        long deadline = deadline();
+        do {
+            await(queue.fd(), deadline, "completion event");
+        } while (!isThere(queue.consumeEvent()));
+    }
+
+    /** Waits for an event of a connection whose queues share their descriptor, and consumes it. */
+    static CompletionQueue consumed(Connection connection) throws RpmaException {
+        long deadline = deadline();
+        CompletionQueue queue;
+        do {
+            await(connection.completionFd(), deadline, "completion event");
+            queue = connection.consumeCompletionEvent();
+        } while (!isThere(queue != null));
+        return queue;
+    }
+
+    /** A readable descriptor means an event; over TCP also that another thread is taking what may make one from the socket. */
+    private static boolean isThere(boolean event) {
+        assertTrue(event || Contract.PROVIDER.name().equals("tcp"), "the descriptor is readable, and there is no event");
+        return event;
+    }
+
     /** Waits for so many completions, by the protocol that loses no wake-up; further ones stay in the queue. */
     static List<Completion> completions(CompletionQueue queue, int count) throws RpmaException {
         List<Completion> taken = new ArrayList<>();
