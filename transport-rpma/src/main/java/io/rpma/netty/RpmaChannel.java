@@ -228,6 +228,8 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
             handle().catchUp();
         }
         if (to.broken() != null) {
+            // Operations that have ended have reasons of their own, which an exception from here would replace.
+            operations.settle();
             writeAfterTheEnd(in, to);
             return;
         }
