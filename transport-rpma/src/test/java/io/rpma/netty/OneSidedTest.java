@@ -582,6 +582,8 @@ class OneSidedTest {
 
     private void theConnectionEnds(RpmaOperation operation) throws Exception {
         ChannelFuture before = channels.client.write(RpmaOperation.atomicWrite(remote, 0, 1));
+        // What is written on success of the one before, and cannot be sent, takes nobody's reason away.
+        before.addListener(future -> channels.client.writeAndFlush(RpmaOperation.atomicWrite(remote, 0, 3)));
         ChannelFuture failing = channels.client.write(operation);
         ChannelFuture after = channels.client.write(RpmaOperation.atomicWrite(remote, 0, 2));
         channels.client.flush();
