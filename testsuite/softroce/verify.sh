@@ -30,7 +30,7 @@ first; --no-build takes what `mvn package` or `mvn verify` has left.
 Stages (default: all of them, in this order):
   echo       ./run-example.sh echo --bytes 32MiB: the provider is librpma and the checksums match
   contract   the rules of librpma's man pages, as both providers must keep them
-  native     the other tests of transport-rpma-native
+  native     the other tests of transport-rpma-native, but those of the providers soft and tcp, which use no device
   transport  the tests of transport-rpma
   paths      shared memory and the device at the same time, behind one listener
   siw        streams, message channels and one-sided operations on an iWARP device, siw0 of the guest
@@ -150,7 +150,10 @@ run_stage() {
         refusals) refused 'no usable RDMA device' --no-device && refused '(ulimit -l)' --memlock 64 ;;
         echo) bounded "$here/run.sh" "$root/run-example.sh" echo --bytes 32MiB ;;
         contract) in_java transport-rpma-native io.rpma.contract.ContractMain -v ;;
-        native) junit transport-rpma-native --exclude-classname='.*ContractTest' ;;
+        native)
+            junit transport-rpma-native --exclude-classname='.*ContractTest' --exclude-package=io.rpma.soft \
+                --exclude-package=io.rpma.tcp
+            ;;
         transport) junit transport-rpma ;;
         paths)
             in_java transport-rpma -Dio.rpma.provider=auto org.junit.platform.console.ConsoleLauncher execute \
