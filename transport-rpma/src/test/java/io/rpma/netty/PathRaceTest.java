@@ -95,7 +95,7 @@ class PathRaceTest {
                     }
                     case "remoteDevice" -> obstacle.pass();
                     case "reachable" -> {
-                        return NetUtil.LOCALHOST;
+                        return real.reachable(NetUtil.LOCALHOST);
                     }
                     default -> {
                         // As the real one does it.
