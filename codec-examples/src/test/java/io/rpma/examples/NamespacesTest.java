@@ -63,7 +63,9 @@ class NamespacesTest {
 
     private ExampleRun start(NetworkHost host, Class<?> program, String... arguments) throws Exception {
         List<String> command = ExampleJvm.command(program, List.of(arguments));
-        command.addAll(1, List.of("-Dio.rpma.provider=auto", "-Dio.rpma.netty.paths=shared-memory,rdma,tcp"));
+        // The last one counts: the provider of these tests is passed on before.
+        command.addAll(command.indexOf("-cp"),
+            List.of("-Dio.rpma.provider=auto", "-Dio.rpma.netty.paths=shared-memory,rdma,tcp"));
         return opened(new ExampleRun(host.command(command), PATIENCE_SECONDS));
     }
 

@@ -297,7 +297,7 @@ final class Rendezvous {
     static RpmaException unreachable(InetSocketAddress remote, int errno) {
         return SoftLog.failure(RpmaError.PROVIDER, errno, "the address " + remote + " cannot be reached: "
             + Posix.strerror(errno) + (HostAddresses.isLocal(remote.getAddress()) ? "" : "; it is not one of this host, and the"
-            + " software provider works within one host only; librpma is needed"), null);
+            + " software provider works within one host only; the providers librpma and tcp reach others"), null);
     }
 
     /** Reads what a listener says of itself. Sends nothing: who listens may be an application that knows nothing of RPMA. */
