@@ -192,8 +192,8 @@ final class AbstractNames implements SocketNames {
 
     private static RpmaException elsewhere(InetSocketAddress remote) {
         return SoftLog.failure(RpmaError.PROVIDER, Sockets.EHOSTUNREACH, "the listener at " + remote + " is on another host, or"
-            + " in a container or network namespace of its own: the software provider works within one host only; librpma is"
-            + " needed", null);
+            + " in a container or network namespace of its own: the software provider works within one host only; the"
+            + " providers librpma and tcp reach others", null);
     }
 
     @Override

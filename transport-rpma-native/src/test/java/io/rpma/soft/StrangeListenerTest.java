@@ -62,19 +62,21 @@ class StrangeListenerTest {
     }
 
     @Test
-    void aListenerOfAnotherHostNeedsLibrpma() throws Exception {
+    void aListenerOfAnotherHostNeedsAnotherProvider() throws Exception {
         byte[] host = new byte[Hello.HOST_SIZE];
         host[0] = 1;
         RpmaException failure = connect(new Hello(ControlMessage.VERSION, host, "elsewhere").write());
         assertEquals(RpmaError.PROVIDER, failure.error());
-        assertTrue(failure.getMessage().contains("within one host only; librpma is needed"), failure.getMessage());
+        assertTrue(failure.getMessage().contains("within one host only; the providers librpma and tcp reach others"),
+            failure.getMessage());
     }
 
     @Test
-    void anAddressOfAnotherHostNeedsLibrpmaWhoeverListensThere() throws Exception {
+    void anAddressOfAnotherHostNeedsAnotherProviderWhoeverListensThere() throws Exception {
         RpmaException failure = Rendezvous.unreachable(new InetSocketAddress("192.0.2.1", 7), 111);
         assertEquals(111, failure.errno());
-        assertTrue(failure.getMessage().contains("within one host only; librpma is needed"), failure.getMessage());
+        assertTrue(failure.getMessage().contains("within one host only; the providers librpma and tcp reach others"),
+            failure.getMessage());
     }
 
     @Test
