@@ -112,12 +112,13 @@ final class LoopCompletions implements RpmaIoHandle {
         later(end);
     }
 
-    /** Has something run by the loop; by this thread if the loop has ended. */
+    /** Has something run by the loop; by another thread when the loop has ended, if it takes no tasks any more. */
     private void later(Runnable task) {
         try {
             loop.execute(task);
         } catch (RejectedExecutionException e) {
-            task.run();
+            // The loop may poll until it has ended.
+            loop.terminationFuture().addListener(future -> task.run());
         }
     }
 

@@ -38,6 +38,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
 
 /**
  * The {@link IoHandler} of this transport: multiplexes completion queues and connection events with epoll. It wraps Netty's own
@@ -362,8 +363,7 @@ public final class RpmaIoHandler implements IoHandler {
         while (!registrations.isEmpty()) {
             finishAll(deadline);
             for (Registration registration : new ArrayList<>(registrations)) {
-                registration.handle.destroy();
-                registration.cancel();
+                registration.destroy();
             }
         }
         epoll.destroy();
@@ -545,9 +545,28 @@ public final class RpmaIoHandler implements IoHandler {
             if (executor.isExecutorThread(Thread.currentThread())) {
                 cancelOnLoop();
             } else {
-                executor.execute(this::cancelOnLoop);
+                try {
+                    executor.execute(this::cancelOnLoop);
+                } catch (RejectedExecutionException e) {
+                    LOGGER.trace("The loop of {} ends, which removes the registration.", handle, e);
+                }
             }
             return true;
+        }
+
+        /**
+         * Ends the handle and its registration while the loop ends. Also if another thread has cancelled the registration: the
+         * task that was to remove it does not run any more.
+         */
+        void destroy() {
+            try {
+                handle.destroy();
+            } catch (RuntimeException e) {
+                LOGGER.error("{} failed while its loop ended.", handle, e);
+            } finally {
+                valid = false;
+                cancelOnLoop();
+            }
         }
 
         private void cancelOnLoop() {

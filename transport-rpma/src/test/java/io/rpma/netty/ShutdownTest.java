@@ -13,6 +13,7 @@
 
 package io.rpma.netty;
 
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.bootstrap.Bootstrap;
@@ -24,8 +25,12 @@ import io.netty.channel.ChannelHandler.Sharable;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.IoEventLoop;
+import io.netty.channel.IoRegistration;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.util.NetUtil;
+import io.rpma.CompletionQueue;
+import io.rpma.WorkCompletions;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -136,5 +141,63 @@ class ShutdownTest {
                 peer.close();
             }
         }
+    }
+
+    /** Another thread cancels its registration while the loop ends. */
+    private static final class CancelledElsewhere implements RpmaIoHandle {
+        private IoRegistration registration;
+        private Throwable failure;
+
+        @Override
+        public boolean hasEvents() {
+            return false;
+        }
+
+        @Override
+        public int[] eventFds() {
+            return new int[0];
+        }
+
+        @Override
+        public void eventsReady() {
+            // There are none.
+        }
+
+        @Override
+        public CompletionQueue completionQueue() {
+            return null;
+        }
+
+        @Override
+        public int poll(WorkCompletions batch) {
+            return 0;
+        }
+
+        @Override
+        public void close() {
+            // It stays until the end.
+        }
+
+        @Override
+        public void destroy() {
+            Thread other = new Thread(registration::cancel);
+            other.setUncaughtExceptionHandler((thread, e) -> failure = e);
+            other.start();
+            try {
+                other.join();
+            } catch (InterruptedException e) {
+                failure = e;
+            }
+        }
+    }
+
+    @Test
+    void aRegistrationThatAnotherThreadCancelsDoesNotKeepTheLoop() throws Exception {
+        EventLoopGroup group = new RpmaEventLoopGroup(1);
+        CancelledElsewhere handle = new CancelledElsewhere();
+        handle.registration = ((IoEventLoop) group.next()).register(handle).sync().getNow();
+        group.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+        assertTrue(group.terminationFuture().await(20, TimeUnit.SECONDS));
+        assertNull(handle.failure);
     }
 }
