@@ -18,8 +18,8 @@
 
 set -euo pipefail
 
-# shellcheck source=build/launch.sh
-. "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/build/launch.sh"
+# shellcheck source=tools/launch.sh
+. "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/tools/launch.sh"
 
 case ${1-} in
     provider) launch benchmark io.rpma.benchmark.ProviderCosts "${@:2}" ;;

@@ -14,8 +14,8 @@
 
 set -euo pipefail
 
-# shellcheck source=build/launch.sh
-. "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/build/launch.sh"
+# shellcheck source=tools/launch.sh
+. "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/tools/launch.sh"
 
 # The serial collector and a small heap do: the data path allocates next to nothing. protobuf-java calls sun.misc.Unsafe, of which
 # Java 25 warns unless told not to; Netty does without it, as it does by default on that Java.

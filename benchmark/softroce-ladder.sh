@@ -113,7 +113,7 @@ mkdir -p "$work/results"
 gcc -std=gnu11 -O2 -Wall -Wextra -o "$work/ladder" "$here/src/main/c/ladder.c" -lrpma -libverbs
 initial_memory
 cat > "$work/results/job" <<JOB
-export ROUNDS=$rounds LADDER='$work/ladder' JAVA_HOME='$("$root/build/find-java.sh")' TARGET='$target'
+export ROUNDS=$rounds LADDER='$work/ladder' JAVA_HOME='$("$root/tools/find-java.sh")' TARGET='$target'
 . '$parts/rungs.sh'
 JOB
 

@@ -15,7 +15,7 @@
 
 set -euo pipefail
 
-# shellcheck source=build/launch.sh
-. "$(dirname "$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")")/build/launch.sh"
+# shellcheck source=tools/launch.sh
+. "$(dirname "$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")")/tools/launch.sh"
 
 launch testsuite/chaos -XX:+UseSerialGC -Xmx256m io.rpma.chaos.Chaos --logs "$launch_root/testsuite/chaos/target/logs" "$@"

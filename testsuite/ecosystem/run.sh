@@ -85,7 +85,7 @@ done
 ((${#suites[@]} > 0)) || fail "which suite? See $0 --help"
 [[ $rounds =~ ^[1-9]$ ]] || fail "--rounds is '$rounds'; a number from 1 to 9 is needed"
 
-jdk=$("$root/build/find-java.sh")
+jdk=$("$root/tools/find-java.sh")
 java=$jdk/bin/java
 agent=$root/agent/target/transport-rpma-agent-0.1.0-SNAPSHOT.jar
 if ((build)); then

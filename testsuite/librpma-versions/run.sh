@@ -79,7 +79,7 @@ done
 for module in transport-rpma-native transport-rpma; do
     [[ -f $root/$module/target/test.classpath ]] || fail "$module is not built: mvn -B -DskipTests package"
 done
-java=$("$root/build/find-java.sh")/bin/java
+java=$("$root/tools/find-java.sh")/bin/java
 architecture=$(dpkg --print-architecture)
 
 # own_apt RELEASE COMMAND...: apt with sources, lists and state of its own.

@@ -71,7 +71,7 @@ if [[ ! -f $root/codec-examples/target/test.classpath || ! -d $root/codec-exampl
     exit 2
 fi
 
-java=$("$root/build/find-java.sh")/bin/java
+java=$("$root/tools/find-java.sh")/bin/java
 cd "$root/codec-examples"
 exec "$java" --enable-native-access=ALL-UNNAMED -ea -Xmx256m -cp "target/test-classes:target/classes:$(< target/test.classpath)" \
     org.junit.platform.console.ConsoleLauncher execute -c io.rpma.examples.NamespacesTest --fail-if-no-tests --details=tree \

@@ -66,7 +66,7 @@ for argument in "$@"; do
 done
 ((${#stages[@]} > 0)) || stages=(echo contract native transport paths siw c-peers examples cli frameworks suite chaos refusals)
 
-java=$("$root/build/find-java.sh")/bin/java
+java=$("$root/tools/find-java.sh")/bin/java
 cd "$root"
 mkdir -p "$logs"
 
@@ -164,7 +164,7 @@ run_stage() {
         c-peers) c_peers ;;
         examples) junit codec-examples ;;
         cli) junit cli ;;
-        frameworks) junit frameworks/vertx && junit frameworks/reactor-netty && junit frameworks/spring-boot ;;
+        frameworks) junit integrations/vertx && junit integrations/reactor-netty && junit integrations/spring-boot ;;
         suite) bounded "$here/run.sh" --suite ;;
         # The guest has one processor for everybody: a neighbour waits for it, whoever is hostile.
         chaos)

@@ -59,9 +59,9 @@ class LaunchTest {
         for (String script : SCRIPTS) {
             Files.copy(Documents.PROJECT.resolve(script), tree.resolve(script), StandardCopyOption.COPY_ATTRIBUTES);
         }
-        Files.createDirectory(tree.resolve("build"));
+        Files.createDirectory(tree.resolve("tools"));
         for (String script : List.of("launch.sh", "find-java.sh")) {
-            Files.copy(Documents.PROJECT.resolve("build").resolve(script), tree.resolve("build").resolve(script),
+            Files.copy(Documents.PROJECT.resolve("tools").resolve(script), tree.resolve("tools").resolve(script),
                 StandardCopyOption.COPY_ATTRIBUTES);
         }
         Files.createFile(tree.resolve("pom.xml"));
@@ -230,7 +230,7 @@ class LaunchTest {
 
     @Test
     void withoutANewJavaItSaysWhereItHasLooked() throws Exception {
-        executable(tree.resolve("build/find-java.sh"), "echo none >&2; exit 1");
+        executable(tree.resolve("tools/find-java.sh"), "echo none >&2; exit 1");
         assertEquals("none\n", output(start(tree, tree.resolve("rpma")), 1));
         assertEquals(List.of(), builds());
     }

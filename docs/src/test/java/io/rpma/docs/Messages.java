@@ -42,8 +42,8 @@ final class Messages {
     /** What stands for a value. */
     static final String VALUE = "…";
 
-    private static final List<String> MODULES = List.of("transport-rpma-native", "transport-rpma", "micrometer",
-        "frameworks/vertx", "frameworks/reactor-netty", "frameworks/spring-boot");
+    private static final List<String> MODULES = List.of("transport-rpma-native", "transport-rpma", "integrations/micrometer",
+        "integrations/vertx", "integrations/reactor-netty", "integrations/spring-boot");
     private static final Pattern EXCEPTION = Pattern.compile("\\w*(Exception|Error|Failure)");
     private static final Pattern FACTORY = Pattern.compile(
         "of|invalid|failure|noDevice|refused|unsupported|broken|breakDown|fail|violation|check|require|warn|error");

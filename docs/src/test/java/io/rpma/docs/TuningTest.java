@@ -52,7 +52,8 @@ class TuningTest {
     @Test
     void everySystemProperty() throws Exception {
         Set<String> found = new TreeSet<>();
-        for (String module : List.of("transport-rpma-native", "transport-rpma", "frameworks/vertx", "frameworks/reactor-netty")) {
+        for (String module : List.of("transport-rpma-native", "transport-rpma", "integrations/vertx",
+                "integrations/reactor-netty")) {
             try (Stream<Path> tree = Files.walk(Documents.PROJECT.resolve(module).resolve("src/main/java"))) {
                 for (Path file : tree.filter(path -> path.toString().endsWith(".java")).toList()) {
                     Matcher property = PROPERTY.matcher(Files.readString(file));

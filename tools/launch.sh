@@ -55,7 +55,7 @@ launch_build() {
 
 launch() {
     local target=$launch_root/$1/target java jars
-    java=$("$launch_root/build/find-java.sh")
+    java=$("$launch_root/tools/find-java.sh")
     launch_is_built "$1" || launch_build "$1"
     shift
     # The file names the jars as lib/...:lib/...

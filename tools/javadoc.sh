@@ -18,7 +18,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 readonly root
 cd "$root"
 
-java=$(build/find-java.sh)
+java=$(tools/find-java.sh)
 if [[ ! -f transport-rpma/target/test.classpath ]]; then
     mvn -B -q -DskipTests -pl transport-rpma -am package
 fi

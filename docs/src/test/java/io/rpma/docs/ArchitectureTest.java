@@ -1,0 +1,99 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.docs;
+
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.belongTo;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.equivalentTo;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import io.rpma.AddressRange;
+import io.rpma.Rpma;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.RpmaUnavailableException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The drawing in {@code ARCHITECTURE.md}: which package may depend on which. */
+@Timeout(300)
+class ArchitectureTest {
+    private static final String[] PROVIDERS = {"io.rpma.librpma", "io.rpma.soft", "io.rpma.tcp"};
+    private static final String[] BELOW_PROVIDERS = {"io.rpma.posix", "io.rpma.software"};
+    private static final JavaClasses ALL =
+        new ClassFileImporter().withImportOption(new ImportOption.DoNotIncludeTests()).importPackages("io.rpma");
+
+    @Test
+    void theTransportNamesNoProvider() {
+        noClasses().that().resideInAPackage("io.rpma.netty").should()
+            .dependOnClassesThat(resideInAnyPackage(PROVIDERS).or(resideInAnyPackage(BELOW_PROVIDERS)))
+            .because("it speaks to every provider through io.rpma alone").check(ALL);
+    }
+
+    @Test
+    void theProvidersDoNotKnowNetty() {
+        noClasses().that().resideInAnyPackage(PROVIDERS).or().resideInAnyPackage(BELOW_PROVIDERS)
+            .or().resideInAPackage("io.rpma").should()
+            .dependOnClassesThat().resideInAnyPackage("io.netty..", "io.rpma.netty..")
+            .because("RPMA for Java is used without Netty too").check(ALL);
+    }
+
+    @Test
+    void theProvidersDoNotKnowEachOther() {
+        for (String provider : PROVIDERS) {
+            for (String other : PROVIDERS) {
+                if (!provider.equals(other)) {
+                    noClasses().that().resideInAPackage(provider).should().dependOnClassesThat().resideInAPackage(other)
+                        .because("what two providers share is in io.rpma.software or io.rpma.posix").check(ALL);
+                }
+            }
+        }
+    }
+
+    @Test
+    void theChoiceOfAProviderIsInOnePlace() {
+        noClasses().that().resideInAPackage("io.rpma").and(not(belongTo(equivalentTo(Rpma.class)))).should()
+            .dependOnClassesThat().resideInAnyPackage(PROVIDERS)
+            .because("Rpma chooses the provider, and the other types of io.rpma are what providers implement").check(ALL);
+    }
+
+    @Test
+    void whatSoftAndTcpShareKnowsNeither() {
+        classes().that().resideInAPackage("io.rpma.software").should()
+            .onlyDependOnClassesThat(resideInAnyPackage("io.rpma", "io.rpma.software", "io.rpma.posix", "java..", "org.slf4j"))
+            .because("io.rpma.software is below both").check(ALL);
+    }
+
+    @Test
+    void systemCallsKnowOfRpmaTheExceptionsAlone() {
+        noClasses().that().resideInAPackage("io.rpma.posix").should()
+            .dependOnClassesThat(resideInAPackage("io.rpma..").and(not(resideInAPackage("io.rpma.posix")))
+                .and(not(equivalentTo(RpmaException.class))).and(not(equivalentTo(RpmaError.class)))
+                .and(not(equivalentTo(RpmaUnavailableException.class))).and(not(equivalentTo(AddressRange.class))))
+            .because("io.rpma.posix is the C library, and nothing of RPMA but how it reports errors and lends address space")
+            .check(ALL);
+    }
+
+    @Test
+    void programsUseWhatUsersUse() {
+        noClasses().that().resideInAnyPackage("io.rpma.examples", "io.rpma.vertx", "io.rpma.reactor").should()
+            .dependOnClassesThat(resideInAnyPackage(PROVIDERS).or(resideInAnyPackage(BELOW_PROVIDERS)))
+            .because("an application sees io.rpma and io.rpma.netty alone").check(ALL);
+    }
+}
