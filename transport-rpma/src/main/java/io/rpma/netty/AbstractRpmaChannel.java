@@ -44,14 +44,17 @@ import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
-/** What every connection of this transport has, whatever travels over it: registration, connecting, closing, addresses. */
+/**
+ * The base class of all connected channels of this transport. It implements what does not depend on the kind of data:
+ * registration, connecting, closing and addresses.
+ */
 abstract class AbstractRpmaChannel extends AbstractChannel {
     private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
 
     volatile boolean open = true;
     volatile boolean active;
     private volatile RpmaPath path;
-    // Null before it connects, and in a child of a server channel, whose client has chosen.
+    // Null before the channel connects, and in a child of a server channel, where the client has chosen the path.
     private volatile PathChoice choice;
     private volatile InetSocketAddress local;
     private volatile InetSocketAddress remote;
@@ -60,7 +63,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         super(parent);
     }
 
-    /** The child of a server channel begins with a connection that is established. */
+    /** Initializes the child of a server channel, whose connection is established already. */
     final void adopted(QueuePair pair) {
         local = pair.localAddress();
         remote = pair.remoteAddress();
@@ -69,16 +72,20 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         pair.listener(handle());
     }
 
-    /** Returns the path that the connection has taken, or {@code null} before it is established. Stays when it is closed. */
+    /**
+     * Returns the path that the connection has taken, or {@code null} before it is established. The value is kept when the
+     * channel is closed.
+     */
     public final RpmaPath path() {
         return path;
     }
 
     /**
-     * Returns why each better path was not taken: those in front of {@link #path()} among the
-     * {@link RpmaChannelOption#RPMA_PATHS} that the channel had when it connected, best first, with a reason in words. If the
-     * connection failed, those are all that were asked or could not be. Empty before, if the best path was taken, and for
-     * channels of a server, whose clients have chosen. Stays when the channel is closed.
+     * Returns the reasons, in words, why each better path was not taken: for the paths that precede {@link #path()} in the
+     * {@link RpmaChannelOption#RPMA_PATHS} that the channel had when it connected, best first. If the connection failed, these
+     * are all paths that were tried or could not be tried. The map is empty before the connection is established, if the best
+     * path was taken, and for children of a server channel, where the client has chosen the path. The value is kept when the
+     * channel is closed.
      */
     public final Map<RpmaPath, String> pathsNotTaken() {
         PathChoice made = choice;
@@ -89,30 +96,31 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         return (ConnectionUnsafe) unsafe();
     }
 
-    /** The connection, or {@code null} before there is one. */
+    /** Returns the connection, or {@code null} before there is one. */
     abstract QueuePair pair();
 
-    /** The paths that a connection may take, by the options as they are now. */
+    /** Returns the paths that a connection may take, by the current options. */
     abstract List<RpmaPath> paths();
 
-    /** How to connect, by the options as they are now. */
+    /** Returns a dialer with the current options. */
     abstract Dialer dialer();
 
-    /** Takes the connection that is being made. */
+    /** Stores the connection that is being established. */
     abstract void dialled(QueuePair connecting);
 
-    /** Ends an established connection that nobody watches any more; on the loop. */
+    /** Ends an established connection that is not watched any more; called on the event loop. */
     abstract void end(QueuePair closing, EventLoop loop);
 
-    /** Forgets that somebody asked to read. */
+    /** Clears the pending read request. */
     abstract void readNoMore();
 
     /**
-     * Takes note of what the peer says of its platform ({@code rpma_conn_apply_remote_peer_cfg(3)}), so that
-     * {@link io.rpma.FlushType#PERSISTENT} becomes possible where it is.
+     * Applies the description of the peer's platform ({@code rpma_conn_apply_remote_peer_cfg(3)}), so that
+     * {@link io.rpma.FlushType#PERSISTENT} can be used if the platform supports it.
      *
-     * @param descriptor what {@link RpmaPeerConfig#descriptor} wrote there; not trusted, its position does not move
-     * @return succeeds when the operations that are written from then on follow it
+     * @param descriptor the result of {@link RpmaPeerConfig#descriptor} on the peer; it is not trusted, and its position does
+     *     not move
+     * @return a future that succeeds when the configuration applies to all operations that are written afterwards
      */
     public ChannelFuture applyPeerConfig(ByteBuffer descriptor) {
         ChannelPromise promise = newPromise();
@@ -140,7 +148,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         promise.setSuccess();
     }
 
-    /** Returns what Netty says of a channel, and the path that the connection has taken. */
+    /** Returns Netty's description of a channel, extended by the path that the connection has taken. */
     @Override
     public String toString() {
         String channel = super.toString();
@@ -148,7 +156,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         return taken == null ? channel : channel.substring(0, channel.length() - 1) + " by " + taken + ']';
     }
 
-    /** Auto-read was turned off: what the pipeline asked for because of it is asked for no more. */
+    /** Called when auto-read was turned off: clears the read request that auto-read caused. */
     final void clearReadPending() {
         EventLoops.clearReadPending(this, this::readNoMore);
     }
@@ -190,7 +198,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
 
     @Override
     protected boolean isCompatible(EventLoop loop) {
-        // Refused by doRegister(), in words that help.
+        // doRegister() refuses incompatible loops with a more helpful message.
         return true;
     }
 
@@ -223,7 +231,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         requireNoLocalPort(address);
     }
 
-    /** An RDMA connection's own address follows from its route, and its port cannot be chosen. */
+    /** Refuses a local port: the local address of an RDMA connection follows from its route, and its port cannot be chosen. */
     private static void requireNoLocalPort(SocketAddress address) {
         InetSocketAddress inet = SocketAddresses.requireBindable(address);
         if (inet.getPort() != 0) {
@@ -251,7 +259,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         IoRegistration registration = unsafe.registration;
         QueuePair closing = pair();
         if (registration == null && !(unsafe.wasRegistered && eventLoop().inEventLoop())) {
-            // Nobody watches the descriptors, and no loop is there to wait for anything.
+            // The descriptors are not watched, and there is no loop that could wait for the delivery.
             if (closing != null) {
                 closing.close();
             }
@@ -276,24 +284,24 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         if (closing.isEstablished()) {
             end(closing, loop);
         } else {
-            // Nothing was promised yet.
+            // The connection was never established, so nothing has to be delivered.
             Connector.abandon(closing);
         }
     }
 
-    /** The channel as its event loop sees it. */
+    /** The unsafe of the channel, which is also its handle on the event loop. */
     abstract class ConnectionUnsafe extends AbstractUnsafe implements RpmaIoHandle, QueuePair.Listener, PathRace.Owner {
         IoRegistration registration;
-        // Of this registration: one that is scheduled still when the channel leaves the loop must not touch it any more.
+        // Belongs to the current registration. A task that is still scheduled when the channel leaves the loop must do nothing.
         private ReadTask readTask;
         private boolean wasRegistered;
         boolean reading;
         private ChannelPromise connectPromise;
         private Future<?> connectTimeout;
         private InetSocketAddress connectAddress;
-        // While another thread is to do the blocking part, or does it.
+        // Not null while another thread is to perform, or performs, the blocking part of connecting.
         private HostExecutor.Task preparing;
-        // While several paths are asked.
+        // Not null while several paths are being tried.
         private PathRace race;
 
         // ---- connecting ----
@@ -375,7 +383,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
             }
         }
 
-        /** Nobody waits for the connection any more. */
+        /** Cancels the preparation, because the connection is not wanted any more. */
         private void cancelPreparing() {
             if (preparing != null) {
                 preparing.cancel();
@@ -387,7 +395,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
             }
         }
 
-        // ---- by several paths ----
+        // ---- connecting over several paths ----
 
         @Override
         public final Dialer newDialer() {
@@ -398,7 +406,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         public final void won(QueuePair established, Map<RpmaPath, String> passedOver) {
             EventLoop loop = eventLoop();
             if (!loop.inEventLoop()) {
-                // The channel has moved to another loop meanwhile.
+                // The channel has been registered with another loop meanwhile.
                 loop.execute(() -> won(established, passedOver));
                 return;
             }
@@ -432,12 +440,12 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
             }
         }
 
-        /** Brings the result of the blocking part to the loop. */
+        /** Passes the result of the blocking part to the event loop. */
         private void hand(Connector.Prepared prepared, Throwable failure) {
             try {
                 eventLoop().execute(() -> prepared(prepared, failure));
             } catch (RuntimeException e) {
-                // The loop has ended meanwhile, and the channel with it.
+                // The loop has ended meanwhile, and has closed the channel.
                 drop(prepared);
             }
         }
@@ -484,7 +492,8 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
 
         private void failConnectAndClose(Throwable cause) {
             choice.failed(race, cause);
-            // A timeout names the address already, and applications tell it from other failures by its type.
+            // The message of a timeout contains the address already, and applications distinguish it from other failures by its
+            // type.
             failConnect(cause instanceof ConnectTimeoutException ? cause : annotateConnectException(cause, connectAddress));
             close(voidPromise());
         }
@@ -506,7 +515,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
             }
         }
 
-        /** Whether the connection ended before it was established: then that is dealt with. */
+        /** Returns whether the connection ended before it was established; if so, fails the connect. */
         final boolean connectFailed() {
             QueuePair current = pair();
             if (connectPromise == null || current.broken() == null) {
@@ -529,7 +538,8 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
             remote = connectAddress.getAddress().isAnyLocalAddress() ? pair().remoteAddress() : connectAddress;
             active = true;
             boolean accepted = promise.trySuccess();
-            // The connection was established, whatever a listener of the promise has done since.
+            // Fire channelActive unconditionally: the connection was established, even if a listener of the promise has closed
+            // the channel.
             pipeline().fireChannelActive();
             if (!accepted) {
                 close(voidPromise());
@@ -560,7 +570,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
             }, QueuePair.EVENT_MILLIS, TimeUnit.MILLISECONDS);
         }
 
-        // ---- on one loop after the other ----
+        // ---- registration with one loop after another ----
 
         private void begin(IoRegistration with) {
             registration = with;
@@ -575,7 +585,10 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
             }
         }
 
-        /** What came, how the connection ended, and what was to be sent, before this loop watched: no event tells it again. */
+        /**
+         * Handles data, an end of the connection and pending writes from before this registration: no event is delivered for
+         * them again.
+         */
         private void catchUpWithThePast() {
             if (hasInput()) {
                 later(this::readable);
@@ -586,7 +599,10 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
             }
         }
 
-        /** Does something later, unless the channel has left this loop by then: its next registration catches up. */
+        /**
+         * Runs a task later, unless the channel has left this loop by then; in that case its next registration handles the
+         * missed work.
+         */
         final void later(Runnable task) {
             IoRegistration current = registration;
             eventLoop().execute(() -> {
@@ -596,7 +612,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
             });
         }
 
-        /** Reads on later; while no loop has the channel, once one has. */
+        /** Schedules another read. If the channel is not registered, the read happens after the next registration. */
         final void scheduleRead() {
             ReadTask task = readTask;
             if (task != null && !task.isScheduled && !reading) {
@@ -605,7 +621,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
             }
         }
 
-        /** Reads on, if there is something to be read, and somebody who wants it. */
+        /** Reads if there is input and a read is wanted. */
         abstract void readScheduled();
 
         private final class ReadTask implements Runnable {
@@ -622,7 +638,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
 
         // ---- events of the queue pair ----
 
-        /** Whether something can be read, or the end of the connection is still to be told. */
+        /** Returns whether there is data to read, or an end of the connection that the pipeline has not been notified of. */
         abstract boolean hasInput();
 
         @Override

@@ -53,29 +53,37 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
-/** What every server channel of this transport has, whatever its children speak: listening, accepting, a backlog. */
+/**
+ * The base class of the server channels of this transport. It implements what does not depend on the kind of child: listening,
+ * accepting and the backlog.
+ */
 abstract class AbstractRpmaServerChannel extends AbstractChannel implements ServerChannel {
     static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(RpmaServerChannel.class);
     private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
-    /** A client that has been silent for so long may lose its place in a full backlog: an answer takes one round trip. */
+    /** A client that has been silent for this long may lose its place in a full backlog: an answer takes one round trip. */
     private static final long SILENT_NANOS = 1_000_000_000L;
-    /** How long a client has to answer, in milliseconds ({@code rpma_conn_cfg_set_timeout(3)}). */
+    /** How long a client may take to answer, in milliseconds ({@code rpma_conn_cfg_set_timeout(3)}). */
     static final int REQUEST_TIMEOUT_MILLIS = 1_000;
-    /** How long the others wait for the first child to be registered: it is answered and handed on meanwhile. */
+    /**
+     * How long other requests wait until the first child is registered: meanwhile it is accepted and passed to the pipeline.
+     */
     private static final long FIRST_CHILD_MILLIS = 1_000;
 
     // In the order in which they were accepted.
     private final Set<PendingAccept> pending = new LinkedHashSet<>();
-    // What the application has not decided about, with the timer of each; no timer while the loop shuts down.
+    // The requests that the application has not decided about, each with its timer; without a timer while the loop shuts down.
     private final Map<RpmaConnectRequest, Optional<Future<?>>> undecided = new LinkedHashMap<>();
     private final ArrayDeque<AbstractRpmaChannel> accepted = new ArrayDeque<>();
-    // One for each path, or for each address of a path; none before the channel is bound.
+    // One for each path, or for each address of a path; empty before the channel is bound.
     private volatile List<Listening> listening = List.of();
     private volatile InetSocketAddress local;
     private volatile boolean open = true;
-    /** What a client is told that the application did not decide about. */
+    /** The reason that is sent to a client if the application did not decide about it. */
     private static final byte[] UNDECIDED = "the server could not decide".getBytes(StandardCharsets.US_ASCII);
-    /** Requests that are taken at once: clients that are refused, however many come, do not keep the event loop. */
+    /**
+     * The number of requests that are handled at once, so that refused clients, however many there are, do not block the event
+     * loop.
+     */
     static final int MAX_REQUESTS = 128;
 
     private final Set<String> told = ConcurrentHashMap.newKeySet();
@@ -83,7 +91,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         task -> eventLoop().schedule(task, LogLimit.WINDOW_NANOS, TimeUnit.NANOSECONDS),
         count -> LOGGER.warn("{} more connections to {} were not accepted within a second.", count, local));
 
-    /** What the application decided about a client. */
+    /** The application's decision about a client. */
     private interface Decision {
         void carryOut(Admission admission) throws RpmaException;
     }
@@ -92,22 +100,22 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         super(null);
     }
 
-    /** The paths to listen on, by the options as they are now. */
+    /** Returns the paths to listen on, by the current options. */
     abstract List<RpmaPath> paths();
 
     /**
-     * Prepares what the next child is made with, by what the device can do; to be used up.
+     * Prepares the next child according to the limits of the device; the result must be accepted or dropped.
      *
      * @param first whether the channel is being bound
      */
     abstract NextChild newNext(Fabric fabric, boolean first) throws RpmaException;
 
-    /** Whether connections can be made better once it is known which loops the children are registered with. */
+    /** Returns whether connections can be made better once it is known which loops the children are registered with. */
     boolean wantsChildLoops() {
         return false;
     }
 
-    /** It is known now which loops the children are registered with. Any thread. */
+    /** Called when it is known which loops the children are registered with. Any thread. */
     final void childLoopsKnown() {
         if (eventLoop().inEventLoop()) {
             handle().childLoopsKnown();
@@ -116,12 +124,12 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         try {
             eventLoop().execute(() -> handle().childLoopsKnown());
         } catch (RejectedExecutionException e) {
-            // The loop has ended, and this channel with it.
+            // The loop has ended, and has closed this channel.
             LOGGER.debug("{} accepts no more.", this, e);
         }
     }
 
-    /** Who decides about clients; {@code null} if all are accepted. */
+    /** Returns the options with the request handler, or {@code null} if all clients are accepted. */
     RequestOptions requests() {
         return null;
     }
@@ -138,12 +146,12 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         return new ServerUnsafe();
     }
 
-    /** What has been told of options that have no effect on this channel or its children. */
+    /** Returns the warnings that were logged about options without effect on this channel or its children. */
     final Set<String> told() {
         return told;
     }
 
-    /** Returns how often it may be logged that a client is not accepted. */
+    /** Returns the limit for log messages about clients that are not accepted. */
     final LogLimit refusals() {
         return refusals;
     }
@@ -152,7 +160,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
     abstract int backlog();
 
     /**
-     * The device that it listens on, or {@code null} before the channel is bound.
+     * Returns the device that the channel listens on, or {@code null} before it is bound.
      *
      * @throws IllegalArgumentException if there are several
      */
@@ -204,7 +212,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
 
     @Override
     protected boolean isCompatible(EventLoop loop) {
-        // Refused by doRegister(), in words that help.
+        // doRegister() refuses incompatible loops with a more helpful message.
         return true;
     }
 
@@ -252,7 +260,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             registration.submit(RpmaIoOps.CLOSE);
             doDeregister();
         }
-        // A copy: each of them leaves the set.
+        // Iterate over a copy, because each of them removes itself from the set.
         for (PendingAccept unfinished : new ArrayList<>(pending)) {
             unfinished.close();
         }
@@ -289,27 +297,27 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         }
     }
 
-    /** Auto-read was turned off: what the pipeline asked for because of it is asked for no more. */
+    /** Called when auto-read was turned off: clears the read request that auto-read caused. */
     void clearReadPending() {
         EventLoops.clearReadPending(this, () -> handle().readPending = false);
     }
 
-    /** The channel as its event loop sees it. */
+    /** The unsafe of the channel, which is also its handle on the event loop. */
     private final class ServerUnsafe extends AbstractUnsafe implements RpmaIoHandle, PendingAccept.Owner,
             RpmaConnectRequest.Owner {
         private IoRegistration registration;
         private boolean readPending;
         private boolean readScheduled;
         private boolean reading;
-        // While a handler decides, the next request is taken when it returns.
+        // True while a handler is called; the next request is handled after it returns.
         private boolean asking;
         private final Runnable readTask = this::readScheduled;
         private final AcceptBackoff backoff = new AcceptBackoff();
-        // Not null while nothing is accepted.
+        // Not null while accepting is paused.
         private Future<?> pause;
-        // Not null while the backlog is full of clients that may yet answer.
+        // Not null while the backlog is full of clients that may still answer.
         private Future<?> roomTimer;
-        // While the first child is on its way to its loop.
+        // Not null while the first child is not yet registered with its loop.
         private Future<?> firstTimer;
         private boolean firstIsOver;
 
@@ -338,10 +346,10 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         }
 
         /**
-         * Accepts what has come, on this thread: librpma mixes up the events of connections that are accepted on another. What
-         * does not fit into the backlog waits in the kernel.
+         * Accepts the pending requests on this thread: librpma mixes up the events of connections that are accepted on another
+         * one. Requests that do not fit into the backlog wait in the kernel.
          *
-         * @return what the pipeline has to be told, or {@code null}
+         * @return the failure to fire through the pipeline, or {@code null}
          */
         private Throwable acceptAll() {
             for (Listening from : listening) {
@@ -356,7 +364,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         private Throwable acceptAll(Listening from) {
             for (int taken = 0; isOpen() && pause == null && mayAccept(); taken++) {
                 if (taken == MAX_REQUESTS) {
-                    // The descriptor will not tell again of those that are left.
+                    // The descriptor does not signal the remaining requests again.
                     eventLoop().execute(this::eventsReady);
                     return null;
                 }
@@ -377,7 +385,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
                 try {
                     request = from.nextRequest();
                 } catch (RpmaException e) {
-                    // One client's request failed, mostly because the client is gone. The next one is not to blame.
+                    // The request of one client failed, usually because the client is gone. The next request may succeed.
                     LOGGER.debug("A connection request to {} failed.", local, e);
                     long millis = backoff.failed(e);
                     if (!AcceptBackoff.isShortage(e)) {
@@ -416,7 +424,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             return pending.size() + undecided.size() + accepted.size() < Math.max(1, backlog());
         }
 
-        /** Whether there is room in the backlog, or can be made by giving up a client that does not answer. */
+        /** Returns whether there is room in the backlog, or can be made by closing a client that does not answer. */
         private boolean mayAccept() {
             if (waitsForFirst()) {
                 return false;
@@ -425,7 +433,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
                 return true;
             }
             if (pending.isEmpty() || undecided.size() + accepted.size() >= Math.max(1, backlog())) {
-                // There is room when the application has read, or decided.
+                // There will be room when the application has read, or decided.
                 return false;
             }
             long silent = System.nanoTime() - pending.iterator().next().since();
@@ -442,8 +450,8 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         }
 
         /**
-         * Whether the first child is on its way to its loop, which tells for which loops the others are made. For that they wait
-         * a moment, once in the life of this channel.
+         * Returns whether requests have to wait because the first child is not yet registered with its loop, which determines
+         * the loops that the other children are made for. This happens once in the life of this channel, for a limited time.
          */
         private boolean waitsForFirst() {
             if (firstIsOver || pending.isEmpty() && accepted.isEmpty()) {
@@ -466,12 +474,15 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
                 firstTimer = null;
             }
             if (!reading) {
-                // Otherwise the accepting goes on after the reading.
+                // If a read is in progress, it accepts requests when it has finished.
                 eventsReady();
             }
         }
 
-        /** What was prepared for the next child is not made for one of the loops. */
+        /**
+         * Called when the group of the children is known: drops what was prepared for the next child, because it was not made
+         * for one of the group's loops.
+         */
         private void childLoopsKnown() {
             if (!isOpen()) {
                 return;
@@ -487,7 +498,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         }
 
         /**
-         * Gives up the older half of the silent clients of the host that has the most of them: the clients of one host must not
+         * Closes the older half of the silent clients of the host that has most of them, so that the clients of one host cannot
          * fill the backlog.
          */
         private void giveUpSilentClients() {
@@ -496,7 +507,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             List<PendingAccept> most = List.of();
             for (PendingAccept unestablished : pending) {
                 if (now - unestablished.since() < SILENT_NANOS) {
-                    // Nor those that follow, which are younger.
+                    // The clients that follow are younger.
                     break;
                 }
                 List<PendingAccept> ofHost = byHost.computeIfAbsent(unestablished.host(), host -> new ArrayList<>());
@@ -510,13 +521,13 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             }
         }
 
-        /** A request was taken and could not be accepted. */
+        /** Handles a request that was taken and could not be accepted. */
         private Throwable failed(ConnectionRequest request, RpmaException e) {
             RpmaMetrics.accepts().addFailed();
             if (AcceptBackoff.isShortage(e)) {
                 return pause(e, AcceptBackoff.PAUSE_MILLIS);
             }
-            // The next one is not to blame, and the descriptor will not tell again that it has come.
+            // The next request may succeed, and the descriptor does not signal it again.
             eventLoop().execute(this::eventsReady);
             if (AcceptBackoff.isClientGone(e)) {
                 LOGGER.debug("The connection of {} to {} could not be accepted.", request.remoteAddress(), local, e);
@@ -529,9 +540,9 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         }
 
         /**
-         * Accepts nothing for a while, because every attempt would fail. The requests wait where they are.
+         * Stops accepting for a while, because every attempt would fail. The requests wait where they are.
          *
-         * @return what the pipeline has to be told, or {@code null}
+         * @return the failure to fire through the pipeline, or {@code null}
          */
         private Throwable pause(RpmaException why, long millis) {
             if (eventLoop().isShuttingDown()) {
@@ -554,7 +565,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             return why;
         }
 
-        /** The channel leaves this loop: what it has scheduled there must not come back to it. */
+        /** Cancels the timers, because the channel leaves the loop on which they are scheduled. */
         private void cancelTimers() {
             if (pause != null) {
                 pause.cancel(false);
@@ -570,7 +581,10 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             }
         }
 
-        /** There are no means for another connection: its client must hear so, instead of waiting. */
+        /**
+         * Rejects the next request, because no further connection can be configured: its client must be notified instead of
+         * waiting.
+         */
         private Throwable rejectNext(Listening from, RpmaException why) {
             try {
                 ConnectionRequest request = from.endpoint().nextConnectionRequest(null);
@@ -609,11 +623,11 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
 
         // ---- the application decides ----
 
-        /** Has the application decide, at once or later; it counts against the backlog until then. */
+        /** Asks the application for a decision, now or later; the request counts against the backlog until then. */
         private void ask(RpmaRequestHandler handler, int timeoutMillis, RpmaConnectRequest request) {
             Future<?> timer = null;
             if (!eventLoop().isShuttingDown()) {
-                // Otherwise destroy() is the bound.
+                // While the loop shuts down no timer can be scheduled; destroy() ends the wait instead.
                 timer = eventLoop().schedule(() -> overdue(request, timeoutMillis), timeoutMillis, TimeUnit.MILLISECONDS);
             }
             undecided.put(request, Optional.ofNullable(timer));
@@ -632,7 +646,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
 
         private void overdue(RpmaConnectRequest request, int timeoutMillis) {
             if (!eventLoop().inEventLoop()) {
-                // The channel has moved to another loop since this was scheduled.
+                // The channel has been registered with another loop since this was scheduled.
                 eventLoop().execute(() -> overdue(request, timeoutMillis));
                 return;
             }
@@ -645,7 +659,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             }
         }
 
-        /** The channel is being closed: the client hears so. */
+        /** Rejects a request because the channel is being closed, so that the client is notified. */
         private void closed(RpmaConnectRequest request) {
             request.decide("rejected, because the server channel was closed");
             carryOut(request, admission -> admission.reject(), null);
@@ -680,7 +694,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             }, null);
         }
 
-        /** Carries out what was decided, on the loop, unless the channel has been closed. */
+        /** Carries out a decision on the event loop, unless the channel has been closed. */
         private void carryOut(RpmaConnectRequest request, Decision decision, Promise<Channel> promise) {
             EventLoop loop = eventLoop();
             if (!loop.inEventLoop()) {
@@ -712,7 +726,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
                 }
             }
             if (!asking && isOpen() && hasRoom()) {
-                // There is room in the backlog, and the descriptor will not tell again what has come meanwhile.
+                // There is room in the backlog, and the descriptor does not signal requests again that arrived meanwhile.
                 eventLoop().execute(this::eventsReady);
             }
         }
@@ -729,10 +743,11 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             RpmaMetrics.accepts().addEstablished();
             AbstractRpmaChannel child = newChild(pair);
             if (accepting.promise() != null) {
-                // Before the pipeline of the child is made, so that listeners can say what is known of the client.
+                // Complete the promise before the pipeline of the child is created, so that listeners can set attributes of the
+                // child.
                 accepting.promise().trySuccess(child);
                 if (!isOpen()) {
-                    // A listener has closed this channel, and nobody would ever read the child.
+                    // A listener has closed this channel, so the child would never be read.
                     child.unsafe().closeForcibly();
                     return;
                 }
@@ -750,7 +765,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             tell(accepting.promise(), new IOException("the connection was not established: " + why));
             if (isOpen()) {
                 RpmaMetrics.accepts().addUnanswered();
-                // There is room in the backlog again, and the descriptor will not tell again what has come meanwhile.
+                // There is room in the backlog again, and the descriptor does not signal requests again that arrived meanwhile.
                 eventLoop().execute(this::eventsReady);
             }
         }
@@ -794,7 +809,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
                     handle.incMessagesRead(1);
                     readPending = false;
                     pipeline.fireChannelRead(child);
-                    // Registered by now, or nobody knows when it will be.
+                    // The child is registered by now, or it is unknown when it will be.
                     firstIsOver = true;
                 } while (handle.continueReading());
                 handle.readComplete();
@@ -802,7 +817,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             } finally {
                 reading = false;
             }
-            // There is room in the backlog again, and the descriptor will not tell again what has come meanwhile.
+            // There is room in the backlog again, and the descriptor does not signal requests again that arrived meanwhile.
             Throwable failure = acceptAll();
             if (failure != null) {
                 pipeline.fireExceptionCaught(failure);

@@ -18,13 +18,13 @@ import io.netty.channel.IoRegistration;
 import io.netty.channel.epoll.EpollIoOps;
 
 /**
- * The registration of one of epoll's own channels, which is never without an event. Netty's handler takes a descriptor without
- * events out of the epoll set and cannot put it back, so that a channel whose peer has ended its side could no longer wait for
- * room to write: what it was to write got lost. Left in, the descriptor tells its errors, once.
+ * The registration of one of epoll's own channels, which always keeps at least one event. Netty's handler removes a descriptor
+ * without events from the epoll set and cannot add it again. A channel whose peer has shut down its output could then no longer
+ * wait for room to write, and its pending data was lost. While the descriptor stays in the set, its errors are reported once.
  */
 final class EpollRegistration implements IoRegistration {
     private final IoRegistration registration;
-    // Null when there is nothing to be said any more.
+    // Null if the notice is settled, or does not apply.
     private TcpNotice notice;
 
     EpollRegistration(IoRegistration registration, TcpNotice notice) {

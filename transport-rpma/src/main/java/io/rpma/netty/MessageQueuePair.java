@@ -32,13 +32,15 @@ import java.nio.channels.ClosedChannelException;
 import java.util.function.BooleanSupplier;
 
 /**
- * One end of a connection that carries messages and one-sided operations as librpma does: no framing, no credits, no handshake.
- * A message that arrived keeps its receive until it is read, which is what stops the peer. Knows nothing of channels and
- * pipelines.
+ * One end of a connection that carries messages and one-sided operations as librpma does, without framing, credits or a
+ * handshake. A message that arrived keeps its receive until it is read, which is what stops the peer. This class does not
+ * depend on channels and pipelines.
  */
 final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
     private static final long SEND_CONTEXT = 1L << 62;
-    /** Nobody's work request, which only brings the completion of those before it. */
+    /**
+     * The context of an additional work request, which belongs to no promise and only causes the completion of those before it.
+     */
     private static final long FILLER_CONTEXT = 1L << 61;
     private static final int PLAIN = 0;
     private static final int WITH_IMMEDIATE = 1;
@@ -47,8 +49,8 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
     private final MessageSizes sizes;
     private ByteBuffer peerData;
 
-    // Receiving: the buffer behind each slot, here or shared with other connections, and the messages that arrived and are not
-    // read yet, in order.
+    // Receiving: the buffer of each slot, own or shared with other connections, and the messages that arrived and have not been
+    // read, in order.
     private final RpmaSharedReceiveQueue shared;
     private final RpmaByteBuf[] receives;
     private final int[] arrivedSlot;
@@ -58,7 +60,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
     private int arrivedHead;
     private int arrivedCount;
 
-    // Sending. The work requests are numbered; their memory belongs to whoever had them posted.
+    // Sending. The work requests are numbered; their memory belongs to the caller that had them posted.
     private final Outcomes outcomes;
     private long posted;
     private long retired;
@@ -84,10 +86,10 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
     }
 
     /**
-     * Asks for a connection.
+     * Requests a connection.
      *
-     * @param request made by the blocking part of connecting; used up, whatever happens
-     * @param privateData what the peer is told, possibly nothing
+     * @param request made by the blocking part of connecting; consumed in any case
+     * @param privateData the private data for the peer, possibly empty
      */
     static MessageQueuePair connect(Fabric fabric, MessageSizes sizes, ConnectionRequest request, ByteBuffer privateData,
             InetSocketAddress remote) throws RpmaException {
@@ -97,8 +99,8 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
     /**
      * Accepts a connection.
      *
-     * @param request as it came in; used up, whatever happens
-     * @param privateData what the peer is told, possibly nothing
+     * @param request the request of the client; consumed in any case
+     * @param privateData the private data for the peer, possibly empty
      */
     static MessageQueuePair accept(Fabric fabric, MessageSizes sizes, ConnectionRequest request, ByteBuffer privateData)
             throws RpmaException {
@@ -120,14 +122,14 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
             try {
                 shared.retain();
             } catch (RuntimeException e) {
-                // Its last user has released it meanwhile.
+                // The last user of the queue has released it meanwhile.
                 abandon(null, request, e);
                 throw e;
             }
         }
         Connection connection = null;
         try {
-            // Before the connection exists, so that the peer's first message finds them.
+            // Receives are posted before the connection exists, so that the peer's first message finds them.
             for (int slot = 0; slot < receives.length; slot++) {
                 RpmaByteBuf buf = RegisteredCopy.empty(sizes.receiveBytes());
                 receives[slot] = buf;
@@ -145,7 +147,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
         }
     }
 
-    /** What the peer connected or accepted with, padded with zeros. */
+    /** Returns the peer's private data, padded with zeros. */
     ByteBuffer peerData() {
         return peerData.asReadOnlyBuffer();
     }
@@ -229,7 +231,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
         }
     }
 
-    /** A completed send completes everything that was posted before it. */
+    /** Completes all work requests up to this one: a completed send implies that all earlier ones have completed. */
     private void retire(long sequence) {
         while (retired <= sequence) {
             retired++;
@@ -258,14 +260,14 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
 
     // ---- receiving ----
 
-    /** Whether a message can be read. */
+    /** Returns whether a message can be read. */
     boolean hasArrived() {
         return arrivedCount > 0;
     }
 
     /**
-     * Reads the oldest message; there must be one. A message that fills at least half of its buffer goes up as it lies, and
-     * another buffer takes its place; a shorter one is copied.
+     * Reads the oldest message; there must be one. If it fills at least half of its buffer, the buffer is passed on without
+     * copying and replaced by another one; a shorter message is copied.
      */
     Object read(ByteBufAllocator allocator) {
         int head = arrivedHead;
@@ -321,7 +323,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
         }
     }
 
-    /** Gives a buffer back to those who share them; it is theirs, whatever became of this connection. */
+    /** Returns a buffer to the shared queue, even if this connection has ended. */
     private void repost(int slot) {
         try {
             shared.post(slot);
@@ -353,7 +355,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
 
     @Override
     public void post(Object message, boolean last) {
-        // Whoever is about to wait must be told when the way is free again.
+        // A sender that is about to wait needs a completion, to be notified when it can continue.
         boolean signal = last || freeSlots() == 1 || unsignalled + 1 >= sizes.sendQueue() >>> 2;
         CompletionFlag flag = signal ? CompletionFlag.ALWAYS : CompletionFlag.ON_ERROR;
         long context = SEND_CONTEXT | posted;
@@ -386,7 +388,10 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
         outcomes.post();
     }
 
-    /** A refused work request would have brought the completion of those before it, or many refused ones wait for it. */
+    /**
+     * Posts an additional signalled work request. It is needed if a refused request would have caused the completion of those
+     * before it, or if many refused ones wait for their completion.
+     */
     private void signalBefore() {
         try {
             connection.write(null, 0, null, 0, 0, CompletionFlag.ALWAYS, FILLER_CONTEXT | posted - 1);
@@ -435,7 +440,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
 
     @Override
     void finish() {
-        // There is no word for it: the peer sees the disconnect.
+        // There is no message for it; the peer sees the disconnect.
     }
 
     @Override
@@ -460,7 +465,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
         if (shared == null) {
             return;
         }
-        // Disconnected, the queue pair takes no more of the buffers that others share; those that it took go back.
+        // After the disconnect, the queue pair consumes no more shared buffers; those that it has consumed are returned.
         breakWith(new ClosedChannelException());
         try {
             connection.disconnect();
@@ -510,7 +515,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
 
     @Override
     String endReason() {
-        // Whoever leaves a shared receive queue is broken by that alone.
+        // closing() breaks each queue pair with a shared receive queue with a ClosedChannelException.
         return broken != null && !(broken instanceof ClosedChannelException) ? String.valueOf(broken.getMessage())
             : "closed by this end";
     }

@@ -30,15 +30,15 @@ import java.nio.channels.ClosedChannelException;
 import java.util.function.BooleanSupplier;
 
 /**
- * One end of a connection: its events, and how it ended. What travels over it is the subclass's. Knows nothing of channels and
- * pipelines.
+ * One end of a connection: its events, and how it ended. Subclasses implement what is transferred over it. This class does not
+ * depend on channels and pipelines.
  *
  * <p>Used by one event loop at a time.
  */
 abstract class QueuePair {
-    /** Told what became possible. Called at the end of a batch, so that it may close the queue pair. */
+    /** Notified of state changes. Called at the end of a batch, so that a listener may close the queue pair. */
     interface Listener {
-        /** The connection is established, and what the peer said in its private data is good. */
+        /** The connection is established, and the peer's private data is valid. */
         void established();
 
         /** Messages arrived, or the connection ended: {@link #broken}. */
@@ -47,22 +47,24 @@ abstract class QueuePair {
         /** Work requests can be posted again. */
         void writable();
 
-        /** Telling this listener has failed: it ends the connection at once. Logged already. */
+        /**
+         * Notifying this listener has failed: the listener must close the connection immediately. The failure has been logged.
+         */
         void failed();
 
-        /** A work request was posted that the listener has not asked for: a completion is to be expected. */
+        /** A work request was posted that the listener has not requested; its completion is to be expected. */
         void posted();
 
         /**
-         * Work was flushed, and the event that tells why has not come. Whoever has a clock and no other bound calls
-         * {@link #eventIsOverdue()} after {@link #EVENT_MILLIS}.
+         * Work was flushed, and the event that gives the reason has not arrived. A listener that has a timer, and no other
+         * bound, calls {@link #eventIsOverdue()} after {@link #EVENT_MILLIS}.
          */
         void flushed();
     }
 
     /**
-     * The end of a connection, which most of them have and few ask for: the trace would cost more than all the rest, and show
-     * nothing but the event loop.
+     * The end of a connection. It has no stack trace: most connections end this way and the trace is rarely needed, while it
+     * would cost more than everything else here and show only the event loop.
      */
     static final class Ended extends IOException {
         private static final long serialVersionUID = 1;
@@ -77,7 +79,7 @@ abstract class QueuePair {
         }
     }
 
-    /** This end has closed the connection. */
+    /** Set as the reason when this end has closed the connection. */
     static final class ClosedHere extends ClosedChannelException {
         private static final long serialVersionUID = 1;
 
@@ -87,10 +89,13 @@ abstract class QueuePair {
         }
     }
 
-    /** How long after work was flushed the event that tells why may come: an iWARP device sends both within milliseconds. */
+    /** How long after a flush the event that gives the reason may arrive: an iWARP device delivers both within milliseconds. */
     static final long EVENT_MILLIS = 1_000;
 
-    /** For those who take what is left and keep nothing of it: holds something only between a poll and the lines around it. */
+    /**
+     * A batch for callers that process completions immediately and keep nothing of them. It holds data only between a poll and
+     * the processing.
+     */
     private static final FastThreadLocal<WorkCompletions> REST = new FastThreadLocal<>() {
         @Override
         protected WorkCompletions initialValue() {
@@ -98,7 +103,10 @@ abstract class QueuePair {
         }
     };
 
-    /** A connection has three events, and few that librpma does not know: one that has so many at once is not believed. */
+    /**
+     * A connection has three events, and a few that librpma does not know. A connection with this many events at once is
+     * closed.
+     */
     private static final int MOST_EVENTS = 32;
 
     final Fabric fabric;
@@ -107,23 +115,23 @@ abstract class QueuePair {
     private final ConnectedEvent connecting = new ConnectedEvent();
     final InetSocketAddress localAddress;
     final InetSocketAddress remoteAddress;
-    /** {@code null} once closed, as is the queue. */
+    /** {@code null} once closed; so is the queue. */
     Connection connection;
     CompletionQueue queue;
     Listener listener;
     boolean established;
     ConnectionEvent terminal;
     IOException broken;
-    /** How work was flushed, while no event has told why; else {@code null}. See {@link #failedBy}. */
+    /** Why work was flushed, while no event has given the reason; otherwise {@code null}. See {@link #failedBy}. */
     private IOException flushed;
     private boolean flushTold;
 
     /**
      * Takes a connection over.
      *
-     * @param remote the address that was asked for, where the provider cannot tell
-     * @param active whether this end asked for it
-     * @param receives how many messages it can take before one has been read
+     * @param remote the address that was requested, for providers that do not report it
+     * @param active whether this end requested the connection
+     * @param receives the number of messages that can be received before one has been read
      */
     QueuePair(Fabric fabric, Connection connection, InetSocketAddress remote, boolean active, int receives) {
         this.fabric = fabric;
@@ -138,11 +146,11 @@ abstract class QueuePair {
     }
 
     /**
-     * Gives up what an attempt to open a connection has made.
+     * Closes what an attempt to open a connection has created.
      *
      * @param made the connection, or {@code null}
-     * @param request what it was to be made of
-     * @param why the reason; if giving up fails as well, that is added to it
+     * @param request the request from which it was to be made
+     * @param why the reason; if closing fails as well, that failure is added to it
      */
     static void abandon(Connection made, ConnectionRequest request, Exception why) {
         try {
@@ -159,7 +167,7 @@ abstract class QueuePair {
         }
     }
 
-    /** Returns this thread's batch for completions that are looked at on the spot. */
+    /** Returns this thread's batch for completions that are processed immediately. */
     static WorkCompletions rest() {
         return REST.get();
     }
@@ -196,7 +204,7 @@ abstract class QueuePair {
         return established;
     }
 
-    /** Why the queue pair is of no further use, or {@code null}. What arrived before can still be read. */
+    /** Returns why the queue pair can no longer be used, or {@code null}. Messages that arrived before can still be read. */
     final IOException broken() {
         return broken;
     }
@@ -208,9 +216,9 @@ abstract class QueuePair {
     }
 
     /**
-     * Ends the connection because a work request failed. That work was flushed says only that the queue pair is in the error
-     * state. The reason is what an event tells: an iWARP device enters that state by itself when its peer disconnects, and
-     * flushes what is posted before it tells of the disconnect.
+     * Ends the connection because a work request failed. A flush only means that the queue pair is in the error state; the
+     * reason is given by an event. An iWARP device enters that state by itself when its peer disconnects, and flushes the
+     * posted work before it reports the disconnect.
      */
     final void failedBy(CompletionStatus status, IOException cause) {
         if (status != CompletionStatus.WR_FLUSH_ERR) {
@@ -220,17 +228,17 @@ abstract class QueuePair {
         }
     }
 
-    /** Whether the queue pair takes no more work, although it is not known yet why. */
+    /** Returns whether the queue pair accepts no more work while the reason is not known yet. */
     final boolean isFlushed() {
         return flushed != null;
     }
 
-    /** Whether work can be posted, as far as it is known. */
+    /** Returns whether work can be posted, as far as is known. */
     final boolean isUsable() {
         return established && broken == null && flushed == null;
     }
 
-    /** The event that should tell why work was flushed has not come: the flush itself is the reason. */
+    /** Called when the event that should give the reason of a flush has not arrived: the flush itself becomes the reason. */
     final void eventIsOverdue() {
         if (connection == null || broken != null || flushed == null) {
             return;
@@ -243,8 +251,8 @@ abstract class QueuePair {
     }
 
     /**
-     * Takes the events that completions have overtaken, before anybody is told of these: the connection may just have been
-     * established, or have ended in order. To be called after each batch.
+     * Handles events that completions have overtaken, before the listener is notified of these completions: the connection may
+     * just have been established, or have ended in order. Must be called after each batch.
      *
      * @return whether the queue pair is still open
      */
@@ -263,14 +271,17 @@ abstract class QueuePair {
         return true;
     }
 
-    /** The event that ended the connection, or {@code null}. */
+    /** Returns the event that ended the connection, or {@code null}. */
     final ConnectionEvent terminal() {
         return terminal;
     }
 
     // ---- events ----
 
-    /** Takes the connection's events. A peer that makes them without end loses the connection, not this loop. */
+    /**
+     * Handles the connection's events. If a peer causes too many of them, its connection is closed, so that it cannot block
+     * this loop.
+     */
     final void drainEvents() {
         for (int events = 0; connection != null; events++) {
             if (events == MOST_EVENTS) {
@@ -284,7 +295,7 @@ abstract class QueuePair {
                 event = connection.nextEvent();
             } catch (RpmaException e) {
                 if (e.error() == RpmaError.UNKNOWN) {
-                    // An event of a kind that librpma itself does not know: it says nothing about this connection.
+                    // An event of a kind that librpma does not know has no meaning for this connection.
                     continue;
                 }
                 breakWith(e);
@@ -327,16 +338,16 @@ abstract class QueuePair {
         listener.established();
     }
 
-    /** Reads what the peer said in its private data, now that all of it is known. */
+    /** Reads the peer's private data, which is complete now. */
     abstract void greeted() throws IOException;
 
-    /** The one place where the end of the connection is turned into a state. */
+    /** Records how the connection ended. This is the only method that does so. */
     final void end(ConnectionEvent event) {
         if (connection == null || terminal != null) {
             return;
         }
         terminal = event;
-        // What completed before the end is still in the queue, and comes first.
+        // Completions from before the end are still in the queue, and are handled first.
         takeAll();
         if (broken == null) {
             broken = new Ended(reason(event));
@@ -354,19 +365,19 @@ abstract class QueuePair {
         };
     }
 
-    /** What it means to users that the peer disconnected, died, or closed its end. */
+    /** Returns the message for users when the peer has disconnected, died, or closed its end. */
     abstract String closedReason();
 
     // ---- completions ----
 
     /**
-     * Polls the completion queue, and tells the listener.
+     * Polls the completion queue and notifies the listener.
      *
-     * @return how many completions were handled
+     * @return the number of completions that were handled
      */
     abstract int poll(WorkCompletions batch);
 
-    /** Takes one batch, without telling the listener; -1 if the queue itself failed. */
+    /** Handles one batch without notifying the listener. Returns -1 if the queue itself failed. */
     final int take(WorkCompletions batch) {
         int n;
         try {
@@ -384,7 +395,7 @@ abstract class QueuePair {
         return n;
     }
 
-    /** Takes one completion, without telling the listener. */
+    /** Handles one completion without notifying the listener. */
     final void handle(WorkCompletions batch, int index) {
         counters.completions++;
         int code = batch.statusCode(index);
@@ -398,8 +409,8 @@ abstract class QueuePair {
     }
 
     /**
-     * Takes the completions that have come, without telling the listener, until there is none or the connection is broken. A
-     * peer that goes on sending makes more of them meanwhile; those are left to a later turn.
+     * Handles the pending completions, without notifying the listener, until there are no more or the connection is broken. A
+     * peer that continues to send causes more of them meanwhile; those are left to a later turn.
      */
     final void takeAll() {
         WorkCompletions rest = rest();
@@ -416,66 +427,73 @@ abstract class QueuePair {
         }
     }
 
-    /** Takes the completions of this connection that come to a queue which is not its own. */
+    /** Handles the completions of this connection that arrive in a queue other than its own. */
     void takeElsewhere() {
-        // There is none.
+        // All completions arrive in the connection's own queue.
     }
 
-    /** Takes what has been sent already, after a flush, if that spares the loop from polling for it. Tells nobody. */
+    /**
+     * Handles send completions that have arrived already, after a flush, if that saves the loop from polling for them. Does not
+     * notify the listener.
+     */
     void takeSent() {
-        // The queue is polled anyway.
+        // The queue is polled in any case.
     }
 
-    /** Whether a completion is to be expected in the connection's own queue, or the listener to be told of one. */
+    /**
+     * Returns whether a completion is expected in the connection's own queue, or the listener has not been notified of one yet.
+     */
     boolean awaitsCompletions() {
         return true;
     }
 
-    /** Is on an event loop from now on, and used by its thread alone; on that loop. */
+    /** Called on an event loop when that loop begins to use the queue pair; from then on only its thread uses it. */
     void enter(EventLoop loop) {
-        // All that it has goes with it.
+        // Nothing depends on the loop.
     }
 
-    /** Leaves the event loop that it was on; on that loop. */
+    /** Called on the event loop that used the queue pair, when the loop stops using it. */
     void leave() {
-        // All that it has goes with it.
+        // Nothing depends on the loop.
     }
 
     /**
-     * Has the event that ended the connection dealt with later, by {@link #end}, because another thread has what arrived before.
+     * Defers the event that ended the connection to a later call of {@link #end}, if another thread holds messages that arrived
+     * before.
      *
-     * @return whether that is so
+     * @return whether the event is deferred
      */
     boolean endsLater(ConnectionEvent event) {
         return false;
     }
 
-    /** How many completions can wait to be polled: there are not more of what came before a moment. */
+    /** Returns the number of completions that can wait to be polled. At any moment there are no more than this. */
     abstract int mostCompletions();
 
-    /** A work request has succeeded. */
+    /** Called when a work request has succeeded. */
     abstract void completed(WorkCompletions batch, int index);
 
-    /** The one place where a failed work request is turned into a state. */
+    /** Called when a work request has failed. This is the only method that turns a failure into a state. */
     abstract void failed(long context, CompletionStatus status, int queuePair);
 
     // ---- the end ----
 
-    /** Tells the peer that nothing follows, if there is a way to say it. */
+    /** Signals the end of this end's data to the peer, if the protocol has a message for it. */
     abstract void finish();
 
-    /** Whether {@link #finish} has been said. */
+    /** Returns whether {@link #finish} has sent that signal. */
     abstract boolean isFinished();
 
-    /** Whether every completion that was asked for has come. */
+    /** Returns whether every requested completion has arrived. */
     abstract boolean isSettled();
 
-    /** Whether everything that was sent has been delivered. */
+    /** Returns whether all sent data has been delivered. */
     abstract boolean isDelivered();
 
     /**
      * Destroys the queue pair and releases its buffers. Its descriptors must not be watched any more. Messages that arrived and
-     * were not read are lost. Waits for nothing: what the peer may still be writing to is released later ({@link LimboMemory}).
+     * were not read are lost. Does not wait: memory that the peer may still be writing to is released later
+     * ({@link LimboMemory}).
      */
     final void close() {
         Connection current = connection;
@@ -503,18 +521,18 @@ abstract class QueuePair {
         }
     }
 
-    /** Why the connection ended, for people. */
+    /** Returns the reason for the end of the connection, for people. */
     abstract String endReason();
 
-    /** Is about to be destroyed. */
+    /** Called before the queue pair is destroyed. */
     void closing() {
-        // What this connection alone has ends with it.
+        // Nothing is shared with other connections.
     }
 
     /**
-     * Releases the buffers: the queue pair is destroyed, and uses none any more.
+     * Releases the buffers. The queue pair has been destroyed and uses none any more.
      *
-     * @param quiescent whether the peer can no longer write to the buffers of receives; until then they are kept
+     * @param quiescent returns whether the peer can no longer write to the receive buffers; until then they are kept
      */
     abstract void release(BooleanSupplier quiescent);
 }

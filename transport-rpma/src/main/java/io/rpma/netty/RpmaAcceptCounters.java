@@ -16,8 +16,8 @@ package io.rpma.netty;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What became of the connections that clients asked the server channels of this process for. A request that is rejected because
- * no server channel listens is not among them. Thread-safe. See {@link RpmaMetrics#accepts()}.
+ * Counts the outcomes of the connection requests that clients sent to the server channels of this process. A request that is
+ * rejected because no server channel listens is not counted. Thread-safe. See {@link RpmaMetrics#accepts()}.
  */
 public final class RpmaAcceptCounters {
     private final LongAdder established = new LongAdder();
@@ -28,7 +28,7 @@ public final class RpmaAcceptCounters {
     private final LongAdder pauses = new LongAdder();
 
     RpmaAcceptCounters() {
-        // Made by RpmaMetrics.
+        // Created by RpmaMetrics.
     }
 
     void addEstablished() {
@@ -52,35 +52,40 @@ public final class RpmaAcceptCounters {
         pauseListener.run();
     }
 
-    /** Has something run after each pause that begins, by the loop that pauses. For tests. */
+    /** Sets a listener that runs when a pause begins, on the loop that pauses. For tests. */
     void onPause(Runnable listener) {
         pauseListener = listener;
     }
 
-    /** Returns the connections that were accepted and established. */
+    /** Returns the number of connections that were accepted and established. */
     public long established() {
         return established.sum();
     }
 
     /**
-     * Returns the connections that were refused: their clients do not speak the stream protocol as this end does, or an
-     * {@link RpmaRequestHandler} refused or rejected them, or did not decide.
+     * Returns the number of connections that were refused, because the client does not use a compatible stream protocol, or
+     * because an {@link RpmaRequestHandler} refused or rejected it, or did not decide in time.
      */
     public long refused() {
         return refused.sum();
     }
 
-    /** Returns the requests that could not be accepted, because their clients had gone or this process lacked something. */
+    /**
+     * Returns the number of requests that could not be accepted, because the client had gone or this process lacked a resource.
+     */
     public long failed() {
         return failed.sum();
     }
 
-    /** Returns the connections that were accepted and never established, because their clients went or did not answer in time. */
+    /**
+     * Returns the number of connections that were accepted and never established, because the client went away or did not
+     * answer in time.
+     */
     public long unanswered() {
         return unanswered.sum();
     }
 
-    /** Returns how often a server channel stopped to accept for a second, mostly for want of file descriptors. */
+    /** Returns how often a server channel stopped accepting for a second, usually for lack of file descriptors. */
     public long pauses() {
         return pauses.sum();
     }

@@ -17,15 +17,15 @@ import reactor.blockhound.BlockHound;
 import reactor.blockhound.integration.BlockHoundIntegration;
 
 /**
- * Tells BlockHound what an event loop of this transport does on purpose: while it is idle it polls for some microseconds before
- * it sleeps ({@link RpmaPolling}), it reads how long it has waited for a processor ({@link RunQueue}), and the last thing that
- * it does may be to wait, for a bounded time, until what was sent has been delivered. BlockHound finds this class by itself, and
- * nothing else needs it.
+ * Declares to BlockHound the blocking calls that an event loop of this transport makes on purpose. While the loop is idle it
+ * polls for some microseconds before it sleeps ({@link RpmaPolling}); it reads how long it has waited for a processor
+ * ({@link RunQueue}); and before it ends it may wait, for a bounded time, until sent data has been delivered. BlockHound finds
+ * this class by itself.
  */
 public final class RpmaBlockHoundIntegration implements BlockHoundIntegration {
     /** Creates the integration; called by BlockHound. */
     public RpmaBlockHoundIntegration() {
-        // There is nothing to be set.
+        // Nothing to initialize.
     }
 
     @Override
@@ -33,10 +33,10 @@ public final class RpmaBlockHoundIntegration implements BlockHoundIntegration {
         builder.allowBlockingCallsInside(RpmaIoHandler.class.getName(), "spinUntilWork")
             .allowBlockingCallsInside(LingeringClose.class.getName(), "destroy")
             .allowBlockingCallsInside(RpmaMessageChannel.class.getName() + "$MessageUnsafe", "lingerNow")
-            // A file of the kernel's, which is in memory.
+            // Reads a file of the kernel, which is in memory.
             .allowBlockingCallsInside(RunQueue.class.getName(), "ofThisThread")
             .allowBlockingCallsInside(RunQueue.class.getName(), "isCrowded")
-            // The pool of the connecting threads has a lock, which is held for moments.
+            // The pool of the connecting threads has a lock that is held only briefly.
             .allowBlockingCallsInside(HostExecutor.class.getName(), "startAll");
     }
 }

@@ -25,9 +25,9 @@ import io.rpma.RpmaException;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Allocates direct buffers in memory that is registered with the RDMA device, so that a channel can hand them to it as they
- * lie. One per process: {@link #DEFAULT}. Thread-safe. Event loops and other threads of Netty's keep free buffers for
- * themselves, and take no lock then; they give them back when they end. All other threads, virtual ones included, share theirs.
+ * Allocates direct buffers in memory that is registered with the RDMA device, so that a channel can send them without copying.
+ * There is one per process: {@link #DEFAULT}. Thread-safe. Event loops and other Netty threads keep free buffers of their own,
+ * which they allocate without a lock and return when they end. All other threads, including virtual ones, share theirs.
  *
  * <p>Buffers up to 4 MiB come from registered slabs of 4 MiB, rounded up to a power of two. A larger buffer, or one that would
  * exceed {@code -Dio.rpma.netty.maxRegisteredBytes} (default: the maximum heap size), comes from Netty's unpooled allocator: it
@@ -61,7 +61,7 @@ public final class RpmaByteBufAllocator extends AbstractByteBufAllocator {
         super(true);
     }
 
-    /** The memory, reserved when the first buffer is asked for: loading the class chooses no provider. */
+    /** The memory. It is reserved when the first buffer is allocated, so that loading the outer class chooses no provider. */
     private static final class Memory {
         static final Slabs SLABS;
         static final BuddyArena ARENA;
@@ -79,18 +79,21 @@ public final class RpmaByteBufAllocator extends AbstractByteBufAllocator {
         }
     }
 
-    /** What the magazines of all threads exchange; to be asked for when there is a buffer, or one is needed. */
+    /**
+     * Returns what the magazines of all threads exchange. The first call reserves the memory, so call it only if a buffer
+     * exists or is needed.
+     */
     static SharedMagazines shared() {
         return Memory.SHARED;
     }
 
-    /** The slab that an address lies in, or {@code null} if it is not registered memory. */
+    /** Returns the slab that contains an address, or {@code null} if the address is not in registered memory. */
     static Slab slab(long address) {
         return Memory.SLABS.of(address);
     }
 
     /**
-     * Makes sure that registered memory can be had on a fabric at all, so that a limit of locked memory that is too small shows
+     * Checks that registered memory is available on a fabric, so that a limit of locked memory that is too small is detected
      * when a channel is bound or connected.
      */
     void prepare(Fabric fabric) throws RpmaException {
@@ -137,24 +140,27 @@ public final class RpmaByteBufAllocator extends AbstractByteBufAllocator {
         return true;
     }
 
-    /** Bytes of registered memory that the process holds. */
+    /** Returns the number of bytes of registered memory that the process holds. */
     public long registeredBytes() {
         return Memory.SLABS.bytes();
     }
 
-    /** Bytes of registered memory in use, including the free buffers that are kept ready. */
+    /** Returns the number of bytes of registered memory in use, including the free buffers that are kept ready. */
     public long usedBytes() {
         return Memory.ARENA.usedBytes();
     }
 
-    /** How many direct buffers could not be registered memory, because they were too large or the limit was reached. */
+    /**
+     * Returns how many direct buffers were not allocated in registered memory, because they were too large or the limit was
+     * reached.
+     */
     public long unregisteredBuffers() {
         return unregistered.sum();
     }
 
     /**
-     * Gives this thread magazines of its own, if it is not of a kind that has them anyway; to be undone by
-     * {@link #endMagazines} before it ends. Virtual threads have none in any case.
+     * Gives this thread its own magazines, if it is not of a kind that has them anyway; {@link #endMagazines} must be called
+     * before the thread ends. A virtual thread never gets any.
      */
     void beginMagazines() {
         if (!FastThreadLocalThread.currentThreadWillCleanupFastThreadLocals() && !Thread.currentThread().isVirtual()) {
@@ -162,7 +168,7 @@ public final class RpmaByteBufAllocator extends AbstractByteBufAllocator {
         }
     }
 
-    /** Gives back what this thread's magazines hold. */
+    /** Returns the buffers in this thread's magazines to the arena. */
     void endMagazines() {
         if (!Thread.currentThread().isVirtual()) {
             magazines.remove();
@@ -170,8 +176,9 @@ public final class RpmaByteBufAllocator extends AbstractByteBufAllocator {
     }
 
     /**
-     * The magazines of this thread, or {@code null} if it keeps nothing for itself: only threads that tell of their end do, since
-     * what the others kept would be lost. A virtual thread is not even asked, because asking would leave something behind on it.
+     * Returns the magazines of this thread, or {@code null} if it has none. Only threads with a hook at their end have
+     * magazines, since the buffers of any other thread would be lost. A virtual thread is not looked up, because the lookup
+     * would leave an object behind on it.
      */
     private Magazines ofThread() {
         Magazines own = Thread.currentThread() instanceof FastThreadLocalThread ? magazines.getIfExists() : null;
@@ -185,7 +192,7 @@ public final class RpmaByteBufAllocator extends AbstractByteBufAllocator {
         return Thread.currentThread().isVirtual() ? null : magazines.getIfExists();
     }
 
-    /** Takes a free buffer of a size class, from the magazines of this thread, the shared ones, or the arena. */
+    /** Takes a free buffer of a size class from the magazines of this thread, the shared magazines, or the arena. */
     RpmaByteBuf take(int shift) {
         if (shift > Magazines.MAX_SHIFT) {
             return fresh(shift);
@@ -195,7 +202,7 @@ public final class RpmaByteBufAllocator extends AbstractByteBufAllocator {
         return buf != null ? buf : fresh(shift);
     }
 
-    /** Takes a buffer back that nobody refers to any more. */
+    /** Takes back a buffer whose reference count has reached 0. */
     void give(RpmaByteBuf buf) {
         int shift = buf.block().shift;
         if (shift > Magazines.MAX_SHIFT) {
@@ -214,13 +221,13 @@ public final class RpmaByteBufAllocator extends AbstractByteBufAllocator {
         try {
             BuddyArena.Block block = Memory.ARENA.allocate(shift);
             if (block == null) {
-                // What the shared magazines hold may be of other sizes.
+                // The shared magazines may hold buffers of other sizes, which flush() returns to the arena.
                 Memory.SHARED.flush();
                 block = Memory.ARENA.allocate(shift);
             }
             return block != null ? new RpmaByteBuf(this, block) : null;
         } catch (RpmaException e) {
-            // The system has no more memory of this kind: the caller falls back on unregistered memory, which is counted.
+            // The system has no more memory of this kind. The caller falls back to unregistered memory, which is counted.
             return null;
         }
     }

@@ -43,22 +43,22 @@ import java.util.List;
 /**
  * A {@link SocketChannel} over RPMA: an ordered, reliable stream of bytes with half-close, as over TCP. The peer must be a
  * channel of this transport. Connecting and accepting follow {@code rpma_conn_req_new(3)}, {@code rpma_conn_req_connect(3)} and
- * {@code rpma_conn_next_event(3)}; data is sent by {@code rpma_send_with_imm(3)},
- * or by {@code rpma_send(3)} where the device has no immediate data.
+ * {@code rpma_conn_next_event(3)}; data is sent by {@code rpma_send_with_imm(3)}, or by {@code rpma_send(3)} if the device has
+ * no immediate data.
  *
- * <p>A write's promise succeeds when the data has been handed to the device; an orderly {@link #close()} still delivers it. What
- * is written after the peer has closed in order, while its last data is still unread, may succeed and reach nobody, as with TCP.
- * A peer that aborts, dies or breaks the protocol shows as an {@link IOException}, mostly with "reset" in its message, before
- * {@code channelInactive}. What the application does not read (auto-read off) stops the peer's writes.
+ * <p>A write's promise succeeds when the data has been handed to the device; an orderly {@link #close()} still delivers it.
+ * Data that is written after the peer has closed in order, while its last data is still unread, may succeed and be lost, as
+ * with TCP. If a peer aborts, dies or violates the protocol, an {@link IOException}, usually with "reset" in its message, is
+ * fired before {@code channelInactive}. An application that does not read (auto-read off) stops the peer's writes.
  */
 public final class RpmaChannel extends AbstractRpmaChannel implements SocketChannel {
     private static final String EXPECTED_TYPES = " (expected: " + StringUtil.simpleClassName(ByteBuf.class) + ", "
         + StringUtil.simpleClassName(FileRegion.class) + ", " + StringUtil.simpleClassName(RpmaOperation.class) + ')';
 
-    /** A shorter buffer is copied into a message, together with what else is flushed. */
+    /** Shorter buffers are copied into a message, together with other flushed data. */
     private static final int IN_PLACE_BYTES = 4096;
 
-    /** Memory that the peer granted for large data goes back after so long without any, or up to twice as long. */
+    /** Memory that the peer granted for large data is returned after this time without large data, or up to twice as long. */
     private static final int IDLE_GRANT_MILLIS = 1000;
 
     private final RpmaChannelConfig config = new RpmaChannelConfig(this);
@@ -105,16 +105,16 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
 
     /**
      * Returns the private data that the peer's application connected or accepted with ({@code rpma_conn_get_private_data(3)}),
-     * without what belongs to the stream protocol; there from {@code channelActive} on. It is not to be trusted.
+     * without the part that belongs to the stream protocol; available from {@code channelActive} on. It is not to be trusted.
      *
-     * @return a read-only buffer; empty if the peer said nothing, or before the connection is established
+     * @return a read-only buffer; empty if the peer sent none, or before the connection is established
      */
     public ByteBuffer peerPrivateData() {
         StreamQueuePair current = pair;
         return current != null ? current.peerData() : ByteBuffer.allocate(0).asReadOnlyBuffer();
     }
 
-    /** Returns what this connection has done so far; all 0 while it is not connected. May be called on any thread. */
+    /** Returns the counters of this connection; all 0 while it is not connected. May be called on any thread. */
     public RpmaChannelCounters counters() {
         StreamQueuePair current = pair;
         return current != null ? current.counters() : new RpmaChannelCounters(0);
@@ -125,7 +125,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
         return pair;
     }
 
-    /** Returns the loop for which the connection was made, or {@code null} if it was made for any. */
+    /** Returns the loop for which the connection was made, or {@code null} if it was not made for a certain loop. */
     IoEventLoop home() {
         StreamQueuePair current = pair;
         return current == null ? null : current.home();
@@ -181,7 +181,10 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
         handle().readPending = false;
     }
 
-    /** The peer has granted memory for large data: it gets it back when there is none for a while. */
+    /**
+     * Called when the peer has granted memory for large data: schedules the check that returns it after a time without large
+     * data.
+     */
     private void keepGrants() {
         if (!watchesGrants && open) {
             watchesGrants = true;
@@ -192,7 +195,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
     private void returnGrants() {
         EventLoop loop = eventLoop();
         if (!loop.inEventLoop()) {
-            // The channel has moved to another loop since this was scheduled.
+            // The channel has been registered with another loop since this was scheduled.
             loop.execute(this::returnGrants);
             return;
         }
@@ -228,7 +231,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
             handle().catchUp();
         }
         if (to.broken() != null) {
-            // Operations that have ended have reasons of their own, which an exception from here would replace.
+            // Operations that have ended have causes of their own, which an exception thrown here would replace.
             operations.settle();
             writeAfterTheEnd(in, to);
             return;
@@ -241,13 +244,13 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
             if (msg instanceof RpmaOperation) {
                 operations.write(in, to);
                 if (operations.count() > 0 || !open || in.current() instanceof RpmaOperation) {
-                    // What follows goes on when they have completed, or when there is room for them.
+                    // Later entries continue when the operations have completed, or when there is room for more operations.
                     return;
                 }
                 continue;
             }
             if (to.messageLimit() == 0) {
-                // Credits or slots come back with a completion, which calls flush0() again.
+                // Credits or slots are returned with a completion, which calls flush0() again.
                 to.stalled();
                 return;
             }
@@ -263,22 +266,23 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
                 return;
             }
             if (!open) {
-                // A promise's listener closed the channel.
+                // A promise's listener has closed the channel.
                 return;
             }
         }
     }
 
     /**
-     * Deals with what is written after the connection has ended. An exception closes the channel, and with it loses what the
-     * peer sent before and nobody has read yet: so none is thrown before the end of the input has been reached. A peer that has
-     * closed in order is written to meanwhile as with TCP, whose kernel accepts what fits into its buffers: what the peer's
-     * credits allow succeeds and reaches nobody, the rest waits for the end of the input. If the connection has ended otherwise,
-     * what is written fails.
+     * Handles writes after the connection has ended. An exception would close the channel and lose data that the peer sent
+     * before and that has not been read. None is therefore thrown before the end of the input has been reached. If the peer has
+     * closed in order, writes are meanwhile treated as with TCP, where the kernel accepts what fits into its buffers: as many
+     * bytes as the peer's credits allow succeed and are lost, and the rest waits for the end of the input. If the connection
+     * has ended otherwise, writes fail.
      */
     private void writeAfterTheEnd(ChannelOutboundBuffer in, StreamQueuePair to) throws IOException {
         boolean inOrder = !to.isAbnormal();
-        // Without AUTO_CLOSE an exception loses nothing: it shuts down the output alone. After a reset only data is waited for.
+        // Without AUTO_CLOSE an exception loses no input: it only shuts down the output. After a reset, only unread data delays
+        // the exception.
         boolean unread = config.isAutoClose() && (inOrder ? handle().hasInput() : to.available() > 0);
         while (open && in.current() instanceof ByteBuf buf) {
             int bytes = buf.readableBytes();
@@ -300,14 +304,14 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
                 in.remove(cause);
             }
         }
-        // It may be this very write that has found the connection broken.
+        // This write itself may have found the connection broken.
         handle().later(handle()::readable);
     }
 
     /**
-     * The slab of a buffer that can be sent from where it lies, or {@code null}. It must be worth a message of its own, and
-     * nobody else may hold its memory: whoever does may write to it as soon as the promise has succeeded. Nor may anything be
-     * needed in front of it, which is not the transport's to write to.
+     * Returns the slab of a buffer that can be sent without copying, or {@code null}. The buffer must be large enough for a
+     * message of its own, and its memory must not be referenced by anyone else, who could write to it as soon as the promise
+     * has succeeded. Nor may a prefix be needed, because the transport must not write to the memory in front of the data.
      *
      * @param begun whether the buffer has been sent in part
      */
@@ -322,7 +326,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
         int bytes = Math.min(to.messageLimit(together), together);
         boolean whole = bytes == together;
         boolean last = whole && in.size() == 1;
-        // The messages under way hold the buffer now, and nobody else: its rest may go in place as well.
+        // Only the messages under way hold the buffer now, so the rest of it may be sent without copying as well.
         partlySent = whole ? null : buf;
         to.counters().sendCopiesAvoided++;
         to.send(buf.retain(), slab, buf.memoryAddress() + buf.readerIndex() - slab.address(), bytes, together, last);
@@ -332,7 +336,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
     /**
      * Sends as many of the flushed buffers as one message holds.
      *
-     * @param together the bytes of the first
+     * @param together the number of bytes of the first buffer
      */
     private void writeBytes(StreamQueuePair to, ChannelOutboundBuffer in, int together) throws Exception {
         int limit = to.messageLimit(together);
@@ -355,14 +359,14 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
         if (bytes == 0) {
             message.release();
         } else {
-            // Before the promises, whose listeners may close the channel: what they were told must be on its way.
+            // Send before the promises succeed: their listeners may close the channel, and the data must be under way by then.
             to.counters().sendCopiesMade++;
             send(to, message, together, !more);
         }
         in.removeBytes(bytes);
     }
 
-    /** Sends a part of a file region. Returns whether there was any. */
+    /** Sends a part of a file region. Returns whether there was any data. */
     private boolean writeRegion(StreamQueuePair to, ChannelOutboundBuffer in, FileRegion region) throws Exception {
         long position = region.transferred();
         long remaining = region.count() - position;
@@ -401,7 +405,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
     private static void send(StreamQueuePair to, RpmaByteBuf message, long together, boolean last) throws IOException {
         int bytes = message.readableBytes();
         if (message.readerIndex() < to.prefix() && bytes <= to.messageLimit()) {
-            // Fewer than there was to be written into an area.
+            // There was less data than expected when the message was allocated for an area; move it behind a prefix.
             NativeMemory.copy(message.memoryAddress(), message.memoryAddress() + to.prefix(), bytes);
             message.setIndex(to.prefix(), to.prefix() + bytes);
         }
@@ -409,8 +413,8 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
     }
 
     /**
-     * Registered memory for a message of so many bytes, as many as the peer takes; for fewer, if there is none in one piece. What
-     * has to be free in front of them is; it is nothing in front of what is written into an area.
+     * Allocates registered memory for a message of this many bytes, at most as many as the peer accepts, or for fewer bytes if
+     * no single block is large enough. The prefix is left free in front of them; data that is written into an area has none.
      */
     private static RpmaByteBuf message(StreamQueuePair to, long wanted) throws IOException {
         int prefix = wanted > to.messageLimit() ? 0 : to.prefix();
@@ -543,7 +547,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
         }
     }
 
-    /** The channel as its event loop sees it. */
+    /** The unsafe of the channel, which is also its handle on the event loop. */
     private final class StreamUnsafe extends ConnectionUnsafe implements UncheckedBooleanSupplier {
         private boolean readPending;
         private boolean endSeen;
@@ -560,7 +564,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
             return registration != null && registration.<RpmaIoHandler>attachment().isBehind();
         }
 
-        /** Learns before a promise is given whether the peer has gone meanwhile. Events of the pipeline follow later. */
+        /** Checks, before promises succeed, whether the peer has gone meanwhile. Events of the pipeline are fired later. */
         private void catchUp() {
             catchingUp = true;
             try {
@@ -596,7 +600,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
             }
             boolean ended = current.isEndOfStream() || current.broken() != null;
             if (ended && !endSeen) {
-                // Seen even if nobody asks for data: an application that does not read must learn that the peer is gone.
+                // Read even if no read was requested: an application that does not read must be notified that the peer is gone.
                 endSeen = true;
                 read();
             } else if (wantsRead()) {
@@ -607,7 +611,8 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
         // ---- reading ----
 
         private boolean wantsRead() {
-            // Once the peer has ended, all that came is read, asked for or not: how else would the end be reached.
+            // After the peer has ended the stream, all data is read, requested or not: otherwise the end would never be
+            // reached.
             return readPending || config.isAutoRead() || endSeen;
         }
 
@@ -617,7 +622,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
                 && (pair.available() > 0 || pair.isEndOfStream() || pair.broken() != null);
         }
 
-        /** Whether more can be read at once; what a {@link RecvByteBufAllocator.ExtendedHandle} asks. */
+        /** Returns whether more can be read immediately; called by {@link RecvByteBufAllocator.ExtendedHandle}. */
         @Override
         public boolean get() {
             return pair.available() > 0;
@@ -639,14 +644,14 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
             ChannelPipeline pipeline = pipeline();
             RecvByteBufAllocator.ExtendedHandle handle = (RecvByteBufAllocator.ExtendedHandle) recvBufAllocHandle();
             handle.reset(channelConfig);
-            // What it expects is a guess, no more.
+            // The size that an adaptive handle expects is only an estimate.
             boolean whole = channelConfig.getRecvByteBufAllocator() instanceof AdaptiveRecvByteBufAllocator;
             boolean drained = false;
             reading = true;
             try {
                 do {
                     if (inputShutdown && from.available() > 0) {
-                        // Shut down by the user: what still comes is dropped, and the peer may go on.
+                        // The user has shut down the input: further data is dropped, and the peer may continue to send.
                         from.skip();
                         continue;
                     }
@@ -687,7 +692,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
             }
         }
 
-        /** Everything has been read: ends the input as the stream ended. */
+        /** Called when everything has been read: ends the input in the same way as the stream ended. */
         private void inputEnded(StreamQueuePair from) {
             if (from.isAbnormal()) {
                 inputShutdownComplete = true;
@@ -711,7 +716,10 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
 
         // ---- the end ----
 
-        /** A peer that has ended its stream may go: that shows when something is written, or was and could not be sent. */
+        /**
+         * Handles a disconnect of a peer that has ended its stream in order. It is reported only if something is written, or
+         * waits to be sent.
+         */
         private void peerGone(StreamQueuePair from) {
             if (open && from.broken() != null) {
                 writable();

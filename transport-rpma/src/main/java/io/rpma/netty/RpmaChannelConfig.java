@@ -24,10 +24,10 @@ import io.rpma.netty.OptionValues.Value;
 import java.util.Map;
 
 /**
- * The configuration of an {@link RpmaChannel}. The options of a TCP socket are accepted and given back; of them
- * {@code ALLOW_HALF_CLOSURE} and {@code SO_LINGER} mean what they mean for TCP, and the rest, which tune what an RDMA device does
- * not have ({@code TCP_NODELAY}, {@code SO_KEEPALIVE}, {@code SO_REUSEADDR}, {@code IP_TOS}, {@code SO_SNDBUF},
- * {@code SO_RCVBUF}), have no effect. Thread-safe.
+ * The configuration of an {@link RpmaChannel}. The options of a TCP socket are accepted and returned.
+ * {@code ALLOW_HALF_CLOSURE} and {@code SO_LINGER} mean what they mean for TCP; the others concern features that an RDMA device
+ * does not have ({@code TCP_NODELAY}, {@code SO_KEEPALIVE}, {@code SO_REUSEADDR}, {@code IP_TOS}, {@code SO_SNDBUF},
+ * {@code SO_RCVBUF}) and have no effect. Thread-safe.
  */
 public final class RpmaChannelConfig extends DefaultChannelConfig implements SocketChannelConfig {
     private final OptionValues values = new OptionValues();
@@ -45,7 +45,7 @@ public final class RpmaChannelConfig extends DefaultChannelConfig implements Soc
     RpmaChannelConfig(RpmaChannel channel) {
         super(channel);
         owner = channel;
-        // What the pipeline allocates for a write then lies in registered memory, and is sent from there.
+        // Buffers that the pipeline allocates for a write are then in registered memory and sent without copying.
         super.setAllocator(RpmaByteBufAllocator.DEFAULT);
     }
 
@@ -94,8 +94,8 @@ public final class RpmaChannelConfig extends DefaultChannelConfig implements Soc
     }
 
     /**
-     * Sets what closing does: 0 aborts, so that the peer sees a reset and what is under way may be lost; a positive number of
-     * seconds bounds the delivery of what is under way; a negative one leaves that bound at its default of 5 seconds.
+     * Sets what closing does. 0 aborts the connection: the peer sees a reset, and outstanding data may be lost. A positive
+     * number of seconds bounds the delivery of outstanding data; a negative number selects the default bound of 5 seconds.
      */
     @Override
     public RpmaChannelConfig setSoLinger(int seconds) {

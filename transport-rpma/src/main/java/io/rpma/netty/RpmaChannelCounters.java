@@ -15,8 +15,8 @@ package io.rpma.netty;
 import io.rpma.CompletionStatus;
 
 /**
- * What a connection has done so far. Written by the connection's event loop alone, without a lock or an atomic operation; read
- * by any thread, which sees each number as it was a moment ago, and not all of the same moment. See
+ * The counters of a connection. They are written by the connection's event loop alone, without a lock or an atomic operation,
+ * and may be read by any thread, which may see slightly outdated values that do not belong to the same moment. See
  * {@link RpmaChannel#counters()} and {@link RpmaMessageChannel#counters()}; {@link RpmaMetrics#channels()} has the sums of the
  * process.
  */
@@ -80,97 +80,101 @@ public final class RpmaChannelCounters {
         }
     }
 
-    /** Returns the bytes of the application that were sent. */
+    /** Returns the number of application bytes that were sent. */
     public long bytesSent() {
         return bytesSent;
     }
 
-    /** Returns the messages that carried them. */
+    /** Returns the number of messages that carried the bytes sent. */
     public long messagesSent() {
         return messagesSent;
     }
 
-    /** Returns the bytes of the application that arrived. */
+    /** Returns the number of application bytes that arrived. */
     public long bytesReceived() {
         return bytesReceived;
     }
 
-    /** Returns the messages that carried them. */
+    /** Returns the number of messages that carried the bytes received. */
     public long messagesReceived() {
         return messagesReceived;
     }
 
-    /** Returns the messages that carried nothing but credits, or the end of the stream. */
+    /** Returns the number of control messages that were sent: they carry no bytes of the application. */
     public long controlMessagesSent() {
         return controlMessagesSent;
     }
 
-    /** Returns the messages that were sent from the buffer that the application had written. */
+    /** Returns the number of messages that were sent directly from the buffer that the application had written. */
     public long sendCopiesAvoided() {
         return sendCopiesAvoided;
     }
 
-    /** Returns the messages that what was written was copied into, one or many buffers each. */
+    /** Returns the number of messages that written data was copied into; each may combine several buffers. */
     public long sendCopiesMade() {
         return sendCopiesMade;
     }
 
-    /** Returns the buffers given to the pipeline in which the message had arrived. */
+    /** Returns the number of buffers passed to the pipeline in which the message itself had arrived. */
     public long receiveCopiesAvoided() {
         return receiveCopiesAvoided;
     }
 
-    /** Returns the buffers given to the pipeline that a message, or a part of one, was copied into. */
+    /** Returns the number of buffers passed to the pipeline that a message, or a part of one, was copied into. */
     public long receiveCopiesMade() {
         return receiveCopiesMade;
     }
 
-    /** Returns those of the messages sent that were written into memory that the peer had granted for large data. */
+    /** Returns how many of the messages sent were written into memory that the peer had granted for large data. */
     public long bulkSent() {
         return bulkSent;
     }
 
-    /** Returns those of the messages received that the peer had written into memory granted for large data. */
+    /** Returns how many of the messages received were written by the peer into memory granted for large data. */
     public long bulkReceived() {
         return bulkReceived;
     }
 
     /**
-     * Returns how often the peer had large data and was granted no memory for it: the application had not released what it was
-     * given, or there was no more (also {@code -Dio.rpma.netty.maxBulkBytes}). Large data comes in messages then.
+     * Returns how often the peer had large data but was granted no memory for it, because the application had not released
+     * earlier buffers or no more memory was available (see also {@code -Dio.rpma.netty.maxBulkBytes}). Large data then arrives
+     * in messages.
      */
     public long bulkRefused() {
         return bulkRefused;
     }
 
-    /** Returns how often something was to be sent when the peer had no receive left for it: the peer reads too slowly. */
+    /** Returns how often data waited because the peer had no receive left for it: the peer reads too slowly. */
     public long creditWaits() {
         return creditWaits;
     }
 
-    /** Returns how often something was to be sent when the send queue was full: the device, or the network, is the limit. */
+    /** Returns how often data waited because the send queue was full: the device or the network is the limit. */
     public long sendQueueWaits() {
         return sendQueueWaits;
     }
 
-    /** Returns the nanoseconds of both kinds of waits that are over. */
+    /** Returns the total nanoseconds of both kinds of waits; waits in progress are not included. */
     public long waitNanos() {
         return waitNanos;
     }
 
-    /** Returns the completions that were taken, of work requests of any kind, good and bad. */
+    /** Returns the number of completions polled, of work requests of any kind, successful or not. */
     public long completions() {
         return completions;
     }
 
-    /** Returns the completions with a status; not of {@link CompletionStatus#SUCCESS}, which all others of them have. */
+    /**
+     * Returns the number of completions with an error status. Successful ones ({@link CompletionStatus#SUCCESS}) are not
+     * counted here.
+     */
     public long failures(CompletionStatus status) {
         return failures[status.ordinal()];
     }
 
     /**
-     * Returns the fewest receives for data that were ever free: 0 means that the peer had to wait, because this end did not read.
-     * Of sums of connections it is 0.
+     * Returns the smallest number of free data receives so far; 0 means that the peer had to wait because this end did not
+     * read. For sums over connections it is 0.
      */
     public int receivesLowWater() {
         return Math.max(0, receives - mostUnread);

@@ -17,8 +17,8 @@ import io.rpma.CompletionStatus;
 import java.io.IOException;
 
 /**
- * A work request was posted and did not succeed ({@code ibv_wc_status}): the cause of its promise's failure, and the end of its
- * connection.
+ * Thrown if a work request was posted and did not succeed ({@code ibv_wc_status}). It is the cause with which the request's
+ * promise fails; the connection ends with it.
  */
 public final class RpmaCompletionException extends IOException {
     private final CompletionStatus status;
@@ -29,7 +29,8 @@ public final class RpmaCompletionException extends IOException {
     }
 
     /**
-     * Why a send or a one-sided operation failed, with what mostly is behind it.
+     * Creates the exception for a send or a one-sided operation that failed, with the most likely cause of the status in its
+     * message.
      *
      * @param what the work request, in words
      */
@@ -48,7 +49,7 @@ public final class RpmaCompletionException extends IOException {
         };
     }
 
-    /** Returns how the device says that the work request ended. */
+    /** Returns the status with which the device completed the work request. */
     public CompletionStatus status() {
         return status;
     }

@@ -22,15 +22,15 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * A client that asks a server channel for a connection, and has no answer yet ({@code struct rpma_conn_req}). An
- * {@link RpmaRequestHandler} gets it, and answers by exactly one of {@link #accept()}, {@link #accept(ByteBuffer)},
- * {@link #refuse} and {@link #reject}, at once or later. Thread-safe.
+ * A client's request for a connection to a server channel that has not been answered yet ({@code struct rpma_conn_req}). It is
+ * passed to an {@link RpmaRequestHandler}, which answers by exactly one of {@link #accept()}, {@link #accept(ByteBuffer)},
+ * {@link #refuse} and {@link #reject}, immediately or later. Thread-safe.
  */
 public final class RpmaConnectRequest {
     private final Owner owner;
     private final Admission admission;
     private final InetSocketAddress remoteAddress;
-    // Null until it is decided, then how, in words.
+    // Null until the request is decided, then the decision in words.
     private final AtomicReference<String> outcome = new AtomicReference<>();
 
     /** The server channel. Its methods may be called on any thread. */
@@ -38,13 +38,13 @@ public final class RpmaConnectRequest {
         /** The server channel itself. */
         Channel serverChannel();
 
-        /** A promise that nobody can cancel. */
+        /** Returns a promise that cannot be cancelled. */
         Promise<Channel> newPromise();
 
-        /** Accepts, on the loop. Data of {@code null} stand for those of the options. */
+        /** Accepts the request, on the event loop. If the data is {@code null}, the data of the options is used. */
         void accept(RpmaConnectRequest request, ByteBuffer privateData, Promise<Channel> promise);
 
-        /** Refuses, on the loop; without a reason of {@code null} by rejecting. */
+        /** Refuses the request, on the event loop. If the reason is {@code null}, the request is rejected. */
         void refuse(RpmaConnectRequest request, byte[] reason);
     }
 
@@ -59,9 +59,9 @@ public final class RpmaConnectRequest {
     }
 
     /**
-     * Takes the decision, if it has not been taken.
+     * Takes the decision, unless it has been taken already.
      *
-     * @param how in words, for those who come later
+     * @param how the decision in words, for the message that later callers get
      */
     boolean decide(String how) {
         return outcome.compareAndSet(null, how);
@@ -78,9 +78,9 @@ public final class RpmaConnectRequest {
     }
 
     /**
-     * Returns the private data of the client's request ({@code rpma_conn_req_get_private_data(3)}), which are not to be trusted:
-     * of an {@link RpmaChannel} exactly the bytes that it was given, possibly none; of a message channel, or a program that uses
-     * librpma, 56 bytes, because devices pad them with zeros.
+     * Returns the private data of the client's request ({@code rpma_conn_req_get_private_data(3)}), which is not to be trusted.
+     * For an {@link RpmaChannel} these are exactly the bytes that were set there, possibly none. For a message channel, or a
+     * program that uses librpma, they are 56 bytes, because devices pad them with zeros.
      *
      * @return a read-only buffer of its own
      */
@@ -88,7 +88,7 @@ public final class RpmaConnectRequest {
         return admission.privateData().asReadOnlyBuffer();
     }
 
-    /** Returns whether the request has been decided: accepted, refused or rejected, by whomever. */
+    /** Returns whether the request has been accepted, refused or rejected, explicitly or because of a timeout or an error. */
     public boolean isDecided() {
         return outcome.get() != null;
     }
@@ -107,9 +107,10 @@ public final class RpmaConnectRequest {
      *
      * @param privateData its remaining bytes are copied, at most as many as {@link RpmaChannelOption#RPMA_PRIVATE_DATA} of the
      *     server channel may have; empty for none
-     * @return succeeds on the event loop of the server channel when the client has established the connection, with the child
-     *     channel: before it is registered and initialized, so that a listener can set its attributes, and nothing else; fails if
-     *     the client has gone, or with {@link IllegalStateException} if the request had been decided before
+     * @return a future that succeeds on the event loop of the server channel when the client has established the connection.
+     *     Its result is the child channel before it is registered and initialized: a listener may set its attributes, but
+     *     nothing else. The future fails if the client has gone, or with an {@link IllegalStateException} if the request was
+     *     decided before
      * @throws IllegalArgumentException if the private data are too long; the request remains undecided
      */
     public Future<Channel> accept(ByteBuffer privateData) {
@@ -128,14 +129,13 @@ public final class RpmaConnectRequest {
     }
 
     /**
-     * Refuses the connection and tells the client why. For that the connection is accepted and closed when the client has heard
-     * it, because librpma keeps the reason of a rejection to itself: the connect of an {@link RpmaChannel} fails with an
-     * {@link RpmaRefusedException} that has the reason; a message channel, or a program that uses librpma, is connected, finds
-     * the reason in the private data, and is disconnected.
+     * Refuses the connection and tells the client why. librpma does not pass on the reason of a rejection; the connection is
+     * therefore accepted, and closed when the client has received the reason. The connect of an {@link RpmaChannel} fails with
+     * an {@link RpmaRefusedException} that has the reason. A message channel, or a program that uses librpma, is connected,
+     * finds the reason in the private data, and is disconnected.
      *
-     * @param reason for people, at most as many bytes of UTF-8 as the private data may have; may be empty
-     * @return whether that was the decision: {@code false} if the request had been decided before
-     * @throws IllegalArgumentException if the reason is too long; the request remains undecided
+     * @param reason a text for people, in UTF-8 at most as many bytes as the private data may have; may be empty
+     * @return {@code true} if the request is now refused, {@code false} if it had been decided before
      */
     public boolean refuse(String reason) {
         byte[] bytes = reason.getBytes(StandardCharsets.UTF_8);
@@ -151,12 +151,12 @@ public final class RpmaConnectRequest {
     }
 
     /**
-     * Rejects the connection without a reason ({@code rpma_conn_req_delete(3)}): the client's connect fails with
-     * {@code Connection refused}, and a program that uses librpma gets {@code RPMA_CONN_REJECTED}. librpma keeps a communication
-     * identifier for each rejected request until the process ends; {@link #refuse} does not cost it, and is to be preferred where
-     * clients may be many.
+     * Rejects the connection without a reason ({@code rpma_conn_req_delete(3)}). The client's connect fails with
+     * {@code Connection refused}, and a program that uses librpma gets {@code RPMA_CONN_REJECTED}. librpma keeps a
+     * communication identifier for each rejected request until the process ends. {@link #refuse} does not, and should be
+     * preferred where there may be many clients.
      *
-     * @return whether that was the decision: {@code false} if the request had been decided before
+     * @return {@code true} if the request is now rejected, {@code false} if it had been decided before
      */
     public boolean reject() {
         if (!decide("rejected")) {

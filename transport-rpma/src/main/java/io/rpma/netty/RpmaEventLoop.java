@@ -17,7 +17,7 @@ import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.SingleThreadIoEventLoop;
 import java.util.concurrent.Executor;
 
-/** An event loop that says by its class whose it is: Netty names that when another transport's channel is registered with it. */
+/** An event loop of this transport. Netty names this class when a channel of another transport is registered with the loop. */
 final class RpmaEventLoop extends SingleThreadIoEventLoop {
     RpmaEventLoop(RpmaEventLoopGroup parent, Executor executor, IoHandlerFactory factory) {
         super(parent, executor, factory);

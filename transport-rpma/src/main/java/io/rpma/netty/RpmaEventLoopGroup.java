@@ -55,7 +55,7 @@ public class RpmaEventLoopGroup extends MultiThreadIoEventLoopGroup {
     /**
      * Creates a group with Netty's default number of threads.
      *
-     * @param threadFactory makes the threads
+     * @param threadFactory creates the threads
      */
     public RpmaEventLoopGroup(ThreadFactory threadFactory) {
         super(threadFactory, RpmaIoHandler.newFactory());
@@ -65,7 +65,7 @@ public class RpmaEventLoopGroup extends MultiThreadIoEventLoopGroup {
      * Creates a group.
      *
      * @param threads the number of threads, 0 for Netty's default
-     * @param threadFactory makes the threads
+     * @param threadFactory creates the threads
      */
     public RpmaEventLoopGroup(int threads, ThreadFactory threadFactory) {
         super(threads, threadFactory, RpmaIoHandler.newFactory());
@@ -85,7 +85,7 @@ public class RpmaEventLoopGroup extends MultiThreadIoEventLoopGroup {
      * Creates a group.
      *
      * @param threads the number of threads, 0 for Netty's default
-     * @param threadFactory makes the threads
+     * @param threadFactory creates the threads
      * @param polling what its loops do while they are idle
      */
     public RpmaEventLoopGroup(int threads, ThreadFactory threadFactory, RpmaPolling polling) {

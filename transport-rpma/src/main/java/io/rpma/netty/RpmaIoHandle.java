@@ -19,63 +19,63 @@ import io.netty.channel.IoRegistration;
 import io.rpma.WorkCompletions;
 
 /**
- * Something that {@link RpmaIoHandler} watches: an event descriptor, and perhaps a completion queue. All methods are called on
- * the loop. None may throw: what goes wrong is turned into a state of the handle.
+ * A handle that {@link RpmaIoHandler} watches: event descriptors, and possibly a completion queue. All methods are called on
+ * the event loop. None may throw; a failure is turned into a state of the handle.
  */
 interface RpmaIoHandle extends IoHandle {
-    /** The descriptors of connection events or requests; asked for once, before they are watched. */
+    /** Returns the descriptors of connection events or requests; called once, before they are watched. */
     int[] eventFds();
 
-    /** Whether there are descriptors of events; always the same. */
+    /** Returns whether there are descriptors of events; the result never changes. */
     default boolean hasEvents() {
         return true;
     }
 
-    /** Tells that an event descriptor became readable; to be drained. */
+    /** Called when an event descriptor has become readable; the implementation must drain it. */
     void eventsReady();
 
-    /** The completion queue to be polled, or {@code null}; asked for once, when the registration is opened. */
+    /** Returns the completion queue to be polled, or {@code null}; called once, when the registration is opened. */
     io.rpma.CompletionQueue completionQueue();
 
     /**
-     * Polls the completion queue and handles what came.
+     * Polls the completion queue and handles the completions.
      *
-     * @param batch to be filled, at most once in each call
-     * @return how many completions were handled
+     * @param batch the batch to fill, at most once in each call
+     * @return the number of completions that were handled
      */
     int poll(WorkCompletions batch);
 
     /**
-     * Whether a completion is to be expected. While none is, a queue that is empty is neither polled nor armed: whoever posts
-     * work submits {@link RpmaIoOps#HOT}.
+     * Returns whether a completion is expected. While none is, an empty queue is neither polled nor armed; code that posts work
+     * must submit {@link RpmaIoOps#HOT}.
      */
     default boolean awaitsCompletions() {
         return true;
     }
 
     /**
-     * Tells that the completion queue cannot be armed any more, or that a method has thrown what it must not; {@link #destroy()}
-     * follows.
+     * Called when the completion queue can no longer be armed, or when a method has thrown although it must not;
+     * {@link #destroy()} follows.
      */
     default void failed(Throwable e) {
         close();
     }
 
-    /** The loop begins to shut down. */
+    /** Called when the event loop begins to shut down. */
     @Override
     void close();
 
     /**
-     * Goes on with what has to be done before {@link #destroy()}, without waiting. The loop has nothing else to do any more, and
-     * asks all its handles again and again for a while.
+     * Continues the work that has to be done before {@link #destroy()}, without waiting. The loop has nothing else to do any
+     * more, and calls this method of all its handles repeatedly for a limited time.
      *
-     * @return whether nothing is left to be done
+     * @return whether no work is left
      */
     default boolean finish() {
         return true;
     }
 
-    /** The loop ends now, without the time for an orderly close. Does not wait. */
+    /** Called when the event loop ends and there is no time left for an orderly close. Does not wait. */
     void destroy();
 
     @Override

@@ -41,26 +41,26 @@ import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * The {@link IoHandler} of this transport: multiplexes completion queues and connection events with epoll. It wraps Netty's own
- * epoll handler, so that epoll's TCP, UDP and domain channels can live on the same loop.
+ * The {@link IoHandler} of this transport. It multiplexes completion queues and connection events with epoll, and wraps Netty's
+ * own epoll handler, so that epoll's TCP, UDP and domain channels can run on the same loop.
  *
- * <p>A queue is <i>hot</i> while completions come: then it is polled in every turn and costs no system call. Otherwise it is
- * <i>cold</i>: armed, its descriptor in the epoll set, and costs nothing. Before the loop blocks it arms every hot queue and
- * polls it once more, so that no completion is missed between the last poll and the arming. The queue of a connection from which
- * no completion is expected is neither hot nor armed ({@link RpmaIoHandle#awaitsCompletions}): the messages of most streams
- * complete in one queue for all streams of the loop ({@link LoopCompletions}).
+ * <p>A queue is <i>hot</i> while completions arrive: it is then polled in every turn, without a system call. Otherwise it is
+ * <i>cold</i>: it is armed, its descriptor is in the epoll set, and it costs nothing. Before the loop blocks it arms every hot
+ * queue and polls it once more, so that no completion is missed between the last poll and the arming. The queue of a connection
+ * from which no completion is expected is neither hot nor armed ({@link RpmaIoHandle#awaitsCompletions}): the messages of most
+ * streams complete in one queue for all streams of the loop ({@link LoopCompletions}).
  */
 public final class RpmaIoHandler implements IoHandler {
-    /** How long a loop that ends goes on delivering what its closed channels have left behind. */
+    /** How long a loop that ends continues to deliver the data of closed channels. */
     private static final long FINISH_NANOS = 500_000_000;
     private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(RpmaIoHandler.class);
 
     private static final int BATCH = 64;
-    /** While queues are hot, epoll gets a turn this often. */
+    /** While queues are hot, epoll is run at this interval. */
     private static final long EPOLL_INTERVAL_NANOS = 20_000;
-    /** So long after its last look at epoll the loop does not know any more how its connections are. */
+    /** If epoll has not run for this long, connections may have ended without the loop having noticed. */
     private static final long BEHIND_NANOS = 1_000_000;
-    /** A queue that has been empty so many times in a row is not polled any more. */
+    /** A queue that has been empty this many times in a row is no longer polled. */
     private static final int COLD_AFTER_EMPTY_POLLS = 512;
 
     private final ThreadAwareExecutor executor;
@@ -71,10 +71,11 @@ public final class RpmaIoHandler implements IoHandler {
     private final Set<Registration> registrations = new LinkedHashSet<>();
     private final NonBlocking nonBlocking = new NonBlocking();
     private Registration[] hot = new Registration[16];
-    // Opened since the last look at epoll: what is closed before the next one is never put there.
+    // Registrations that were opened since epoll last ran. One that is closed before epoll runs again is never added to the
+    // epoll set.
     private final ArrayList<Registration> fresh = new ArrayList<>();
     private final RpmaLoopCounters counters = new RpmaLoopCounters();
-    // One object: a loop that is suspended and goes on registers it again.
+    // A single object, because a loop that is suspended and resumes registers the hook again.
     private final Runnable shutdownHook = this::prepareToDestroy;
     private int hotCount;
     private int active;
@@ -88,11 +89,11 @@ public final class RpmaIoHandler implements IoHandler {
     }
 
     /**
-     * Returns the factory of handlers, for a {@code MultiThreadIoEventLoopGroup} or whatever else takes one. Their loops poll as
-     * {@code -Dio.rpma.netty.polling} says.
+     * Returns the factory of handlers, for a {@code MultiThreadIoEventLoopGroup} or any other user of a factory. The loops use
+     * the polling mode of {@code -Dio.rpma.netty.polling}.
      *
      * @throws RpmaUnavailableException if the JVM refuses native access; the message names the flag
-     * @throws UnsatisfiedLinkError if Netty's native epoll library is not there
+     * @throws UnsatisfiedLinkError if Netty's native epoll library is not available
      */
     public static IoHandlerFactory newFactory() {
         return newFactory(RpmaPolling.byDefault());
@@ -103,7 +104,7 @@ public final class RpmaIoHandler implements IoHandler {
      *
      * @param polling what their loops do while they are idle
      * @throws RpmaUnavailableException if the JVM refuses native access; the message names the flag
-     * @throws UnsatisfiedLinkError if Netty's native epoll library is not there
+     * @throws UnsatisfiedLinkError if Netty's native epoll library is not available
      */
     public static IoHandlerFactory newFactory(RpmaPolling polling) {
         Objects.requireNonNull(polling, "polling");
@@ -123,7 +124,10 @@ public final class RpmaIoHandler implements IoHandler {
         };
     }
 
-    /** Chooses the provider on this thread: that reads files and asks for random numbers, which no event loop should wait for. */
+    /**
+     * Chooses the provider on this thread. The choice reads files and requests random numbers, which no event loop should wait
+     * for.
+     */
     private static void chooseProvider() {
         try {
             Rpma.provider();
@@ -141,8 +145,9 @@ public final class RpmaIoHandler implements IoHandler {
         counters.name(Thread.currentThread().getName());
         RpmaMetrics.began(counters);
         if (executor instanceof SingleThreadEventExecutor loop) {
-            // Netty prepares the handler only in a turn that begins to shut down before it runs its tasks. Without a quiet
-            // period, a turn that learns of the shutdown later is the last one, and its channels would never be closed.
+            // Netty calls prepareToDestroy() before the tasks of a turn, and only if the loop is shutting down by then. Without
+            // a quiet period, a turn during which the shutdown begins is the last one, and the loop's channels would never be
+            // closed.
             loop.addShutdownHook(shutdownHook);
         }
     }
@@ -188,7 +193,7 @@ public final class RpmaIoHandler implements IoHandler {
         runEpoll(context);
         lastEpollNanos = System.nanoTime();
         if (hotCount > 0) {
-            // A completion ended the wait: would polling have seen it?
+            // A completion ended the wait. Record whether polling would have seen it.
             if (!polled) {
                 spin.blocked(lastEpollNanos - idleSince);
             }
@@ -198,16 +203,16 @@ public final class RpmaIoHandler implements IoHandler {
     }
 
     /**
-     * Whether a task or a handler has kept this loop so long that a connection may have ended unnoticed; on the loop. Costs a
-     * look at the clock.
+     * Returns whether a task or a handler has blocked this loop for so long that a connection may have ended unnoticed; called
+     * on the event loop. Costs one reading of the clock.
      */
     boolean isBehind() {
         return System.nanoTime() - lastEpollNanos > BEHIND_NANOS;
     }
 
     /**
-     * Looks at the events of connections, without waiting, if that was long ago; on the loop, in the course of a turn. Otherwise
-     * each connection that is written to would look at its own.
+     * Handles the pending events of connections, without waiting, if epoll has not run for a long time; called on the event
+     * loop during a turn. Otherwise each connection that is written to would have to check its own events.
      */
     void catchUp() {
         if (nonBlocking.context != null && isBehind()) {
@@ -221,7 +226,7 @@ public final class RpmaIoHandler implements IoHandler {
             fresh.get(i).watch();
         }
         fresh.clear();
-        // The handles of this handler count themselves when they are dispatched; those of epoll's own channels are the rest.
+        // The handles of this handler are counted in Watch.handle(); the others belong to epoll's own channels.
         dispatched = 0;
         int ready = epoll.run(context);
         active += ready - dispatched;
@@ -232,7 +237,7 @@ public final class RpmaIoHandler implements IoHandler {
         int total = 0;
         for (int i = hotCount - 1; i >= 0; i--) {
             if (i >= hotCount) {
-                // A handler of the pipeline closed other channels meanwhile.
+                // A handler of the pipeline has closed other channels meanwhile.
                 continue;
             }
             Registration registration = hot[i];
@@ -270,7 +275,7 @@ public final class RpmaIoHandler implements IoHandler {
                 }
                 long now = System.nanoTime();
                 if (now - deadline >= 0) {
-                    // A task that is due is work as well.
+                    // A task that is due counts as work.
                     return scheduled <= spin.maxNanos();
                 }
                 if (hotCount == 0) {
@@ -287,7 +292,9 @@ public final class RpmaIoHandler implements IoHandler {
         }
     }
 
-    /** Arms every hot queue and polls it once more; what is empty then is cold. Returns whether there was work. */
+    /**
+     * Arms every hot queue and polls it once more; a queue that is still empty becomes cold. Returns whether there was work.
+     */
     private boolean arm() {
         boolean worked = false;
         for (int i = hotCount - 1; i >= 0; i--) {
@@ -356,7 +363,8 @@ public final class RpmaIoHandler implements IoHandler {
 
     @Override
     public void destroy() {
-        // prepareToDestroy() may never have been called. Whoever waits for the close of a channel must not wait for ever.
+        // prepareToDestroy() may never have been called. A close must complete nevertheless, since other threads may wait for
+        // it.
         closeAll();
         long deadline = System.nanoTime() + FINISH_NANOS;
         // A channel that is destroyed may leave a lingering close behind, which is destroyed in the next round.
@@ -372,9 +380,9 @@ public final class RpmaIoHandler implements IoHandler {
         RpmaMetrics.ended(counters);
     }
 
-    /** Gives what lingers the last chance to be delivered: one time for all of it, however much that is. */
+    /** Lets closed channels finish their delivery. The deadline applies to all of them together. */
     private void finishAll(long deadline) {
-        // All together: two ends on this loop may wait for each other.
+        // All are advanced together, because two ends on this loop may wait for each other.
         while (!finishEach() && System.nanoTime() - deadline < 0) {
             Thread.onSpinWait();
         }
@@ -410,7 +418,7 @@ public final class RpmaIoHandler implements IoHandler {
         return RpmaIoHandle.class.isAssignableFrom(handleType) || epoll.isCompatible(handleType);
     }
 
-    /** One handle on this loop. */
+    /** The registration of one handle on this loop. */
     private final class Registration implements IoRegistration {
         final RpmaIoHandle handle;
         int hotIndex = -1;
@@ -438,7 +446,8 @@ public final class RpmaIoHandler implements IoHandler {
         boolean armAndPoll(WorkCompletions batch) {
             try {
                 if (completions == null) {
-                    // Only now: a connection whose completions come at once, or to a shared queue, never needs this one watched.
+                    // The descriptor is registered only now, because a connection whose completions arrive immediately, or in a
+                    // shared queue, never needs it.
                     completions = new Watch(this, queue.fd(), false);
                 }
                 queue.consumeEvent();
@@ -449,7 +458,10 @@ public final class RpmaIoHandler implements IoHandler {
             return poll(batch) > 0;
         }
 
-        /** The one place for what must not happen: a handle that throws. Its connection is ended, the loop goes on. */
+        /**
+         * Handles an exception of a handle, which must not throw: the connection of the handle is closed, and the loop
+         * continues.
+         */
         void failed(Throwable e) {
             LOGGER.error("{} failed; its connection is closed.", handle, e);
             try {
@@ -492,12 +504,12 @@ public final class RpmaIoHandler implements IoHandler {
             fresh.add(this);
             queue = handle.completionQueue();
             if (queue != null) {
-                // What came before it is watched is seen at once; the rest rings.
+                // The queue is polled now, which finds earlier completions; later ones signal the descriptor.
                 heat(this);
             }
         }
 
-        /** Puts the descriptors of events into the epoll set. What has happened before is told at once. */
+        /** Adds the event descriptors to the epoll set, which reports events that have occurred before. */
         void watch() {
             if (!opened || events != null || !handle.hasEvents()) {
                 return;
@@ -555,8 +567,8 @@ public final class RpmaIoHandler implements IoHandler {
         }
 
         /**
-         * Ends the handle and its registration while the loop ends. Also if another thread has cancelled the registration: the
-         * task that was to remove it does not run any more.
+         * Ends the handle and its registration while the loop ends. This includes a registration that another thread has
+         * cancelled: the task that was to remove it does not run any more.
          */
         void destroy() {
             try {
@@ -580,7 +592,8 @@ public final class RpmaIoHandler implements IoHandler {
 
     /** One descriptor in the epoll set, edge-triggered and never changed. */
     private final class Watch implements EpollIoHandle {
-        // Not of the outer class, which must load without Netty's native library to say what is missing.
+        // Not a field of the outer class, which must load without Netty's native library so that it can report that the library
+        // is missing.
         private static final EpollIoOps WATCH = EpollIoOps.EPOLLIN.with(EpollIoOps.EPOLLET);
 
         private final Registration registration;
@@ -631,11 +644,11 @@ public final class RpmaIoHandler implements IoHandler {
 
         @Override
         public void close() {
-            // The owner of the descriptor closes it; the registration is cancelled with that of its handle.
+            // The owner of the descriptor closes it; this registration is cancelled together with that of its handle.
         }
     }
 
-    /** The loop's own context, except that the wait must not block. */
+    /** The context of the loop, except that the wait must not block. */
     private static final class NonBlocking implements IoHandlerContext {
         private IoHandlerContext context;
 

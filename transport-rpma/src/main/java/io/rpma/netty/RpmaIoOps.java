@@ -15,12 +15,12 @@ package io.rpma.netty;
 
 import io.netty.channel.IoOps;
 
-/** What a handle asks of its registration. */
+/** The operations that a handle submits to its registration. */
 enum RpmaIoOps implements IoOps {
-    /** The descriptors exist now: watch them. */
+    /** The descriptors exist now and have to be watched. */
     OPEN,
-    /** The descriptors are about to be closed: forget them. */
+    /** The descriptors are about to be closed and must not be watched any more. */
     CLOSE,
-    /** Completions are expected soon: poll the queue in the next turns of the loop. */
+    /** Completions are expected soon: the queue is to be polled in the next turns of the loop. */
     HOT
 }

@@ -13,8 +13,8 @@
 package io.rpma.netty;
 
 /**
- * What an event loop has done so far. Written by the loop alone, without a lock or an atomic operation; read by any thread, which
- * sees each number as it was a moment ago. See {@link RpmaMetrics#loops()}.
+ * The counters of an event loop. They are written by the loop alone, without a lock or an atomic operation, and may be read by
+ * any thread, which may see a slightly outdated value. See {@link RpmaMetrics#loops()}.
  */
 public final class RpmaLoopCounters {
     long turns;
@@ -27,7 +27,7 @@ public final class RpmaLoopCounters {
     private String name = "";
 
     RpmaLoopCounters() {
-        // Made by the loop.
+        // Created by the loop.
     }
 
     void name(String thread) {
@@ -39,37 +39,37 @@ public final class RpmaLoopCounters {
         return name;
     }
 
-    /** Returns the turns of the loop. */
+    /** Returns the number of turns of the loop. */
     public long turns() {
         return turns;
     }
 
-    /** Returns how often the loop gave its thread up to wait for an event. */
+    /** Returns how often the loop blocked to wait for an event. */
     public long blocks() {
         return blocks;
     }
 
-    /** Returns how often the idle loop polled on instead of giving up its thread. */
+    /** Returns how often the idle loop continued to poll instead of blocking. */
     public long spins() {
         return spins;
     }
 
-    /** Returns how many of these found work. */
+    /** Returns how often that polling found work. */
     public long spinsPaid() {
         return spinsPaid;
     }
 
-    /** Returns the completions that were found by polling. */
+    /** Returns the number of completions that were found by polling. */
     public long completions() {
         return polls;
     }
 
-    /** Returns the completion queues that are being polled at present. */
+    /** Returns the number of completion queues that are being polled at present. */
     public int hotQueues() {
         return hotQueues;
     }
 
-    /** Returns the connections and listeners on the loop at present. */
+    /** Returns the number of connections and listeners on the loop at present. */
     public int connections() {
         return connections;
     }

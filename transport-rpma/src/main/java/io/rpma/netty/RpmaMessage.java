@@ -18,11 +18,11 @@ import io.netty.buffer.DefaultByteBufHolder;
 import io.netty.util.internal.StringUtil;
 
 /**
- * A message with immediate data: 32 bits that travel beside the bytes ({@code rpma_send_with_imm(3)}). Written to a
- * {@link RpmaMessageChannel} it is one message, and read from one if the peer's message had immediate data; a message without is
- * a plain {@link ByteBuf}.
+ * A message with immediate data: 32 bits that are transferred beside the bytes ({@code rpma_send_with_imm(3)}). It is written
+ * to an {@link RpmaMessageChannel} as one message, and read from one if the peer's message had immediate data; a message
+ * without immediate data is a plain {@link ByteBuf}.
  *
- * <p>A device without immediate data, as iWARP devices are, cannot send it: the write fails at once.
+ * <p>A device without immediate data, such as an iWARP device, cannot send it: the write fails immediately.
  */
 public final class RpmaMessage extends DefaultByteBufHolder {
     private final int immediate;
@@ -30,7 +30,7 @@ public final class RpmaMessage extends DefaultByteBufHolder {
     /**
      * Creates a message.
      *
-     * @param content its bytes, possibly none; released with the message
+     * @param content its bytes, possibly empty; released together with the message
      * @param immediate the immediate data, in host order
      */
     public RpmaMessage(ByteBuf content, int immediate) {

@@ -37,21 +37,23 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A channel of messages over RPMA, as librpma's C programs speak them: one {@link ByteBuf} written is one {@code rpma_send(3)},
- * one message received is one {@code channelRead}. There is no framing, no handshake and no flow control of this transport: any
- * program that uses librpma can be the peer.
+ * A channel of messages over RPMA, compatible with C programs that use librpma: one {@link ByteBuf} written is one
+ * {@code rpma_send(3)}, and one message received is one {@code channelRead}. This transport adds no framing, no handshake and
+ * no flow control, so that any program that uses librpma can be the peer.
  *
- * <p>Written can be: a {@link ByteBuf}; an {@link RpmaMessage}, which carries immediate data; an {@link RpmaOperation}, which
- * reaches into the peer's memory. Read are: a {@link ByteBuf}, an {@link RpmaMessage}, an {@link RpmaWritten}.
+ * <p>Messages that can be written: a {@link ByteBuf}; an {@link RpmaMessage}, which carries immediate data; an
+ * {@link RpmaOperation}, which accesses the peer's memory. Messages that are read: a {@link ByteBuf}, an {@link RpmaMessage},
+ * an {@link RpmaWritten}.
  *
- * <p><b>A promise succeeds when the work request has completed</b>: the peer's device has acknowledged the message. Until then
- * the bytes of a buffer must not be changed. A promise that fails with an {@link RpmaCompletionException} names the status; the
- * connection ends with it. {@link #close()} waits for what is under way, at most as long as {@code SO_LINGER} says.
+ * <p><b>A promise succeeds when the work request has completed</b>, that is, when the peer's device has acknowledged the
+ * message. The bytes of a buffer must not be changed before that. A promise that fails with an {@link RpmaCompletionException}
+ * has the status; the connection ends with it. {@link #close()} waits until outstanding messages have been delivered, at most
+ * as long as {@code SO_LINGER} allows.
  *
- * <p><b>A message needs a receive that the peer has posted</b>, or it waits, on real devices in steps of 655 ms. A channel posts
- * {@link RpmaChannelOption#RPMA_RECEIVE_BUFFERS} of them, and posts each again when its message has been read: an application
- * that does not read (auto-read off) stops the peer. Two programs that must never wait agree on how many messages may be under
- * way.
+ * <p><b>A message needs a receive that the peer has posted</b>; otherwise it waits, on real devices in steps of 655 ms. A
+ * channel posts {@link RpmaChannelOption#RPMA_RECEIVE_BUFFERS} of them, and posts each again when its message has been read. An
+ * application that does not read (auto-read off) therefore stops the peer. Two programs that must never wait have to agree on
+ * how many messages may be under way.
  */
 public final class RpmaMessageChannel extends AbstractRpmaChannel {
     private static final long LINGER_NANOS_AT_SHUTDOWN = TimeUnit.MILLISECONDS.toNanos(500);
@@ -96,8 +98,8 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
     }
 
     /**
-     * Returns the private data that the peer connected or accepted with ({@code rpma_conn_get_private_data(3)}); there from
-     * {@code channelActive} on. Devices pad it with zeros, so that its length says nothing. It is not to be trusted.
+     * Returns the private data that the peer connected or accepted with ({@code rpma_conn_get_private_data(3)}); available from
+     * {@code channelActive} on. Devices pad it with zeros, so that its length has no meaning. It is not to be trusted.
      *
      * @return a read-only buffer; empty before the connection is established
      */
@@ -106,7 +108,7 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
         return current != null ? current.peerData() : ByteBuffer.allocate(0).asReadOnlyBuffer();
     }
 
-    /** Returns what this connection has done so far; all 0 while it is not connected. May be called on any thread. */
+    /** Returns the counters of this connection; all 0 while it is not connected. May be called on any thread. */
     public RpmaChannelCounters counters() {
         MessageQueuePair current = pair;
         return current != null ? current.counters() : new RpmaChannelCounters(0);
@@ -134,7 +136,7 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
 
     @Override
     void end(QueuePair closing, EventLoop loop) {
-        // What was under way has been waited for. The memory of what is left goes back now.
+        // Outstanding messages have been waited for. The remaining memory is released now.
         closing.close();
     }
 
@@ -174,10 +176,10 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
         }
     }
 
-    /** Returns the buffer if the device reaches it, or a copy in its place. */
+    /** Returns the buffer if the device can access it, or a copy in its place. */
     private static ByteBuf registered(ByteBuf buf) throws RpmaException {
         if (buf == Unpooled.EMPTY_BUFFER) {
-            // Which stands for what was cancelled: PostedEntries.
+            // This instance marks cancelled entries; see PostedEntries.
             return EMPTY;
         }
         if (!buf.isReadable() || RegisteredCopy.isRegistered(buf)) {
@@ -194,18 +196,19 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
         IOException broken = to.broken();
         if (broken != null) {
             if (handle().hasInput()) {
-                // An exception would close the channel, and lose what has arrived. What is written fails when that has been read.
+                // An exception would close the channel and lose the messages that have arrived. The write fails after they have
+                // been read.
                 handle().later(handle()::readable);
                 return;
             }
             throw new IOException(broken.getMessage(), broken);
         }
         entries.write(in, to);
-        // A listener may have closed the channel, and nothing else be under way.
+        // A listener may have closed the channel, and no other entry may be under way.
         handle().endOfLingering();
     }
 
-    /** The channel as its event loop sees it. */
+    /** The unsafe of the channel, which is also its handle on the event loop. */
     private final class MessageUnsafe extends ConnectionUnsafe implements UncheckedBooleanSupplier {
         private boolean readPending;
         private boolean endSeen;
@@ -221,7 +224,7 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
             if (closing == null && pair.broken() == null) {
                 flush0();
             }
-            // If it is broken, what came before is read first: flushing would close at once.
+            // If the connection is broken, earlier messages are read first: flushing would close the channel immediately.
             endOfLingering();
         }
 
@@ -239,7 +242,7 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
                 return;
             }
             if (current.broken() != null && !endSeen) {
-                // Seen even if nobody asks for messages: an application that does not read must learn that the peer is gone.
+                // Read even if no read was requested: an application that does not read must be notified that the peer is gone.
                 endSeen = true;
                 read();
             } else if (wantsRead()) {
@@ -289,7 +292,8 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
                         break;
                     }
                     Object message = from.read(channelConfig.getAllocator());
-                    // One message is one read, however long: an empty one is no end.
+                    // One message counts as one byte read, regardless of its length: an empty message is not the end of the
+                    // input.
                     handle.attemptedBytesRead(1);
                     handle.lastBytesRead(1);
                     handle.incMessagesRead(1);
@@ -305,7 +309,7 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
                 handle.readComplete();
                 pipeline.fireChannelReadComplete();
                 pipeline.fireExceptionCaught(t);
-                // A message is lost: what follows it is not what the peer has sent.
+                // A message is lost. The messages after it would no longer match what the peer has sent.
                 close(voidPromise());
             } finally {
                 reading = false;
@@ -315,7 +319,7 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
             }
         }
 
-        /** Everything has been read: the channel ends as the connection did. */
+        /** Called when everything has been read: closes the channel for the reason for which the connection ended. */
         private void ended(MessageQueuePair from) {
             endTold = true;
             readPending = false;
@@ -348,7 +352,7 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
             return this::linger;
         }
 
-        /** Closes when what is under way has been delivered. */
+        /** Closes when all outstanding messages have been delivered. */
         private void linger(Runnable task) {
             closing = task;
             long millis = config.soLinger() > 0 ? TimeUnit.SECONDS.toMillis(config.soLinger())
@@ -358,7 +362,7 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
 
         private void endOfLingering() {
             if (closing != null) {
-                // What has succeeded before the connection ended.
+                // Complete the entries that succeeded before the connection ended.
                 entries.settle();
                 if (entries.count() == 0 || pair.broken() != null) {
                     lingered();
@@ -375,7 +379,9 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
             }
         }
 
-        /** The last chance, bounded: the loop's thread has nothing else to do. */
+        /**
+         * Waits for outstanding messages for a bounded time, while the loop shuts down and its thread has nothing else to do.
+         */
         private void lingerNow(MessageQueuePair current) {
             WorkCompletions batch = new WorkCompletions(16);
             long deadline = System.nanoTime() + LINGER_NANOS_AT_SHUTDOWN;

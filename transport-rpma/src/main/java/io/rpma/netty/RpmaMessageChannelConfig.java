@@ -20,10 +20,10 @@ import io.rpma.netty.OptionValues.Value;
 import java.util.Map;
 
 /**
- * The configuration of an {@link RpmaMessageChannel}: the {@link RpmaChannelOption}s that concern messages; the allocator, which
- * by default is {@link RpmaByteBufAllocator#DEFAULT}, so that buffers are sent from where they lie; and {@code SO_LINGER}, which
- * bounds the delivery of what is under way when the channel is closed (in seconds; negative, the default, means 5; 0 waits for
- * nothing). Thread-safe.
+ * The configuration of an {@link RpmaMessageChannel}: the {@link RpmaChannelOption}s that concern messages; the allocator,
+ * which by default is {@link RpmaByteBufAllocator#DEFAULT}, so that buffers are sent without copying; and {@code SO_LINGER},
+ * which bounds how long closing the channel waits until outstanding messages have been delivered (in seconds; negative, the
+ * default, means 5; with 0 it does not wait). Thread-safe.
  */
 public final class RpmaMessageChannelConfig extends DefaultChannelConfig {
     private final OptionValues values = new OptionValues();

@@ -23,26 +23,26 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Accepts {@link RpmaMessageChannel}s ({@code rpma_ep_listen(3)}, {@code rpma_ep_next_conn_req(3)}), from this transport or from
- * any program that uses librpma. Connections are accepted on this channel's own event loop as they come, with their receives
- * posted, and once established wait for {@code read()} in a backlog. {@link RpmaChannelOption#RPMA_PRIVATE_DATA} may be set anew
- * at any time, for instance to the descriptor of a region that was registered after the bind; the sizes of the queues, set anew,
- * are those of the connection after the next.
+ * Accepts {@link RpmaMessageChannel}s ({@code rpma_ep_listen(3)}, {@code rpma_ep_next_conn_req(3)}) from this transport or from
+ * any program that uses librpma. Connections are accepted on this channel's own event loop as they arrive, with their receives
+ * posted; once established they wait for {@code read()} in a backlog. {@link RpmaChannelOption#RPMA_PRIVATE_DATA} may be
+ * changed at any time, for instance to the descriptor of a region that was registered after the bind. A change of the queue
+ * sizes takes effect from the connection after the next.
  *
- * <p>A wildcard address means all addresses of this host, of both families: with librpma those of its usable devices at the time
- * of the bind, link-local ones excepted. A loopback address becomes, with librpma, the address of a usable device, which
- * {@link #localAddress()} tells.
+ * <p>A wildcard address means all addresses of this host, of both families; with librpma, those of its usable devices at the
+ * time of the bind, except link-local ones. With librpma, a loopback address is replaced by the address of a usable device,
+ * which {@link #localAddress()} returns.
  */
 public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
     private final RpmaMessageServerChannelConfig config = new RpmaMessageServerChannelConfig(this);
-    // Whether a connection could be sized with the options as they were at some time.
+    // Whether the options have been valid for a connection at least once.
     private boolean sized;
     private RpmaSharedReceiveQueue held;
     private final Set<RefusedConnection> refused = new LinkedHashSet<>();
 
     /** Creates a channel that can be bound. */
     public RpmaMessageServerChannel() {
-        // With the options' defaults.
+        // All options have their defaults.
     }
 
     @Override
@@ -63,7 +63,7 @@ public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
     @Override
     NextChild newNext(Fabric fabric, boolean first) throws RpmaException {
         if (first) {
-            // The channel is being bound: a factory that fails must fail here, and not for each client.
+            // The channel is being bound. A factory that fails must fail the bind, and not each client.
             config.messages().privateData(fabric);
         }
         try {
@@ -76,12 +76,12 @@ public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
             if (!sized) {
                 throw e;
             }
-            // The options have been changed since the bind: the connection is to blame for it, not the listener.
+            // The options have been changed since the bind: only the connection fails, not the listener.
             throw new RpmaException(RpmaError.INVALID, 0, e.getMessage(), e);
         }
     }
 
-    /** Keeps the queue alive that the next connection is configured with. */
+    /** Retains the queue that the next connection is configured with. */
     private void hold(RpmaSharedReceiveQueue next) {
         RpmaSharedReceiveQueue before = held;
         if (next != before) {
@@ -126,7 +126,7 @@ public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
         return new RpmaMessageChannel(this, (MessageQueuePair) pair);
     }
 
-    /** What the next connection is made with. */
+    /** Prepares the next connection. */
     private final class NextMessages extends NextChild {
         private final MessageSizes sizes;
 
@@ -137,7 +137,7 @@ public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
 
         @Override
         void release() {
-            // Nothing but the configuration was made for it.
+            // Only the configuration was created for it.
         }
 
         @Override
@@ -164,9 +164,9 @@ public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
         private final ByteBuffer privateData;
 
         /**
-         * Takes a request.
+         * Creates the admission of a request.
          *
-         * @param sizes the queues that it was configured with
+         * @param sizes the queue sizes that the request was configured with
          */
         MessageAdmission(Fabric fabric, MessageSizes sizes, ConnectionRequest request) throws RpmaException {
             this.fabric = fabric;

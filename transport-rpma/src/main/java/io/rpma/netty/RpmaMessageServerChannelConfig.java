@@ -20,8 +20,8 @@ import io.rpma.netty.OptionValues.Value;
 import java.util.Map;
 
 /**
- * The configuration of an {@link RpmaMessageServerChannel}: the {@link RpmaChannelOption}s, with which its children are accepted,
- * and {@code SO_BACKLOG}, how many accepted connections wait for {@code read()}. Thread-safe.
+ * The configuration of an {@link RpmaMessageServerChannel}: the {@link RpmaChannelOption}s with which its children are
+ * accepted, and {@code SO_BACKLOG}, the number of accepted connections that may wait for {@code read()}. Thread-safe.
  */
 public final class RpmaMessageServerChannelConfig extends DefaultChannelConfig {
     private final OptionValues values = new OptionValues();

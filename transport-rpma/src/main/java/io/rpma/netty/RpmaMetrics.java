@@ -20,12 +20,12 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * The counters of this process: of its connections, in sum, of its server channels, and of its event loops. What is asked for is
- * added up when it is asked for; counting itself costs the data path a few additions. Thread-safe.
+ * The counters of this process: the sums over its connections, its server channels and its event loops. Sums are computed when
+ * they are requested; the counting itself costs the data path a few additions. Thread-safe.
  */
 public final class RpmaMetrics {
     private static final Set<RpmaChannelCounters> OPEN = ConcurrentHashMap.newKeySet();
-    // Guarded by itself, so that a connection that ends is counted once.
+    // Guarded by itself, so that a connection that ends is counted only once.
     private static final RpmaChannelCounters ENDED = new RpmaChannelCounters(0);
     private static final List<RpmaLoopCounters> LOOPS = new CopyOnWriteArrayList<>();
 
@@ -40,7 +40,7 @@ public final class RpmaMetrics {
     private RpmaMetrics() {
     }
 
-    /** Returns the sums of all connections so far, of those that are open and of those that have ended. */
+    /** Returns the sums over all connections so far, both open and ended. */
     public static RpmaChannelCounters channels() {
         RpmaChannelCounters sum = new RpmaChannelCounters(0);
         synchronized (ENDED) {
@@ -50,12 +50,14 @@ public final class RpmaMetrics {
         return sum;
     }
 
-    /** Returns the number of connections that are open, in establishment, or delivering what was sent before they were closed. */
+    /**
+     * Returns the number of connections that are open, being established, or closed and still delivering what was sent before.
+     */
     public static int openChannels() {
         return OPEN.size();
     }
 
-    /** Returns how many connections have been established over a path, by clients and servers of this process. */
+    /** Returns how many connections the clients and servers of this process have established over a path. */
     public static long established(RpmaPath path) {
         return BY_PATH[path.ordinal()].sum();
     }
@@ -64,20 +66,21 @@ public final class RpmaMetrics {
         BY_PATH[path.ordinal()].increment();
     }
 
-    /** Returns what became of the connections that clients asked the server channels for. */
+    /** Returns the outcomes of the connection requests that clients sent to the server channels. */
     public static RpmaAcceptCounters accepts() {
         return ACCEPTS;
     }
 
     /**
-     * Returns the bytes of memory of connections and regions that are closed, and that a process at the other end may still be
-     * writing to because it has stopped in the middle of that; counted as used until it goes on or ends.
+     * Returns the bytes of memory that belong to closed connections and regions but may still be written to by a process at the
+     * other end, because that process stopped in the middle of a write. They count as used until that process continues or
+     * ends.
      */
     public static long limboBytes() {
         return LimboMemory.bytes();
     }
 
-    /** Returns the event loops that run. */
+    /** Returns the counters of the event loops that are running. */
     public static List<RpmaLoopCounters> loops() {
         return List.copyOf(LOOPS);
     }
@@ -92,13 +95,13 @@ public final class RpmaMetrics {
         synchronized (ENDED) {
             if (OPEN.remove(counters)) {
                 ENDED.add(counters);
-                // For who waits in a test.
+                // For tests that wait in awaitOpen().
                 ENDED.notifyAll();
             }
         }
     }
 
-    /** Waits until no more connections are open than so many. For tests: an event loop must not. */
+    /** Waits until at most this many connections are open. For tests; an event loop must not call it. */
     static void awaitOpen(int most) throws InterruptedException {
         synchronized (ENDED) {
             while (OPEN.size() > most) {

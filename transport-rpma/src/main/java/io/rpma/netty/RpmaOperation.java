@@ -26,15 +26,15 @@ import io.rpma.RpmaException;
 import java.util.Objects;
 
 /**
- * A one-sided operation: it reaches into the peer's memory, without the peer's processor. Written to a connected channel of this
- * transport as any message is, it is executed in the order of the pipeline, and its promise succeeds when it has completed.
- * Operations written one after the other are under way together; on an {@link RpmaChannel}, bytes written after an operation wait
- * for its completion.
+ * A one-sided operation: it accesses the peer's memory without involving the peer's processor. It is written to a connected
+ * channel of this transport like any other message and executed in the order of the pipeline; its promise succeeds when it has
+ * completed. Operations that are written one after the other are under way concurrently. On an {@link RpmaChannel}, bytes that
+ * are written after an operation wait for its completion.
  *
- * <p>What is wrong with an operation by itself (bounds on either side, alignment, usages) fails its promise, with the reason and
- * before it is posted: the channel goes on. What the peer's device refuses fails its promise with an
- * {@link RpmaCompletionException} and ends the connection. An operation is used once; it holds references to its regions, which
- * cannot be freed before it has completed.
+ * <p>An operation that is invalid by itself (bounds on either side, alignment, usages) fails its promise with the reason before
+ * it is posted, and the channel stays usable. An operation that the peer's device refuses fails its promise with an
+ * {@link RpmaCompletionException} and ends the connection. An operation can be written only once. It retains its regions, which
+ * therefore cannot be freed before it has completed.
  */
 public final class RpmaOperation extends AbstractReferenceCounted {
     private enum Kind {
@@ -62,10 +62,10 @@ public final class RpmaOperation extends AbstractReferenceCounted {
     private final long length;
     private final RpmaRegion region;
     private final long offset;
-    /** The user's buffer, where the operation has one. */
+    /** The user's buffer, or {@code null} if the operation moves a region or a value. */
     private final ByteBuf buffer;
     private final long value;
-    /** The registered memory that stands for the buffer: the buffer itself, or a copy. */
+    /** The registered memory that is moved in place of the buffer: the buffer itself, or a copy. */
     private ByteBuf memory;
     private int position;
     private boolean prepared;
@@ -98,14 +98,14 @@ public final class RpmaOperation extends AbstractReferenceCounted {
     }
 
     /**
-     * Reads from the peer's memory into a buffer ({@code rpma_read(3)}): to its writer index, which moves when the promise
-     * succeeds.
+     * Reads from the peer's memory into a buffer ({@code rpma_read(3)}). The bytes are stored at the writer index, which
+     * advances when the promise succeeds.
      *
      * @param source registered there for {@link MemoryUsage#READ_SRC}
      * @param sourceOffset in bytes
-     * @param length in bytes; the buffer must have as many writable ones. At most 4 MiB
-     * @param target any buffer, not to be touched before the promise is done; one of {@link RpmaByteBufAllocator} is read into
-     *     directly, any other by a copy. The operation holds a reference of its own
+     * @param length in bytes, at most 4 MiB; the buffer must have at least as many writable bytes
+     * @param target any buffer, which must not be touched before the promise is done. A buffer of {@link RpmaByteBufAllocator}
+     *     is read into directly, any other through a copy. The operation retains the buffer
      */
     public static RpmaOperation read(RpmaRemoteRegion source, long sourceOffset, int length, ByteBuf target) {
         return new RpmaOperation(Kind.READ, source, sourceOffset, length, null, 0, target.retain(), 0);
@@ -114,7 +114,7 @@ public final class RpmaOperation extends AbstractReferenceCounted {
     /**
      * Writes from a region to the peer's memory ({@code rpma_write(3)}).
      *
-     * @param source registered for {@link MemoryUsage#WRITE_SRC}; its bytes are not to be changed before the promise is done
+     * @param source registered for {@link MemoryUsage#WRITE_SRC}; its bytes must not be changed before the promise is done
      * @param sourceOffset in bytes
      * @param length in bytes
      * @param target registered there for {@link MemoryUsage#WRITE_DST}
@@ -129,8 +129,8 @@ public final class RpmaOperation extends AbstractReferenceCounted {
     /**
      * Writes a buffer's readable bytes to the peer's memory ({@code rpma_write(3)}).
      *
-     * @param source any buffer of at most 4 MiB; one of {@link RpmaByteBufAllocator} is written from where it lies, any other by
-     *     a copy. The operation takes the reference over, as every write of a buffer does
+     * @param source any buffer of at most 4 MiB. A buffer of {@link RpmaByteBufAllocator} is written without copying, any other
+     *     through a copy. The operation takes over its reference, as every write of a buffer does
      * @param target registered there for {@link MemoryUsage#WRITE_DST}
      * @param targetOffset in bytes
      */
@@ -139,10 +139,11 @@ public final class RpmaOperation extends AbstractReferenceCounted {
     }
 
     /**
-     * Writes from a region to the peer's memory, and tells the peer ({@code rpma_write_with_imm(3)}): it reads an
-     * {@link RpmaWritten}. Only on message channels, and only where the device has immediate data, which iWARP devices do not.
+     * Writes from a region to the peer's memory and notifies the peer ({@code rpma_write_with_imm(3)}), which reads an
+     * {@link RpmaWritten}. Works only on message channels, and only on devices that support immediate data, which iWARP devices
+     * do not.
      *
-     * @param immediate 32 bits that the peer is told, in host order
+     * @param immediate 32 bits that the peer receives, in host order
      */
     public static RpmaOperation writeWithImmediate(RpmaRegion source, long sourceOffset, long length, RpmaRemoteRegion target,
             long targetOffset, int immediate) {
@@ -151,10 +152,11 @@ public final class RpmaOperation extends AbstractReferenceCounted {
     }
 
     /**
-     * Writes a buffer's readable bytes to the peer's memory, and tells the peer ({@code rpma_write_with_imm(3)}): it reads an
-     * {@link RpmaWritten}. Only on message channels, and only where the device has immediate data, which iWARP devices do not.
+     * Writes a buffer's readable bytes to the peer's memory and notifies the peer ({@code rpma_write_with_imm(3)}), which reads
+     * an {@link RpmaWritten}. Works only on message channels, and only on devices that support immediate data, which iWARP
+     * devices do not.
      *
-     * @param immediate 32 bits that the peer is told, in host order
+     * @param immediate 32 bits that the peer receives, in host order
      */
     public static RpmaOperation writeWithImmediate(ByteBuf source, RpmaRemoteRegion target, long targetOffset, int immediate) {
         return new RpmaOperation(Kind.WRITE_WITH_IMMEDIATE, target, targetOffset, source.readableBytes(), null, 0, source,
@@ -162,8 +164,8 @@ public final class RpmaOperation extends AbstractReferenceCounted {
     }
 
     /**
-     * Writes eight bytes at once ({@code rpma_atomic_write(3)}): a reader there sees all or none of them, and only after
-     * everything that was written before.
+     * Writes eight bytes atomically ({@code rpma_atomic_write(3)}). A reader on the peer's side sees all of them or none, and
+     * only after everything that was written before.
      *
      * @param target registered there for {@link MemoryUsage#WRITE_DST}
      * @param targetOffset a multiple of 8
@@ -180,7 +182,8 @@ public final class RpmaOperation extends AbstractReferenceCounted {
      * @param target registered there for {@link MemoryUsage#FLUSH_VISIBILITY} or {@link MemoryUsage#FLUSH_PERSISTENT}
      * @param targetOffset in bytes
      * @param length in bytes
-     * @param type how deep; {@link FlushType#PERSISTENT} needs the peer's configuration too: {@link RpmaPeerConfig}
+     * @param type how far the data is flushed; {@link FlushType#PERSISTENT} also needs the peer's configuration:
+     *     {@link RpmaPeerConfig}
      */
     public static RpmaOperation flush(RpmaRemoteRegion target, long targetOffset, long length, FlushType type) {
         return new RpmaOperation(type == FlushType.PERSISTENT ? Kind.FLUSH_PERSISTENT : Kind.FLUSH_VISIBILITY, target,
@@ -191,7 +194,7 @@ public final class RpmaOperation extends AbstractReferenceCounted {
         return kind == Kind.WRITE_WITH_IMMEDIATE;
     }
 
-    /** Checks the operation, and gets its memory ready; on the loop, when it is written. */
+    /** Checks the operation and prepares its memory; called on the event loop when the operation is written. */
     void prepare() throws RpmaException {
         if (prepared) {
             throw new IllegalStateException("an operation can be written once");
@@ -224,9 +227,10 @@ public final class RpmaOperation extends AbstractReferenceCounted {
     }
 
     /**
-     * Returns the same operation on a part of what this one moves, with references of its own.
+     * Returns the same operation for a part of the bytes that this one moves. The part retains the regions and the buffer
+     * itself.
      *
-     * @param from where in this operation's bytes it begins
+     * @param from the offset of the part within the bytes of this operation
      */
     RpmaOperation part(long from, long bytes) {
         ByteBuf part = null;
@@ -237,19 +241,19 @@ public final class RpmaOperation extends AbstractReferenceCounted {
         return new RpmaOperation(kind, remote, remoteOffset + from, bytes, region, offset + from, part, value);
     }
 
-    /** Tells the buffer of a read, all parts of which have succeeded. */
+    /** Advances the writer index of a read's buffer, after all parts have succeeded. */
     void partsSucceeded() {
         if (kind == Kind.READ && buffer != null) {
             buffer.writerIndex(buffer.writerIndex() + (int) length);
         }
     }
 
-    /** Returns how many bytes it moves. */
+    /** Returns the number of bytes that the operation moves. */
     long length() {
         return length;
     }
 
-    /** Whether it moves a buffer's bytes, of which the device may need a copy. */
+    /** Returns whether the operation moves the bytes of a buffer, which may have to be copied for the device. */
     boolean movesBuffer() {
         return buffer != null;
     }
@@ -280,7 +284,10 @@ public final class RpmaOperation extends AbstractReferenceCounted {
         return new RpmaException(RpmaError.INVALID, kind.text + " refused: " + why);
     }
 
-    /** Registers the operation's memory with the device, unless it is already. What keeps it from that is no fault of others. */
+    /**
+     * Registers the operation's memory with the device, unless it is registered already. A failure here concerns this operation
+     * alone, not the connection.
+     */
     void register(Fabric fabric) throws RpmaException {
         if (region != null) {
             region.on(fabric);
@@ -289,7 +296,7 @@ public final class RpmaOperation extends AbstractReferenceCounted {
         }
     }
 
-    /** Posts the operation, which has been registered. */
+    /** Posts the operation, whose memory must have been registered. */
     void post(Connection connection, Fabric fabric, CompletionFlag flag, long context) throws RpmaException {
         if (length > fabric.limits().maxMessageSize()) {
             throw refused(length + " bytes are more than the " + fabric.limits().maxMessageSize() + " that " + fabric
@@ -320,7 +327,7 @@ public final class RpmaOperation extends AbstractReferenceCounted {
         }
     }
 
-    /** An empty buffer has no memory: librpma wants neither region then. */
+    /** Returns the peer's region, or {@code null} if the buffer is empty: librpma then expects neither region. */
     private io.rpma.RemoteMemoryRegion there(LocalMemoryRegion local, Fabric fabric) throws RpmaException {
         return local == null ? null : remote.on(fabric);
     }
@@ -329,7 +336,7 @@ public final class RpmaOperation extends AbstractReferenceCounted {
         return local == null ? 0 : remoteOffset;
     }
 
-    /** The operation has completed; before its promise is told. */
+    /** Called when the operation has completed, before its promise is notified. */
     void succeeded() {
         if (kind == Kind.READ && buffer != null) {
             if (memory != null && memory != buffer) {

@@ -16,12 +16,12 @@ package io.rpma.netty;
 import io.rpma.RpmaProvider;
 import java.util.Locale;
 
-/** A way by which bytes travel between two ends: {@link RpmaChannelOption#RPMA_PATHS} says which of them a channel may take. */
+/** A way by which bytes travel between two ends. {@link RpmaChannelOption#RPMA_PATHS} sets which paths a channel may take. */
 public enum RpmaPath {
-    /** Memory that processes of this host share: the software provider {@code soft}. Reaches the addresses of this host alone. */
+    /** Memory shared by processes of this host: the software provider {@code soft}. Reaches only the addresses of this host. */
     SHARED_MEMORY("soft"),
 
-    /** An RDMA device: librpma. Reaches what the device's network reaches. */
+    /** An RDMA device, used through librpma. Reaches what the device's network reaches. */
     RDMA("librpma"),
 
     /** Software RDMA over a TCP socket: the provider {@code tcp}. Reaches what TCP reaches. */
@@ -33,16 +33,16 @@ public enum RpmaPath {
         this.provider = provider;
     }
 
-    /** Returns the {@linkplain RpmaProvider#name() name} of the provider that carries it. */
+    /** Returns the {@linkplain RpmaProvider#name() name} of the provider that implements the path. */
     String provider() {
         return provider;
     }
 
     /**
-     * Returns the path that a provider carries.
+     * Returns the path that a provider implements.
      *
      * @param provider one of {@link io.rpma.Rpma#providers()}
-     * @throws IllegalArgumentException if it is none of {@code soft}, {@code librpma} and {@code tcp}
+     * @throws IllegalArgumentException if the provider is not {@code soft}, {@code librpma} or {@code tcp}
      */
     public static RpmaPath of(RpmaProvider provider) {
         for (RpmaPath path : values()) {
@@ -53,7 +53,7 @@ public enum RpmaPath {
         throw new IllegalArgumentException("no path is known of the provider " + provider.name());
     }
 
-    /** Returns the name by which {@code -Dio.rpma.netty.paths} knows it: {@code shared-memory}, {@code rdma} or {@code tcp}. */
+    /** Returns the name that {@code -Dio.rpma.netty.paths} uses: {@code shared-memory}, {@code rdma} or {@code tcp}. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');

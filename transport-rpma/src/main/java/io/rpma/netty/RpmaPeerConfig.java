@@ -19,19 +19,19 @@ import io.rpma.RpmaException;
 import java.nio.ByteBuffer;
 
 /**
- * What a process says of its platform to its peers ({@code rpma_peer_cfg_new(3)}): whether their writes go straight to persistent
- * memory. It travels as a descriptor of one byte, in private data or any message, and is applied by
- * {@link RpmaMessageChannel#applyPeerConfig} or {@link RpmaChannel#applyPeerConfig}.
+ * Describes the platform of a process to its peers ({@code rpma_peer_cfg_new(3)}): whether writes from a peer go directly to
+ * persistent memory. The description is a descriptor of one byte, which is sent in private data or in any message, and is
+ * applied by {@link RpmaMessageChannel#applyPeerConfig} or {@link RpmaChannel#applyPeerConfig}.
  */
 public final class RpmaPeerConfig {
     private RpmaPeerConfig() {
     }
 
     /**
-     * Writes the descriptor of this process ({@code rpma_peer_cfg_get_descriptor(3)}).
+     * Returns the descriptor of this process ({@code rpma_peer_cfg_get_descriptor(3)}).
      *
-     * @param directWriteToPmem {@code true} only where the platform keeps writes of the device out of volatile caches; without
-     *     it peers cannot flush to persistence
+     * @param directWriteToPmem {@code true} only if the platform keeps writes of the device out of volatile caches; otherwise
+     *     peers cannot flush to persistence
      * @return the descriptor, one byte
      */
     public static ByteBuffer descriptor(boolean directWriteToPmem) throws RpmaException {

@@ -16,24 +16,26 @@ package io.rpma.netty;
 import io.netty.util.internal.SystemPropertyUtil;
 import java.util.Locale;
 
-/** What an event loop does while its connections are idle: how it learns of the next completion. */
+/** What an event loop does while its connections are idle: how it detects the next completion. */
 public enum RpmaPolling {
     /**
-     * Polls on for a moment ({@code -Dio.rpma.netty.spinNanos}, 50 us) while that has been paying off, then blocks. On a machine
-     * with one processor it blocks at once. The default.
+     * Continues to poll for a short time ({@code -Dio.rpma.netty.spinNanos}, 50 us) as long as polling has recently been
+     * successful, then blocks. On a machine with one processor it blocks immediately. The default.
      */
     ADAPTIVE,
     /**
-     * Polls for as long as it has a connection: the shortest latency, and a processor for each loop that has one. On fewer
-     * processors than loops it makes everything slower.
+     * Polls for as long as the loop has a connection. This gives the shortest latency, and occupies one processor for each loop
+     * that has a connection. With fewer processors than loops it makes everything slower.
      */
     SPIN,
-    /** Blocks whenever there is nothing to do: every message pays for a wake-up, and no processor time is lost. */
+    /** Blocks whenever there is nothing to do. Every message then costs a wake-up, and no processor time is wasted. */
     BLOCK;
 
     private static final RpmaPolling DEFAULT = configured();
 
-    /** {@code -Dio.rpma.netty.polling}: what a group does that was not told; {@code adaptive} if it is not set. */
+    /**
+     * The mode of a group for which none was given, by {@code -Dio.rpma.netty.polling}; {@code adaptive} if that is not set.
+     */
     static RpmaPolling byDefault() {
         return DEFAULT;
     }

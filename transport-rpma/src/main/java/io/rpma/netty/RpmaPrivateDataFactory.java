@@ -18,8 +18,8 @@ import io.rpma.RpmaException;
 import java.nio.ByteBuffer;
 
 /**
- * Computes the private data of a connection when its device is known, which a client learns only while it connects: for
- * instance the descriptor of a region, which is a different one on each device. Set as
+ * Computes the private data of a connection when its device is known, which on a client is only the case while it connects. An
+ * example is the descriptor of a region, which differs for each device. Set as
  * {@link RpmaChannelOption#RPMA_PRIVATE_DATA_FACTORY}:
  *
  * <pre>{@code
@@ -31,15 +31,15 @@ public interface RpmaPrivateDataFactory {
     /**
      * Returns the private data of one connection.
      *
-     * <p>A client calls it once for each attempt to connect, before the peer hears of the connection; mostly on a thread that may
-     * block, on the software provider also on the event loop. A server channel calls it once when it is bound, so that a mistake
-     * fails the bind, and then for each client that it accepts, on its event loop.
+     * <p>A client calls it once for each attempt to connect, before the request is sent; usually on a thread that may block, on
+     * the software provider also on the event loop. A server channel calls it once when it is bound, so that an error fails the
+     * bind, and then for each client that it accepts, on its event loop.
      *
      * @param device the device of the connection, for {@link RpmaRegion#descriptor(Device)}
-     * @return its remaining bytes are the private data, at most as many as {@link RpmaChannelOption#RPMA_PRIVATE_DATA} may have;
-     *     an empty buffer for none, never {@code null}
-     * @throws RpmaException if it cannot be computed; the bind, the connect or this one client's connection fails with it, as
-     *     with any other exception
+     * @return the private data, which are the remaining bytes of the buffer; at most as many as
+     *     {@link RpmaChannelOption#RPMA_PRIVATE_DATA} may have; an empty buffer for none, never {@code null}
+     * @throws RpmaException if the private data cannot be computed; the bind, the connect or the connection of this one client
+     *     then fails with it, as with any other exception
      */
     ByteBuffer newPrivateData(Device device) throws RpmaException;
 }

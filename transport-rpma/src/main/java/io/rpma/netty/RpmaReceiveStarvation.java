@@ -14,13 +14,13 @@
 package io.rpma.netty;
 
 /**
- * A user event on a {@link RpmaChannel} whose unread messages had to be moved out of registered memory, because none was left:
- * the application holds on to too many received buffers, or leaves too much unread, here or on other channels. Nothing is lost
- * and no other connection waits, but each such message costs an allocation and a copy. Release buffers sooner, read on, or raise
- * {@code -Dio.rpma.netty.maxRegisteredBytes}. Fired on the event loop, once for all messages that came in one batch.
+ * A user event on an {@link RpmaChannel} whose unread messages had to be moved out of registered memory, because none was left:
+ * the application keeps too many received buffers or leaves too much data unread, on this or on other channels. No data is lost
+ * and no other connection waits, but each such message costs an allocation and a copy. Release buffers sooner, read more, or
+ * raise {@code -Dio.rpma.netty.maxRegisteredBytes}. Fired on the event loop, once for all messages that came in one batch.
  */
 public final class RpmaReceiveStarvation {
-    /** The only one. */
+    /** The only instance. */
     public static final RpmaReceiveStarvation INSTANCE = new RpmaReceiveStarvation();
 
     private RpmaReceiveStarvation() {

@@ -16,7 +16,7 @@ package io.rpma.netty;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 
-/** The application of the server has refused a stream's connection ({@link RpmaConnectRequest#refuse}). */
+/** Thrown by a stream's connect if the application of the server refused the connection ({@link RpmaConnectRequest#refuse}). */
 public final class RpmaRefusedException extends IOException {
     private static final long serialVersionUID = 1;
 
@@ -28,8 +28,8 @@ public final class RpmaRefusedException extends IOException {
     }
 
     /**
-     * Returns the reason that the server gave, possibly empty. It is not to be trusted; what is no text in it, such as control
-     * characters, has been replaced by question marks.
+     * Returns the reason that the server gave, possibly empty. It is not to be trusted. Characters that are not text, such as
+     * control characters, have been replaced by question marks.
      */
     public String reason() {
         return reason;

@@ -36,14 +36,15 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * Memory of this process that one-sided operations reach: those of its own channels, or those of peers that hold its descriptor
- * ({@code rpma_mr_reg(3)}). It is registered with each device at the first use there, which pins its pages and may take
- * milliseconds: {@link #descriptor} is the call that does it at a moment of your choice.
+ * Memory of this process that one-sided operations access: the operations of this process's own channels, or those of peers
+ * that have its descriptor ({@code rpma_mr_reg(3)}). It is registered with each device on first use there, which pins its pages
+ * and may take milliseconds; call {@link #descriptor} to register it at a moment of your choice.
  *
- * <p>Reference-counted. An operation holds a reference from its creation until it has completed, so that the memory cannot be
- * freed under it. The last {@link #release()} deregisters: what peers still try with the descriptor fails with
- * {@link io.rpma.CompletionStatus#REM_ACCESS_ERR}, and ends their connections. What a peer is in the middle of is not waited for:
- * {@link #freeFuture()} tells when the memory is the application's again. Thread-safe.
+ * <p>Reference-counted. An operation retains the region from its creation until it has completed, so that the memory cannot be
+ * freed during the operation. The last {@link #release()} deregisters the memory. Operations that peers start afterwards with
+ * the descriptor fail with {@link io.rpma.CompletionStatus#REM_ACCESS_ERR} and end their connections. {@code release()} does
+ * not wait for operations that a peer has already started; {@link #freeFuture()} succeeds when the application may use the
+ * memory again. Thread-safe.
  */
 public final class RpmaRegion extends AbstractReferenceCounted {
     /** The size of a descriptor in bytes ({@code rpma_mr_get_descriptor_size(3)}). */
@@ -55,7 +56,7 @@ public final class RpmaRegion extends AbstractReferenceCounted {
     private final Set<MemoryUsage> usages;
     private final AutoCloseable owner;
     private final Promise<Void> freed = ImmediateEventExecutor.INSTANCE.newPromise();
-    // By fabric; replaced, never changed, so that posting reads it without a lock.
+    // Indexed by fabric. The array is replaced, never modified, so that posting reads it without a lock.
     private volatile LocalMemoryRegion[] registered = NONE;
 
     private RpmaRegion(MemorySegment memory, Set<MemoryUsage> usages, AutoCloseable owner) {
@@ -65,9 +66,10 @@ public final class RpmaRegion extends AbstractReferenceCounted {
     }
 
     /**
-     * Makes a region of memory that the caller keeps alive until the region has been freed ({@link #freeFuture()}).
+     * Creates a region of memory that the caller keeps alive until the region has been freed ({@link #freeFuture()}).
      *
-     * @param memory off-heap memory; on the software provider, peers in other processes reach that of {@link #allocate} faster
+     * @param memory off-heap memory; on the software provider, peers in other processes access memory of {@link #allocate}
+     *     faster
      * @param usages what the region is for, at least one
      * @throws IllegalArgumentException if the memory is on the heap or empty, or there is no usage
      */
@@ -82,7 +84,7 @@ public final class RpmaRegion extends AbstractReferenceCounted {
     }
 
     /**
-     * Makes a region of its own memory, zeroed; freed with the region.
+     * Creates a region with zeroed memory of its own, which is freed together with the region.
      *
      * @param bytes its size, at least 1
      * @param usages what the region is for, at least one
@@ -103,20 +105,20 @@ public final class RpmaRegion extends AbstractReferenceCounted {
     }
 
     /**
-     * Makes a region of a part of a file, mapped for reading and writing ({@link FileChannel#map}).
+     * Creates a region of a part of a file, mapped for reading and writing ({@link FileChannel#map}).
      *
      * <ul>
-     * <li>A file of a DAX filesystem on persistent memory may be registered for {@link MemoryUsage#FLUSH_PERSISTENT}: a store is
-     *     the write to the medium. Whether a peer's flush then reaches it is up to the platform, which {@link RpmaPeerConfig}
-     *     tells the peer. For any other file this usage is refused.
-     * <li>Any other file is mapped from the page cache: what a peer writes survives the death of this process, and is lost with
-     *     the machine's power unless this process calls {@link MemorySegment#force()}.
-     * <li>RDMA devices pin the pages for good. Linux allows that for tmpfs and hugetlbfs, and since 6.5 for no other filesystem
-     *     that has a page cache: there the registration fails. The software provider takes any file.
+     * <li>A file of a DAX filesystem on persistent memory may be registered for {@link MemoryUsage#FLUSH_PERSISTENT}: a store
+     *     writes to the medium directly. Whether a peer's flush reaches the medium depends on the platform, which
+     *     {@link RpmaPeerConfig} describes to the peer. For any other file this usage is refused.
+     * <li>Any other file is mapped from the page cache: what a peer writes survives the death of this process, but is lost if
+     *     the machine loses power, unless this process has called {@link MemorySegment#force()}.
+     * <li>RDMA devices pin the pages permanently. Linux allows that for tmpfs and hugetlbfs and, since 6.5, for no other
+     *     filesystem with a page cache; on such a filesystem the registration fails. The software provider accepts any file.
      * </ul>
      *
      * @param file open for reading and writing; it may be closed afterwards
-     * @param position of the first byte; the file grows if it ends earlier
+     * @param position of the first byte; the file is extended if it is too short
      * @param bytes the size of the region, at least 1
      * @param usages what the region is for, at least one
      * @throws IOException if the file cannot be mapped
@@ -140,17 +142,17 @@ public final class RpmaRegion extends AbstractReferenceCounted {
         return EnumSet.copyOf(Arrays.asList(usages));
     }
 
-    /** Returns the memory; not to be used after the region has been freed. */
+    /** Returns the memory, which must not be used after the region has been freed. */
     public MemorySegment memory() {
         return memory;
     }
 
     /**
-     * Returns the future that succeeds when the region has been freed and no peer can be in its memory any more: then what was
-     * given to {@link #of} may be used for something else, and what the region had of its own has been given back. That is mostly
-     * so when the last {@link #release()} returns. On the software provider a process that was executing an operation in the
-     * memory is let finish, which takes as long as that process is stopped. Fails if the memory could not be deregistered; then
-     * it must not be used any more.
+     * Returns the future that succeeds when the region has been freed and no peer can access its memory any more. Memory that
+     * was passed to {@link #of} may then be used for something else, and memory that the region allocated itself has been
+     * returned. Usually the future is done when the last {@link #release()} returns. On the software provider, a process that
+     * is executing an operation in the memory is allowed to finish it, which takes as long as that process is stopped. The
+     * future fails if the memory could not be deregistered; the memory must then not be used any more.
      */
     public Future<Void> freeFuture() {
         return freed;
@@ -167,9 +169,9 @@ public final class RpmaRegion extends AbstractReferenceCounted {
     }
 
     /**
-     * Writes the 21 bytes by which the peer of a channel opens the region ({@code rpma_mr_get_descriptor(3)},
-     * {@link RpmaRemoteRegion#open}). Whoever has them, and a connection to the same device of this process, can do what the
-     * usages allow.
+     * Returns the 21 bytes with which the peer of a channel opens the region ({@code rpma_mr_get_descriptor(3)},
+     * {@link RpmaRemoteRegion#open}). Anyone who has these bytes and a connection to the same device of this process can do
+     * what the usages allow.
      *
      * @param channel a connected channel, or a bound server channel, of this transport
      * @return the descriptor
@@ -181,8 +183,9 @@ public final class RpmaRegion extends AbstractReferenceCounted {
     }
 
     /**
-     * Writes the 21 bytes by which peers that are connected over a device open the region, before there is a channel: a client
-     * that lends memory in its own connection request learns its device by {@link RpmaPrivateDataFactory}.
+     * Returns the 21 bytes with which peers that are connected over a device open the region. This variant is for use before
+     * there is a channel: a client that sends a descriptor in its own connection request obtains its device from
+     * {@link RpmaPrivateDataFactory}.
      *
      * @param device a device of {@link Rpma#provider()}
      * @return the descriptor
@@ -199,7 +202,7 @@ public final class RpmaRegion extends AbstractReferenceCounted {
         return descriptor.flip();
     }
 
-    /** The region on a fabric; registered at its first use. */
+    /** Returns the region on a fabric; registers it there on first use. */
     LocalMemoryRegion on(Fabric fabric) throws RpmaException {
         LocalMemoryRegion[] current = registered;
         int id = fabric.id();
@@ -235,7 +238,7 @@ public final class RpmaRegion extends AbstractReferenceCounted {
             failure = close(region, failure);
         }
         if (failure != null) {
-            // A device may still write to the memory: it is not freed.
+            // A device may still write to the memory, so it is not freed.
             UncheckedIOException cause = failed(failure);
             freed.setFailure(cause);
             throw cause;

@@ -30,30 +30,30 @@ import java.util.Set;
 import java.util.StringJoiner;
 
 /**
- * Memory of a peer, as its descriptor tells ({@code rpma_mr_remote_from_descriptor(3)}). To be used on channels that are
- * connected to that peer; on another's, operations fail with {@link io.rpma.CompletionStatus#REM_ACCESS_ERR}, and end the
- * connection.
+ * Memory of a peer, opened from the descriptor that the peer sent ({@code rpma_mr_remote_from_descriptor(3)}). It can be used
+ * on channels that are connected to that peer; on any other channel, operations fail with
+ * {@link io.rpma.CompletionStatus#REM_ACCESS_ERR} and end the connection.
  *
- * <p>Reference-counted; operations hold references until they have completed. Thread-safe.
+ * <p>Reference-counted; operations retain the region until they have completed. Thread-safe.
  */
 public final class RpmaRemoteRegion extends AbstractReferenceCounted {
     // The layout of librpma 1.x, little-endian.
     private static final int ADDRESS = 0;
     private static final int SIZE = 8;
     private static final int USAGES = 20;
-    /** Linux gives a process no higher addresses unless it asks for them. */
+    /** Linux assigns no addresses above this one unless a process asks for them. */
     private static final long END_OF_ADDRESSES = 1L << 48;
     private static final int REMOTE = MemoryUsage.bits(Set.of(MemoryUsage.READ_SRC, MemoryUsage.WRITE_DST,
         MemoryUsage.FLUSH_VISIBILITY, MemoryUsage.FLUSH_PERSISTENT));
 
-    /** The region as one provider knows it. */
+    /** The region as opened by one provider. */
     private record Opened(RpmaProvider provider, RemoteMemoryRegion region, Opened next) {
     }
 
     private final byte[] descriptor;
     private final long size;
     private final int usages;
-    // By the providers of the channels that it was used on; mostly one. Added to at the front.
+    // A list by provider of the channels on which the region was used, usually one. New entries are added at the front.
     private volatile Opened opened;
 
     private RpmaRemoteRegion(byte[] descriptor, long size, int usages) {
@@ -65,17 +65,17 @@ public final class RpmaRemoteRegion extends AbstractReferenceCounted {
     /**
      * Opens a region.
      *
-     * @param descriptor its next {@link RpmaRegion#DESCRIPTOR_BYTES} bytes are read; they are not trusted. It must have been made
-     *     for the path of the channels that the region is used on: as the peer's {@link RpmaPrivateDataFactory} makes it
-     * @return the region, to be released
-     * @throws ProtocolException if they are no descriptor, or none that a provider of this process takes; the message says why,
-     *     and the position has not moved
+     * @param descriptor its next {@link RpmaRegion#DESCRIPTOR_BYTES} bytes are read; they are not trusted. It must have been
+     *     created for the path of the channels on which the region is used, as the peer's {@link RpmaPrivateDataFactory} does
+     * @return the region, which the caller must release
+     * @throws ProtocolException if the bytes are not a descriptor, or not one that a provider of this process accepts; the
+     *     message says why, and the position has not moved
      */
     public static RpmaRemoteRegion open(ByteBuffer descriptor) throws ProtocolException {
         return open(descriptor, Rpma.providers());
     }
 
-    /** Opens a region that a channel of one of the providers is to be used with. */
+    /** Opens a region that will be used with channels of any of the given providers. */
     static RpmaRemoteRegion open(ByteBuffer descriptor, List<RpmaProvider> providers) throws ProtocolException {
         if (descriptor.remaining() < RpmaRegion.DESCRIPTOR_BYTES) {
             throw new ProtocolException("a region's descriptor is cut short: it has " + RpmaRegion.DESCRIPTOR_BYTES
@@ -113,8 +113,8 @@ public final class RpmaRemoteRegion extends AbstractReferenceCounted {
      * Opens a region.
      *
      * @param descriptor its next {@link RpmaRegion#DESCRIPTOR_BYTES} bytes are read; they are not trusted
-     * @return the region, to be released
-     * @throws ProtocolException if they are no descriptor; the message says why
+     * @return the region, which the caller must release
+     * @throws ProtocolException if the bytes are not a descriptor; the message says why
      */
     public static RpmaRemoteRegion open(ByteBuf descriptor) throws ProtocolException {
         int bytes = Math.min(descriptor.readableBytes(), RpmaRegion.DESCRIPTOR_BYTES);
@@ -125,7 +125,7 @@ public final class RpmaRemoteRegion extends AbstractReferenceCounted {
         return region;
     }
 
-    /** Opens it with each provider that takes the descriptor; which of them is needed depends on the channel. */
+    /** Opens the region with each provider that accepts the descriptor; which of them is needed depends on the channel. */
     private void openOnAny(List<RpmaProvider> providers) throws ProtocolException {
         StringJoiner reasons = new StringJoiner("; ");
         List<RpmaException> refusals = new ArrayList<>();
@@ -150,7 +150,7 @@ public final class RpmaRemoteRegion extends AbstractReferenceCounted {
         return size;
     }
 
-    /** Returns what the peer registered it for. */
+    /** Returns the usages that the peer registered the region for. */
     public Set<MemoryUsage> usages() {
         return MemoryUsage.of(usages);
     }
@@ -159,7 +159,7 @@ public final class RpmaRemoteRegion extends AbstractReferenceCounted {
         return (usages & usage.bit()) != 0;
     }
 
-    /** The region as the provider of a fabric knows it. */
+    /** Returns the region as opened by the provider of a fabric. */
     RemoteMemoryRegion on(Fabric fabric) throws RpmaException {
         RpmaProvider provider = fabric.provider();
         for (Opened known = opened; known != null; known = known.next) {

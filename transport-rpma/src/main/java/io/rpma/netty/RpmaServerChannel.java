@@ -25,23 +25,23 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * A {@link ServerSocketChannel} over RPMA ({@code rpma_ep_listen(3)}, {@code rpma_ep_next_conn_req(3)}). Connections are accepted
- * on this channel's own event loop as they come, with their receive buffers posted, and once established wait for {@code read()}
- * in a backlog.
+ * A {@link ServerSocketChannel} over RPMA ({@code rpma_ep_listen(3)}, {@code rpma_ep_next_conn_req(3)}). Connections are
+ * accepted on this channel's own event loop as they arrive, with their receive buffers posted; once established they wait for
+ * {@code read()} in a backlog.
  *
- * <p>A wildcard address means all addresses of this host, of both families: with librpma those of its usable devices at the time
- * of the bind, link-local ones excepted. A loopback address becomes, with librpma, the address of a usable device, which
- * {@link #localAddress()} tells.
+ * <p>A wildcard address means all addresses of this host, of both families; with librpma, those of its usable devices at the
+ * time of the bind, except link-local ones. With librpma, a loopback address is replaced by the address of a usable device,
+ * which {@link #localAddress()} returns.
  */
 public final class RpmaServerChannel extends AbstractRpmaServerChannel implements ServerSocketChannel {
     private final RpmaServerChannelConfig config = new RpmaServerChannelConfig(this);
     private final Set<RefusedConnection> refused = new LinkedHashSet<>();
-    // Where the children are registered; null while that is not known.
+    // The group that the children are registered with; null while it is not known.
     private volatile RpmaEventLoopGroup children;
 
     /** Creates a channel that can be bound. */
     public RpmaServerChannel() {
-        // With the options' defaults.
+        // All options have their defaults.
     }
 
     @Override
@@ -63,7 +63,7 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel implement
     NextChild newNext(Fabric fabric, boolean first) throws RpmaException {
         StreamOptions options = config.stream();
         if (first) {
-            // The channel is being bound: a factory that fails must fail here, and not for each client.
+            // The channel is being bound. A factory that fails must fail the bind, and not each client.
             options.privateData().on(fabric);
         }
         StreamSizes sizes = StreamSizes.of(options.messageBytes(), options.credits(), options.bulkBytes(), fabric.limits());
@@ -76,13 +76,16 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel implement
         }
     }
 
-    /** Returns the loop of the next child, if its group is known. */
+    /** Returns the loop of the next child, or {@code null} if its group is not known. */
     private IoEventLoop nextLoop() {
         RpmaEventLoopGroup group = children;
         return group == null || group.isShuttingDown() ? null : group.next();
     }
 
-    /** A child is about to be registered with a group: the next ones are made for its loops. Any thread. */
+    /**
+     * Called when a child is about to be registered with a group: the next children are created for the loops of that group.
+     * Any thread.
+     */
     void childrenGoTo(RpmaEventLoopGroup group) {
         if (children != group) {
             children = group;
@@ -112,7 +115,7 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel implement
         RefusedConnection.watch(connection, ours, refused, eventLoop());
     }
 
-    /** The refused connections that are not destroyed yet; on the loop. */
+    /** Returns the refused connections that have not been destroyed yet; called on the event loop. */
     Set<RefusedConnection> refused() {
         return refused;
     }
@@ -122,7 +125,7 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel implement
         return new RpmaChannel(this, (StreamQueuePair) pair);
     }
 
-    /** What the next stream is made with. */
+    /** Prepares the next stream. */
     private final class NextStream extends NextChild {
         private final StreamSizes sizes;
         private final ReceiveBuffers receives;
@@ -167,7 +170,7 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel implement
         }
     }
 
-    /** A client that speaks the stream protocol. */
+    /** A client that uses the stream protocol. */
     private final class StreamAdmission implements Admission {
         private final Fabric fabric;
         private final StreamSizes sizes;
@@ -176,10 +179,10 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel implement
         private final Handshake peer;
 
         /**
-         * Takes a request.
+         * Creates the admission of a request.
          *
-         * @param sizes the queues that it was configured with
-         * @param ours the receives likewise
+         * @param sizes the queue sizes that the request was configured with
+         * @param ours the receives that the request was configured with
          */
         StreamAdmission(Fabric fabric, StreamSizes sizes, ReceiveBuffers ours, ConnectionRequest request, Handshake peer) {
             this.fabric = fabric;

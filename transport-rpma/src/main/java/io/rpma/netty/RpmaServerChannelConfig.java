@@ -24,7 +24,7 @@ import io.rpma.netty.OptionValues.Value;
 import java.util.Map;
 
 /**
- * The configuration of an {@link RpmaServerChannel}. {@code SO_BACKLOG} is how many accepted connections wait for
+ * The configuration of an {@link RpmaServerChannel}. {@code SO_BACKLOG} is the number of accepted connections that may wait for
  * {@code read()}; {@code SO_REUSEADDR} and {@code SO_RCVBUF} are accepted and have no effect. Thread-safe.
  */
 public final class RpmaServerChannelConfig extends DefaultChannelConfig implements ServerSocketChannelConfig {

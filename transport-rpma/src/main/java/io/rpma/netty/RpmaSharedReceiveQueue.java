@@ -21,29 +21,30 @@ import java.io.UncheckedIOException;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Receive buffers that many message channels share ({@code rpma_srq_new(3)}): thousands of connections that are mostly silent
- * need no buffers of their own. Set as {@link RpmaChannelOption#RPMA_RECEIVE_QUEUE} it takes the place of
+ * Receive buffers that many message channels share ({@code rpma_srq_new(3)}), so that thousands of mostly idle connections need
+ * no buffers of their own. Set as {@link RpmaChannelOption#RPMA_RECEIVE_QUEUE}, it replaces
  * {@link RpmaChannelOption#RPMA_RECEIVE_BUFFERS} and {@link RpmaChannelOption#RPMA_RECEIVE_BUFFER_BYTES}. Messages complete in
- * the completion queue of the connection that they came by, so that the channels may live on any event loops.
+ * the completion queue of the connection on which they arrived, so the channels may be on any event loops.
  *
- * <p>The buffers go to whoever sends first: one channel whose application does not read (auto-read off) can hold all of them,
- * and then nobody's peer can send. A device may lose a buffer when a peer dies in the middle of a message. Another one takes its
- * place then, until there are twice as many as at first. It belongs to the device of the first channel that uses it.
- * Reference-counted: whoever made it releases it once; it is freed when the channels that use it are closed too. Thread-safe.
+ * <p>The buffers are used in the order in which messages arrive. One channel whose application does not read (auto-read off)
+ * can therefore hold all of them, and then no peer of any channel can send. A device may lose a buffer if a peer dies in the
+ * middle of a message. Another buffer then replaces it, up to twice the initial number. The queue belongs to the device of the
+ * first channel that uses it. Reference-counted: its creator releases it once, and it is freed when the channels that use it
+ * are closed as well. Thread-safe.
  */
 public final class RpmaSharedReceiveQueue extends AbstractReferenceCounted {
     private final int receiveBytes;
     private final int receives;
     private int spares;
     private Fabric fabric;
-    // From the first use on. Those at the end are empty until a device may have lost others.
+    // Not null from the first use on. The slots at the end are empty until they replace buffers that a device may have lost.
     private AtomicReferenceArray<RpmaByteBuf> buffers;
     private volatile SharedReceiveQueue queue;
 
     /**
-     * Makes a queue; it takes its memory when the first channel uses it.
+     * Creates a queue; its memory is allocated when the first channel uses it.
      *
-     * @param receives how many messages all the peers together can send before any has been read, at least 1
+     * @param receives the number of messages that all the peers together can send before any has been read, at least 1
      * @param receiveBytes the longest message that can be received, 1 byte to 4 MiB
      */
     public RpmaSharedReceiveQueue(int receives, int receiveBytes) {
@@ -62,7 +63,7 @@ public final class RpmaSharedReceiveQueue extends AbstractReferenceCounted {
         return receives;
     }
 
-    /** How many buffers there can be, with those that replace what a device has lost. */
+    /** Returns the largest possible number of buffers, including those that replace what a device has lost. */
     int slots() {
         return (int) Math.min(2L * receives, Integer.MAX_VALUE);
     }
@@ -71,7 +72,7 @@ public final class RpmaSharedReceiveQueue extends AbstractReferenceCounted {
         return receiveBytes;
     }
 
-    /** The queue on the fabric, with all its buffers posted. */
+    /** Returns the queue on the fabric, with all its buffers posted; creates it on first use. */
     synchronized SharedReceiveQueue on(Fabric of) throws RpmaException {
         if (queue != null) {
             if (fabric != of) {
@@ -88,7 +89,7 @@ public final class RpmaSharedReceiveQueue extends AbstractReferenceCounted {
         fabric = of;
         buffers = new AtomicReferenceArray<>(Math.min(slots(), most));
         try (SharedReceiveQueueConfig config = of.provider().newSharedReceiveQueueConfig()) {
-            // Without a completion queue of its own.
+            // The shared queue has no completion queue of its own.
             queue = of.peer().newSharedReceiveQueue(
                 config.receiveQueueSize(buffers.length()).receiveCompletionQueueSize(0));
             for (int slot = 0; slot < receives(); slot++) {
@@ -118,8 +119,8 @@ public final class RpmaSharedReceiveQueue extends AbstractReferenceCounted {
     }
 
     /**
-     * A connection has ended, perhaps in the middle of a message: a device may have taken a buffer for it that never completes.
-     * Which one is not to be known, so another one is posted in its place.
+     * Called when a connection has ended, perhaps in the middle of a message. The device may have taken a buffer for it that
+     * never completes. It is impossible to find out which one, so an additional one is posted.
      */
     synchronized void endedMidway() {
         if (queue == null || queue.returnsUnfinishedReceives()) {
@@ -131,7 +132,7 @@ public final class RpmaSharedReceiveQueue extends AbstractReferenceCounted {
         }
         RpmaByteBuf buf = RpmaByteBufAllocator.DEFAULT.registered(receiveBytes, receiveBytes);
         if (buf == null) {
-            // No memory for the spare: there is one buffer less, perhaps.
+            // There is no memory for an additional buffer, so there may be one buffer less.
             return;
         }
         buffers.set(slot, buf);
@@ -139,7 +140,7 @@ public final class RpmaSharedReceiveQueue extends AbstractReferenceCounted {
             post(slot);
             spares++;
         } catch (RpmaException e) {
-            // The device takes no more than it was created for: then nothing has been lost so far.
+            // The device takes no more than the queue was created for, so nothing has been lost so far.
             buffers.set(slot, null);
             buf.release();
         }

@@ -24,26 +24,27 @@ import io.rpma.RpmaException;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * Reads and writes of the peer's memory of any length, on a channel of either kind: more than one work request can carry,
- * and without filling the channel's outbound buffer. A transfer is a number of {@link RpmaOperation}s, written to the channel in
- * the order of their offsets, a bounded number of which is under way at any time; what completes makes room for the next. So
- * other messages and operations have their turn in between.
+ * Reads and writes any number of bytes of the peer's memory, on a channel of either kind: more than one work request can carry,
+ * and without filling the channel's outbound buffer. A transfer is split into {@link RpmaOperation}s, which are written to the
+ * channel in the order of their offsets. The number of operations under way at any time is bounded; when one completes, the
+ * next is written. Other messages and operations can therefore be sent in between.
  *
- * <p>The future of a transfer is done when none of its operations is under way any more: then the memory on this side may be
- * used for something else. It succeeds when all of them have. It fails with an {@link RpmaException}, before anything is moved,
- * if the transfer as a whole is refused (bounds on either side, usages); otherwise with an {@link RpmaTransferException}, once,
- * which says how far the transfer has come. It cannot be cancelled; closing the channel ends it. It tells of its progress:
- * {@link io.netty.channel.ChannelProgressiveFutureListener}.
+ * <p>The future of a transfer is done when none of its operations is under way any more; the memory on this side may then be
+ * used for something else. It succeeds if all operations have succeeded. It fails with an {@link RpmaException}, before
+ * anything is moved, if the transfer as a whole is refused (bounds on either side, usages). Otherwise it fails once, with an
+ * {@link RpmaTransferException} that says how far the transfer has come. It cannot be cancelled; closing the channel ends it.
+ * It reports its progress to {@link io.netty.channel.ChannelProgressiveFutureListener}s.
  *
- * <p>What is written to the channel while a transfer is under way may overtake operations of it that have not been written yet.
- * What is to follow the transfer, such as a flush or the message that tells the peer, is written when the future has succeeded.
+ * <p>A message that is written to the channel while a transfer is under way may overtake those operations of the transfer that
+ * have not been written yet. What has to follow the transfer, such as a flush or a message that notifies the peer, must be
+ * written after the future has succeeded.
  *
- * <p>Thread-safe, and made to be used again; several transfers on one channel are under way beside each other.
+ * <p>Thread-safe and reusable; several transfers on one channel run concurrently.
  */
 public final class RpmaTransfer {
-    /** Bytes of an operation unless said otherwise: 1 MiB. */
+    /** The default size of an operation in bytes: 1 MiB. */
     public static final int DEFAULT_OPERATION_BYTES = 1 << 20;
-    /** Operations under way unless said otherwise: 8. */
+    /** The default number of operations under way: 8. */
     public static final int DEFAULT_OPERATIONS = 8;
 
     private final Channel channel;
@@ -51,7 +52,8 @@ public final class RpmaTransfer {
     private final int operations;
 
     /**
-     * Creates transfers of {@value #DEFAULT_OPERATION_BYTES} bytes each operation, {@value #DEFAULT_OPERATIONS} under way.
+     * Creates transfers with operations of {@value #DEFAULT_OPERATION_BYTES} bytes, {@value #DEFAULT_OPERATIONS} of which are
+     * under way at once.
      *
      * @param channel an {@link RpmaChannel} or {@link RpmaMessageChannel}
      */
@@ -63,8 +65,8 @@ public final class RpmaTransfer {
      * Creates transfers.
      *
      * @param channel an {@link RpmaChannel} or {@link RpmaMessageChannel}
-     * @param operationBytes how many bytes an operation moves at most; no more than the device moves at once
-     *     ({@link io.rpma.DeviceLimits#maxMessageSize()}), and of a buffer no more than 4 MiB
+     * @param operationBytes the largest number of bytes that an operation moves; at most what the device moves at once
+     *     ({@link io.rpma.DeviceLimits#maxMessageSize()}), and at most 4 MiB if a buffer is transferred
      * @param operations how many operations of one transfer may be in the channel's outbound buffer, written but not completed
      * @throws IllegalArgumentException if the channel is of another transport, or a number is not positive
      */
@@ -89,7 +91,7 @@ public final class RpmaTransfer {
      * @param source registered there for {@link MemoryUsage#READ_SRC}
      * @param sourceOffset in bytes
      * @param length in bytes
-     * @param target registered for {@link MemoryUsage#READ_DST}; kept until the future is done
+     * @param target registered for {@link MemoryUsage#READ_DST}; retained until the future is done
      * @param targetOffset in bytes
      * @return the future, of the channel's event loop
      */
@@ -99,13 +101,13 @@ public final class RpmaTransfer {
     }
 
     /**
-     * Reads from the peer's memory into a buffer, by {@link RpmaOperation#read(RpmaRemoteRegion, long, int, ByteBuf)}: to its
-     * writer index, which moves when the future succeeds.
+     * Reads from the peer's memory into a buffer, by {@link RpmaOperation#read(RpmaRemoteRegion, long, int, ByteBuf)}. The
+     * bytes are stored at the writer index, which advances when the future succeeds.
      *
      * @param source registered there for {@link MemoryUsage#READ_SRC}
      * @param sourceOffset in bytes
-     * @param length in bytes; the buffer must have as many writable ones
-     * @param target any buffer, not to be touched before the future is done; the transfer holds a reference of its own
+     * @param length in bytes; the buffer must have at least as many writable bytes
+     * @param target any buffer, which must not be touched before the future is done; the transfer retains it
      * @return the future, of the channel's event loop
      */
     public ChannelProgressiveFuture read(RpmaRemoteRegion source, long sourceOffset, int length, ByteBuf target) {
@@ -115,7 +117,7 @@ public final class RpmaTransfer {
     /**
      * Writes from a region to the peer's memory, by {@link RpmaOperation#write(RpmaRegion, long, long, RpmaRemoteRegion, long)}.
      *
-     * @param source registered for {@link MemoryUsage#WRITE_SRC}; its bytes are not to be changed before the future is done
+     * @param source registered for {@link MemoryUsage#WRITE_SRC}; its bytes must not be changed before the future is done
      * @param sourceOffset in bytes
      * @param length in bytes
      * @param target registered there for {@link MemoryUsage#WRITE_DST}
@@ -130,7 +132,7 @@ public final class RpmaTransfer {
     /**
      * Writes a buffer's readable bytes to the peer's memory, by {@link RpmaOperation#write(ByteBuf, RpmaRemoteRegion, long)}.
      *
-     * @param source any buffer; the transfer takes the reference over, as every write of a buffer does
+     * @param source any buffer; the transfer takes over its reference, as every write of a buffer does
      * @param target registered there for {@link MemoryUsage#WRITE_DST}
      * @param targetOffset in bytes
      * @return the future, of the channel's event loop
@@ -157,15 +159,18 @@ public final class RpmaTransfer {
         return promise;
     }
 
-    /** Returns how many bytes an operation may have, on a device that moves so many at once. */
+    /** Returns the largest number of bytes of an operation, given what the device moves at once. */
     static long largest(int operationBytes, boolean isOfBuffer, long deviceBytes) {
         long most = Math.min(operationBytes, deviceBytes);
         return isOfBuffer ? Math.min(most, RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY) : most;
     }
 
-    /** One transfer; all of it happens on the channel's loop. */
+    /** One transfer. All methods are called on the channel's event loop. */
     private final class Running {
-        /** All of it in one: what is checked, and what the operations are parts of. It holds the regions and the buffer. */
+        /**
+         * The transfer as one operation: it is checked as a whole, and the operations are parts of it. It retains the regions
+         * and the buffer.
+         */
         private final RpmaOperation whole;
         private final ChannelProgressivePromise promise;
         private long most;
@@ -190,7 +195,7 @@ public final class RpmaTransfer {
                 return;
             }
             if (whole.length() == 0) {
-                // It has its place in the order of the pipeline, as every operation.
+                // An empty transfer is written as well, so that it completes in the order of the pipeline.
                 write(0);
                 channel.flush();
             } else {
@@ -200,7 +205,7 @@ public final class RpmaTransfer {
 
         private void writeMore() {
             if (isWriting) {
-                // A write has failed at once: the loop below goes on, or ends.
+                // A write failed immediately, inside the loop below; that loop continues or ends.
                 return;
             }
             isWriting = true;
@@ -225,8 +230,8 @@ public final class RpmaTransfer {
         }
 
         /**
-         * An operation has ended. They complete in the order in which they were written; but one that could not even be posted
-         * fails at once, before those that are under way, one of which may fail too.
+         * Handles the end of an operation. Operations complete in the order in which they were written, with one exception: one
+         * that cannot be posted fails immediately, before those that are under way, one of which may fail too.
          */
         private void completed(long from, long bytes, Throwable cause) {
             underWay--;

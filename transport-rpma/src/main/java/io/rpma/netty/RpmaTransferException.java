@@ -16,7 +16,8 @@ package io.rpma.netty;
 import java.io.IOException;
 
 /**
- * Why an {@link RpmaTransfer} failed, and how far it has come. The cause is that of the operation that failed first.
+ * The failure of an {@link RpmaTransfer}, with the offset that it reached. The cause is that of the operation that failed
+ * first.
  */
 public final class RpmaTransferException extends IOException {
     private static final long serialVersionUID = 1;
@@ -29,8 +30,8 @@ public final class RpmaTransferException extends IOException {
     }
 
     /**
-     * Returns where the operation that failed begins: the bytes before it, counted from the beginning of the transfer, have been
-     * moved. Of those from it on any may have been moved, or a part, or none.
+     * Returns the offset of the operation that failed, counted from the beginning of the transfer. The bytes before it have
+     * been moved. Of the bytes from this offset on, all, some or none may have been moved.
      */
     public long offset() {
         return offset;

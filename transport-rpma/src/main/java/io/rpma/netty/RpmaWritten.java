@@ -14,11 +14,11 @@
 package io.rpma.netty;
 
 /**
- * Read from an {@link RpmaMessageChannel} when the peer has written into this end's memory and says so
- * ({@code rpma_write_with_imm(3)}): the bytes lie in the region already. It takes one receive, as a message does.
+ * A message that an {@link RpmaMessageChannel} reads when the peer has written into this process's memory and has announced it
+ * ({@code rpma_write_with_imm(3)}). The bytes are in the region already. Like any message, it consumes one receive.
  *
  * @param immediate the immediate data, in host order
- * @param bytes how many were written; where, the immediate data must tell
+ * @param bytes the number of bytes written; their location has to be encoded in the immediate data
  */
 public record RpmaWritten(int immediate, int bytes) {
 }

@@ -17,21 +17,21 @@ import io.netty.util.NettyRuntime;
 import io.netty.util.internal.SystemPropertyUtil;
 
 /**
- * Whether an idle loop polls on for a moment before it blocks. It learns: as long as the next completion comes within the moment,
- * polling saves a wake-up each time. When it did not come, the loop blocks before it tries again: once, then twice as often each
- * time it fails, since polling in vain is what keeps the other end from its processor on a busy machine. Only waits that
- * polling could have ended count: a connection that hears something now and then costs nothing.
+ * Decides whether an idle loop continues to poll for a short time before it blocks. As long as the next completion arrives
+ * within that time, polling saves a wake-up each time. After a failed attempt the loop blocks before it tries again: once at
+ * first, and twice as often after each further failure, since unsuccessful polling takes processor time from the other end on a
+ * busy machine. Only waits that polling could have ended are counted, so a connection with occasional messages costs nothing.
  *
- * <p>{@code -Dio.rpma.netty.spinNanos} is the longest moment, 0 for never; default 50,000.
+ * <p>{@code -Dio.rpma.netty.spinNanos} is the longest time to poll in nanoseconds, 0 for never; default 50,000.
  */
 final class SpinPolicy {
     private static final long CONFIGURED_NANOS = SystemPropertyUtil.getLong("io.rpma.netty.spinNanos", 50_000);
-    /** A wait that was blocked through costs a wake-up on top, which polling would have saved. */
+    /** A blocked wait includes the cost of a wake-up, which polling would have saved. */
     private static final long WAKE_UP_NANOS = 60_000;
     private static final int MAX_PAUSE = 256;
 
     private final long maxNanos;
-    // How many promising waits are blocked through after the next failure, and how many of them are left.
+    // The number of promising waits that are blocked through after the next failure, and how many of the current ones are left.
     private int pause = 1;
     private int blocks;
 
@@ -60,12 +60,12 @@ final class SpinPolicy {
         return maxNanos;
     }
 
-    /** Polling found work. */
+    /** Called when polling found work. */
     void paid() {
         pause = 1;
     }
 
-    /** Polling found nothing for as long as it may. */
+    /** Called when polling found nothing in the allowed time. */
     void failed() {
         if (isEndless()) {
             return;
@@ -74,7 +74,7 @@ final class SpinPolicy {
         pause = Math.min(2 * pause, MAX_PAUSE);
     }
 
-    /** The loop blocked without polling before, and a completion ended the wait after so long. */
+    /** Called when the loop blocked without polling before, and a completion ended the wait after this time. */
     void blocked(long nanos) {
         if (blocks > 0 && nanos <= maxNanos + WAKE_UP_NANOS) {
             blocks--;

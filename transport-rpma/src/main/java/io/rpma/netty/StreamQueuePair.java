@@ -42,28 +42,30 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BooleanSupplier;
 
 /**
- * One end of a stream over a queue pair: the protocol of {@code docs/protocol.md}. Counts credits and send slots, so that
- * neither a message without a posted receive nor a full send queue can happen; keeps received messages until they are read,
- * which is what stops the peer; knows whether the stream ended in order. Knows nothing of channels and pipelines.
+ * One end of a stream over a queue pair; implements the protocol of {@code docs/protocol.md}. It counts credits and send slots,
+ * so that no message is sent without a posted receive and the send queue never overflows. It keeps received messages until they
+ * are read, which is what stops the peer, and records whether the stream ended in order. It does not depend on channels and
+ * pipelines.
  *
  * <p>Used by one event loop at a time.
  */
 final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     private static final long SEND_CONTEXT = 1L << 62;
-    /** Of a message that holds no receive any more: its buffer is its own. */
+    /** The slot of a message that no longer holds a receive, because it has a buffer of its own. */
     private static final int NO_SLOT = -1;
-    /** Of a message in an area for large data: likewise. */
+    /** The slot of a message in an area for large data, which holds no receive either. */
     private static final int AREA = -2;
-    /** The opcode of a receive that a write with immediate data has taken. */
+    /** The opcode of a receive that was consumed by a write with immediate data. */
     private static final int WRITTEN = CompletionOpcode.RECV_RDMA_WITH_IMM.code();
-    /** What is at least so long, and lies together, goes into memory that the peer has granted, if there is some. */
+    /** Contiguous data of at least this size is written into memory that the peer has granted, if there is any. */
     static final int BULK_BYTES = 512 << 10;
 
     private static final int MOST_READ_SLOTS = 8;
 
     private final StreamSizes sizes;
 
-    // Receiving: the messages that arrived and are not read yet, in order, and the receive that each of them still holds, if any.
+    // Receiving: the messages that arrived and have not been read, in order, and the receive that each of them still holds, if
+    // any.
     private final ReceiveBuffers receives;
     private final ByteBuf[] arrived;
     private final int[] arrivedSlot;
@@ -72,70 +74,70 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     private int arrivedCount;
     private int headRead;
     private int returnable;
-    // The receives of messages that were read while their completion was being told of: posted when that is over, so that what
-    // the application answers does not wait for it.
+    // The receives of messages that were read while the listener was being notified of their completion. They are posted after
+    // that, so that a response of the application does not wait for it.
     private final int[] readSlots = new int[MOST_READ_SLOTS];
     private int readSlotCount;
     private boolean settling;
     private int peerHolds;
     private boolean starved;
-    // Where the receives complete if that is not the own queue, or null.
+    // The queue in which the receives complete if that is not the connection's own, or null.
     private final LoopCompletions elsewhere;
     private final int number;
-    // Whether the thread that polls there uses this queue pair; changed by that thread alone.
+    // Whether the thread that polls that queue also uses this queue pair; changed by that thread alone.
     private boolean isHome;
-    // Which loop uses it if that is another one; null while none does.
+    // The loop that uses this queue pair if it is a different one; null while there is none.
     private volatile EventLoop loop;
-    // What has completed there while another thread used this queue pair, or none.
+    // Completions from that queue that arrived while another thread used this queue pair; null if there is no such queue.
     private final Queue<StreamArrival> inbox;
-    // The end that came before a loop was known, or null.
+    // An end event that arrived before a loop was known, or null.
     private ConnectionEvent earlyEnd;
-    // What was the case before completions were taken of which the listener has not been told yet.
+    // The state before the completions were handled that the listener has not been notified of yet.
     private boolean touched;
     private int arrivedBefore;
     private boolean finBefore;
     private boolean brokenBefore;
     private boolean blockedBefore;
     private boolean fullBefore;
-    // Null until the peer has large data.
+    // Null until the peer has announced large data.
     private BulkAreas areas;
 
-    // Sending: what is under way, by sequence number.
+    // Sending: the buffers and operations under way, by sequence number.
     private final ReferenceCounted[] underWay;
     private final int underWayMask;
     private long posted;
     private long retired;
     private int unsignalled;
-    // The last that carried something of the stream, or was an operation.
+    // The sequence number of the last message that carried stream data, or of the last operation.
     private long lastOfStream = -1;
     private final Outcomes outcomes;
     private int credits;
     private int peerCredits;
     private int peerMessageBytes;
     private int peerBulkBytes;
-    // Null until it is known what the peer can do; what arrives before waits.
+    // Null until the peer's handshake is known; messages that arrive before are kept.
     private StreamWire wire;
-    // The bytes in front of the payload of each message.
+    // The number of bytes in front of the payload of each message.
     private int prefix;
     private Queue<StreamArrival> early;
     private ByteBuffer peerData = ByteBuffer.allocate(0);
-    // Null until the peer grants something.
+    // Null until the peer grants memory.
     private BulkGrants grants;
     private Runnable granted;
 
-    // Bytes that were written after the peer had closed.
+    // The number of bytes that were written after the peer had closed.
     private long sentToNobody;
 
     private boolean finSent;
     private boolean finReceived;
-    // Where the ends of streams are confirmed: whether the peer has done so, and whether this end has to.
+    // For wires that confirm the ends of streams: whether the peer has confirmed, and whether this end has to.
     private boolean finSeen;
     private boolean seenTold;
     private boolean seenDue;
-    // Why a message that carried nothing of the stream could not be delivered, or null: see failed().
+    // Why a message without stream data could not be delivered, or null; see failed().
     private IOException hungUp;
 
-    // Used again for each stall; null while there was none.
+    // Reused for each stall; null if there has been none.
     private CreditStallEvent stall;
     private long stalledSince;
 
@@ -158,11 +160,11 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     }
 
     /**
-     * Asks for a connection.
+     * Requests a connection.
      *
-     * @param receives what the request was configured with; given back when the connection ends, or cannot be made
-     * @param request made by the blocking part of connecting; used up, whatever happens
-     * @param data what the application tells the peer
+     * @param receives the receives that the request was configured with; returned when the connection ends or cannot be made
+     * @param request made by the blocking part of connecting; consumed in any case
+     * @param data the private data of the application
      */
     static StreamQueuePair connect(Fabric fabric, StreamSizes sizes, ReceiveBuffers receives, ConnectionRequest request,
             ByteBuffer data, InetSocketAddress remote) throws RpmaException {
@@ -172,10 +174,10 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     /**
      * Accepts a connection.
      *
-     * @param receives what the request was configured with; given back when the connection ends, or cannot be made
-     * @param request as it came in; used up, whatever happens
-     * @param data what the application tells the peer
-     * @param peer its handshake
+     * @param receives the receives that the request was configured with; returned when the connection ends or cannot be made
+     * @param request the request of the client; consumed in any case
+     * @param data the private data of the application
+     * @param peer the handshake of the client
      */
     static StreamQueuePair accept(Fabric fabric, StreamSizes sizes, ReceiveBuffers receives, ConnectionRequest request,
             ByteBuffer data, Handshake peer) throws RpmaException {
@@ -199,7 +201,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             elsewhere.expect();
         }
         try {
-            // Before the connection exists, so that the peer's first message finds them.
+            // Receives are posted before the connection exists, so that the peer's first message finds them.
             receives.post(request, sizes.receiveQueue());
             posted = sizes.receiveQueue();
             connection = request.connect(Handshake.of(sizes, prefixed, data).encode());
@@ -235,17 +237,20 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         }
     }
 
-    /** What the peer's application connected or accepted with. */
+    /** Returns the private data of the peer's application. */
     ByteBuffer peerData() {
         return peerData.asReadOnlyBuffer();
     }
 
-    /** Has something run when the peer grants memory for large data, and there was none: see {@link #returnIdleGrants}. */
+    /**
+     * Sets a task that runs when the peer grants memory for large data and there was none before; see
+     * {@link #returnIdleGrants}.
+     */
     void whenGranted(Runnable listener) {
         granted = listener;
     }
 
-    /** Whether the stream did not end in order: by FIN, and then perhaps by the peer's disconnect. */
+    /** Returns whether the stream ended abnormally. It ends in order by FIN, which may be followed by the peer's disconnect. */
     boolean isAbnormal() {
         return broken != null && !(finReceived && (hungUp != null || terminal == ConnectionEvent.CLOSED));
     }
@@ -288,7 +293,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         boolean first = touch();
         int n = take(batch);
         if (hungUp != null && broken == null) {
-            // The end of the peer's stream may have arrived before, and not been taken yet.
+            // The end of the peer's stream may have arrived before and not been handled yet.
             takeAll();
             breakWith(hungUp);
         }
@@ -314,9 +319,9 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     }
 
     /**
-     * Notes what is the case before a completion is taken; {@link #settle} follows.
+     * Records the state before a completion is handled; {@link #settle} follows.
      *
-     * @return whether there was nothing that the listener has not been told yet
+     * @return whether there was nothing that the listener had still to be notified of
      */
     boolean touch() {
         boolean first = !touched;
@@ -328,13 +333,13 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             blockedBefore = false;
             fullBefore = false;
         }
-        // Each time: something may have been sent since the first.
+        // Updated on each call: something may have been sent since the first.
         blockedBefore |= messageLimit() == 0;
         fullBefore |= !canPost();
         return first;
     }
 
-    /** Tells the listener what has become of the completions that were taken. */
+    /** Notifies the listener of the effects of the handled completions. */
     void settle() {
         if (!touched) {
             return;
@@ -360,7 +365,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         if (seenDue) {
             confirmEnd();
         }
-        // Those of grants, which nobody reads.
+        // Return the credits of grants, which are never read by the application.
         returnCredits();
         boolean ended = outcomes.hasNext();
         if (arrivedCount != arrivedBefore || finReceived != finBefore || broken != null && !brokenBefore) {
@@ -376,7 +381,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         }
     }
 
-    /** Posts the receives of messages that have been read, and returns their credits if it is time. */
+    /** Posts the receives of messages that have been read, and returns their credits if enough are due. */
     private void repostRead() {
         int count = readSlotCount;
         if (count > 0) {
@@ -409,28 +414,32 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
 
     // ---- receives that complete elsewhere ----
 
-    /** Returns the loop whose queue the receives complete in; {@code null} if that is the connection's own queue. */
+    /**
+     * Returns the loop whose queue the receives complete in, or {@code null} if they complete in the connection's own queue.
+     */
     IoEventLoop home() {
         return elsewhere == null ? null : elsewhere.loop();
     }
 
-    /** Returns the number by which a completion elsewhere names this queue pair. */
+    /** Returns the queue pair number that completions in the loop's queue contain. */
     int number() {
         return number;
     }
 
-    /** Whether the thread that polls there uses this queue pair; on that thread. */
+    /** Returns whether the thread that polls the loop's queue uses this queue pair; called on that thread. */
     boolean isHome() {
         return isHome;
     }
 
-    /** Keeps a completion for the thread that uses this queue pair, which is another one; on the thread that polls. */
+    /**
+     * Stores a completion for the thread that uses this queue pair, which is a different one; called on the thread that polls.
+     */
     void forward(StreamArrival arrival) {
         inbox.add(arrival);
         onItsLoop(this::takeForwarded);
     }
 
-    /** Ends this connection, which another thread uses; on the thread that polls. */
+    /** Ends this connection, which another thread uses; called on the thread that polls. */
     void breakElsewhere(IOException cause) {
         onItsLoop(() -> breakWith(cause));
     }
@@ -438,7 +447,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     private void onItsLoop(Runnable task) {
         EventLoop user = loop;
         if (user == null) {
-            // The loop that takes this queue pair over looks into the inbox.
+            // The loop that takes over this queue pair checks the inbox.
             return;
         }
         try {
@@ -450,21 +459,18 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
                 }
             });
         } catch (RejectedExecutionException e) {
-            // That loop has ended, and this queue pair with it: its receives are taken out of the inbox when it is closed.
+            // That loop has ended, and has closed this queue pair; close() takes the receives out of the inbox.
             AbstractRpmaServerChannel.LOGGER.debug("{} is on a loop that has ended.", this, e);
         }
     }
 
-    /**
-     * Ends this connection alone, because what it has received could not be dealt with. The listener is told of it by
-     * {@link #settle}.
-     */
+    /** Ends only this connection, because a received message could not be processed. {@link #settle} notifies the listener. */
     void cannotTake(Throwable why) {
         AbstractRpmaServerChannel.LOGGER.error("{} failed; its connection is closed.", this, why);
         breakWith(new IOException("what was received could not be dealt with: " + why, why));
     }
 
-    /** Ends this connection alone, because its listener could not be told what it has received. */
+    /** Ends only this connection, because notifying its listener failed. */
     void cannotTell(Throwable why) {
         cannotTake(why);
         try {
@@ -474,7 +480,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         }
     }
 
-    /** Takes what another thread has kept for this one. */
+    /** Handles the completions that another thread has stored for this one. */
     void takeForwarded() {
         StreamArrival arrival = inbox.poll();
         while (arrival != null) {
@@ -516,7 +522,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         takeForwarded();
         IOException failure = elsewhere.failure();
         if (failure != null) {
-            // Nobody was there to be told of it.
+            // No thread was notified of the failure when it occurred.
             to.execute(() -> {
                 if (isHome || loop == to) {
                     touch();
@@ -560,7 +566,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         if (send) {
             operationFailed(context ^ SEND_CONTEXT, status);
         } else if (receives.isShared()) {
-            // One of this connection alone fails with its queue pair: posted again, it would fail again.
+            // A receive of this connection alone fails together with its queue pair and would fail again if it were posted.
             giveBack((int) context);
         }
         if (broken != null || hungUp != null) {
@@ -569,14 +575,15 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         IOException reset = new IOException("Connection reset: " + status.text() + " (" + (send ? "send" : "receive")
             + " on queue pair " + queuePair + ")");
         if (send && (context ^ SEND_CONTEXT) > lastOfStream) {
-            // A peer that ends its stream may close before it hears of credits or areas that it needs no more, or of our own end.
+            // A peer that has ended its stream may close before it receives credits or areas that it no longer needs, or this
+            // end's FIN.
             hungUp = reset;
         } else {
             failedBy(status, reset);
         }
     }
 
-    /** A completed send completes everything that was posted before it. */
+    /** Completes all work requests up to this one: a completed send implies that all earlier ones have completed. */
     private void retire(long sequence) {
         while (retired <= sequence) {
             int index = (int) retired & underWayMask;
@@ -609,7 +616,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             wire.received(this, slot, bytes, written, hasImmediate, immediate);
             return;
         }
-        // A completion can overtake the event that brings the peer's handshake.
+        // A completion can overtake the event that delivers the peer's handshake.
         if (early == null) {
             early = new ArrayDeque<>();
         }
@@ -621,19 +628,19 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         return receives.buffer(slot);
     }
 
-    /** Ends this connection, because a message had no bits that say what it is. */
+    /** Ends this connection, because a message has no valid bits that describe it. */
     void refuse(int slot, String why) {
         violated(why);
         giveBack(slot);
     }
 
     /**
-     * Takes a message that has arrived.
+     * Handles a message that has arrived.
      *
-     * @param slot of its receive
-     * @param bytes the length of its payload, as the peer or the device says
+     * @param slot the slot of its receive
+     * @param bytes the length of its payload, as reported by the peer or the device
      * @param written whether the payload was written into an area
-     * @param bits what the peer says of it
+     * @param bits the bits that the peer sent with it
      */
     void take(int slot, int bytes, boolean written, int bits) {
         if (broken != null || !accepts(bytes, written, bits)) {
@@ -733,7 +740,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         }
     }
 
-    /** Puts a message at the end of what is to be read. Where receives are short it lets go of its own at once. */
+    /** Appends a message to the unread messages. If receives are scarce, it releases its receive immediately. */
     private void arrive(int slot, int bytes) {
         if (!receives.isCrowded()) {
             put(receives.buffer(slot), slot, bytes);
@@ -744,7 +751,8 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             put(buf, NO_SLOT, bytes);
             return;
         }
-        // No registered memory is left: the message moves to ordinary memory, and its receive serves the others.
+        // No registered memory is left: the message is copied to ordinary memory, and its receive becomes available to other
+        // connections.
         ByteBuf ordinary = UnpooledByteBufAllocator.DEFAULT.directBuffer(prefix + bytes, prefix + bytes);
         put(ordinary.writeBytes(receives.buffer(slot), 0, prefix + bytes), NO_SLOT, bytes);
         giveBack(slot);
@@ -761,14 +769,17 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         counters.unread(arrivedCount);
     }
 
-    /** Whether a message had to move to ordinary memory since this was last asked. */
+    /** Returns whether a message had to be copied to ordinary memory since the last call. */
     boolean takeStarved() {
         boolean was = starved;
         starved = false;
         return was;
     }
 
-    /** The one place where a peer that breaks the rules is turned into a state: this connection ends, no other is hurt. */
+    /**
+     * Ends the connection because its peer has violated the protocol; other connections are not affected. This is the only
+     * method that does so.
+     */
     private boolean violated(String what) {
         breakWith(new ProtocolException("The peer broke the stream protocol: " + what + "; the connection is closed"));
         return false;
@@ -776,21 +787,21 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
 
     // ---- receiving ----
 
-    /** Bytes that can be read at once: what is left of the oldest message. */
+    /** Returns the number of bytes that can be read immediately: what is left of the oldest message. */
     int available() {
         return arrivedCount == 0 ? 0 : arrivedBytes[arrivedHead] - headRead;
     }
 
-    /** Whether the peer ended the stream; what arrived before may still have to be read. */
+    /** Returns whether the peer has ended the stream; messages that arrived before may still have to be read. */
     boolean isEndOfStream() {
         return finReceived;
     }
 
     /**
-     * Reads from the oldest message; there must be one. A message that fills at least half of its buffer, and that the handle
-     * would take in one piece, goes up as it lies, and another buffer takes its place; anything else is copied.
+     * Reads from the oldest message; there must be one. If a message fills at least half of its buffer and the handle would
+     * read it in one piece, its buffer is passed on without copying and replaced by another one; otherwise the data is copied.
      *
-     * @param whole whether large data goes up as it lies even if it is more than the handle expects
+     * @param whole whether large data is passed on without copying even if it is longer than the handle expects
      */
     ByteBuf read(RecvByteBufAllocator.ExtendedHandle handle, ByteBufAllocator allocator, boolean whole) {
         int bytes = arrivedBytes[arrivedHead];
@@ -820,7 +831,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         return result;
     }
 
-    /** Makes the oldest message's buffer its own. Returns whether that was possible. */
+    /** Detaches the buffer of the oldest message from its receive. Returns whether that was possible. */
     private boolean releaseSlot() {
         int slot = arrivedSlot[arrivedHead];
         if (slot >= 0) {
@@ -832,7 +843,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         return true;
     }
 
-    /** Drops the oldest message, unread. */
+    /** Drops the oldest message unread. */
     void skip() {
         consumed();
     }
@@ -840,7 +851,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     private void consumed() {
         boolean area = arrivedSlot[arrivedHead] == AREA;
         if (settling && arrivedSlot[arrivedHead] >= 0 && readSlotCount < MOST_READ_SLOTS) {
-            // A credit is returned when its receive is posted, not before.
+            // A credit is returned only after its receive has been posted.
             readSlots[readSlotCount++] = arrivedSlot[arrivedHead];
             arrived[arrivedHead] = null;
         } else {
@@ -856,7 +867,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         }
     }
 
-    /** Gives back what a message that arrived holds: its receive, or its buffer. */
+    /** Releases what a message that arrived holds: its receive, or its buffer. */
     private void letGo(int index) {
         ByteBuf buf = arrived[index];
         arrived[index] = null;
@@ -867,7 +878,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         }
     }
 
-    /** Posts a receive again, unless it is of this connection alone, and that has ended. */
+    /** Posts a receive again, unless it belongs to this connection alone and the connection has ended. */
     private void giveBack(int slot) {
         if ((connection == null || broken != null || hungUp != null || isFlushed()) && !receives.isShared()) {
             return;
@@ -890,7 +901,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
 
     // ---- receiving large data ----
 
-    /** The peer has said how much large data it has, in units. */
+    /** Called when the peer has announced large data; the size is in units. */
     private void wantAreas(int units) {
         if (units == 0 || sizes.bulkBytes() == 0) {
             return;
@@ -901,7 +912,9 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         areas.want((long) units << Handshake.BULK_UNIT_SHIFT);
     }
 
-    /** Grants the peer what is due, if a credit can be spared for it; if not, it goes on in messages meanwhile. */
+    /**
+     * Grants the peer the areas that are due, if a credit is available; otherwise the peer continues to use messages meanwhile.
+     */
     private void grantAreas() {
         while (areas != null && areas.isDue() && messageLimit() > 0) {
             BulkAreas.Area area = areas.grant();
@@ -930,7 +943,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         }
     }
 
-    /** The peer has granted an area. */
+    /** Called when the peer has granted an area. */
     private void granted(ByteBuf message, int bytes) {
         if (grants == null) {
             grants = new BulkGrants(fabric.provider(), peerBulkBytes);
@@ -947,8 +960,8 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     }
 
     /**
-     * Gives the areas back that the peer has granted, unless one was used since this was last called; to be called from time to
-     * time after {@link #whenGranted}.
+     * Returns the areas that the peer has granted, unless one was used since the last call. Must be called periodically after
+     * the task of {@link #whenGranted} has run.
      *
      * @return whether it has to be called again
      */
@@ -968,19 +981,19 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
 
     // ---- returning credits ----
 
-    /** Returns credits by a message of their own, if so many are due that the peer may be waiting for them. */
+    /** Returns credits in a message of their own, if so many are due that the peer may be waiting for them. */
     void returnCredits() {
         if (returnable >= halfOf(sizes.credits()) && isUsable() && !finReceived && freeSlots() > 0) {
             sendControl(Immediate.CREDIT, 0, isControlSignalled());
         }
     }
 
-    /** From so many on, credits that are due may go by a message of their own. */
+    /** Returns the number of due credits from which on they may be returned in a message of their own. */
     private static int halfOf(int credits) {
         return credits + 1 >>> 1;
     }
 
-    /** Tells the peer that the end of its stream has arrived. */
+    /** Confirms to the peer that the end of its stream has arrived. */
     private void confirmEnd() {
         if (isUsable() && freeSlots() > 0) {
             seenDue = false;
@@ -1005,49 +1018,52 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         return sizes.sendQueue() - (int) (posted - retired);
     }
 
-    /** How many bytes the next message may have; 0 if none can be sent now. */
+    /** Returns how many bytes the next message may have; 0 if none can be sent now. */
     int messageLimit() {
         return isUsable() && !finSent && credits > 0 && freeSlots() > StreamSizes.CONTROL_RESERVE
             ? peerMessageBytes : 0;
     }
 
     /**
-     * How many bytes the next message may have if so many lie together; 0 if none can be sent now. More than
-     * {@link #messageLimit()} if they are many and the peer has granted memory for them.
+     * Returns how many bytes the next message may have if this many bytes are contiguous; 0 if none can be sent now. The result
+     * is greater than {@link #messageLimit()} if there are enough of them and the peer has granted memory.
      */
     int messageLimit(long together) {
         int limit = messageLimit();
         if (limit == 0 || together < BULK_BYTES || grants == null) {
             return limit;
         }
-        // Written and announced, it takes two slots.
+        // A write that is announced by a separate message takes two slots.
         return wire.announces() && freeSlots() <= StreamSizes.CONTROL_RESERVE + 1 ? limit : Math.max(limit, grants.next());
     }
 
-    /** How many bytes have to be free in front of data that is sent, in the same memory; they are written to. */
+    /** Returns how many bytes must be free in front of sent data, in the same memory; they are overwritten. */
     int prefix() {
         return prefix;
     }
 
-    /** Whether so many bytes that lie together need nothing in front of them, because they are written into granted memory. */
+    /**
+     * Returns whether contiguous data of this size needs a prefix in front of it, which is not so if it is written into granted
+     * memory.
+     */
     boolean isPrefixNeeded(int together) {
         return prefix != 0 && messageLimit(together) == messageLimit();
     }
 
     private boolean isSignalDue() {
-        // A sender that is about to wait must be told when the way is free again.
+        // A sender that is about to wait needs a completion, to be notified when it can continue.
         return credits == 0 || freeSlots() - 1 <= StreamSizes.CONTROL_RESERVE || unsignalled + 1 >= sizes.sendQueue() >>> 2;
     }
 
     /**
-     * Whether a message without data is signalled. Nothing may follow it for long; where completions are not looked for unless
-     * one is expected, its own has to be.
+     * Returns whether a message without data is signalled. No other message may follow it for a long time; if the connection's
+     * queue is only polled when a completion is expected, the message itself must be signalled.
      */
     private boolean isControlSignalled() {
         return elsewhere != null || isSignalDue();
     }
 
-    /** Something is to be sent, but {@link #messageLimit()} is 0. */
+    /** Called when data is to be sent but {@link #messageLimit()} is 0. */
     void stalled() {
         if (stalledSince != 0 || !established || broken != null || finSent) {
             return;
@@ -1079,15 +1095,16 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     }
 
     /**
-     * Sends a message of data, {@link #messageLimit(long)} must allow it: a longer one than {@link #messageLimit()} is written
-     * into memory that the peer has granted.
+     * Sends a message of data, which {@link #messageLimit(long)} must allow. A message that is longer than
+     * {@link #messageLimit()} is written into memory that the peer has granted.
      *
      * @param owner the buffer that holds the bytes; released when they have been delivered
-     * @param slab where it lies
-     * @param offset of the first byte in the slab
-     * @param bytes how many, at least 1
-     * @param together how many lie together, those included: what the peer is asked to have room for
-     * @param last whether nothing follows at once: then its completion is asked for, so that everything is released soon
+     * @param slab the slab of the buffer
+     * @param offset the offset of the first byte in the slab
+     * @param bytes the number of bytes, at least 1
+     * @param together the number of contiguous bytes, including these; announced to the peer, so that it can grant memory
+     * @param last whether no further message follows immediately; the message is then signalled, so that all buffers are
+     *     released soon
      */
     void send(ByteBuf owner, Slab slab, long offset, int bytes, long together, boolean last) throws IOException {
         int kind = bytes > peerMessageBytes ? Immediate.BULK : Immediate.DATA;
@@ -1113,9 +1130,9 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     }
 
     /**
-     * Counts data as sent that nobody receives, because the peer has closed.
+     * Counts data as sent that is not received, because the peer has closed.
      *
-     * @return how many of the bytes the peer's credits would have allowed to send
+     * @return how many of the bytes the peer's credits would have allowed to be sent
      */
     int sendToNobody(int bytes) {
         int taken = (int) Math.min(bytes, (long) credits * peerMessageBytes - sentToNobody);
@@ -1138,7 +1155,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         return outcomes;
     }
 
-    /** Posts a one-sided operation. Each is signalled: what follows on the stream waits for it. */
+    /** Posts a one-sided operation. Each operation is signalled, because later data of the stream waits for it. */
     @Override
     public void post(Object message, boolean last) {
         RpmaOperation operation = (RpmaOperation) message;
@@ -1167,7 +1184,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         listener.posted();
     }
 
-    /** Posts a message whose buffer is released when it has been delivered, or could not be posted. */
+    /** Posts a message whose buffer is released when it has been delivered or could not be posted. */
     private void post(ByteBuf owner, Slab slab, long offset, int bytes, int kind, int argument, boolean signal)
             throws RpmaException {
         LocalMemoryRegion region = slab.region(fabric);
@@ -1203,8 +1220,8 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     }
 
     /**
-     * A message could not be posted. An iWARP device refuses it when the peer has disconnected, where others take and flush it;
-     * what that means is told by the event.
+     * Handles a message that could not be posted. An iWARP device refuses it when the peer has disconnected, while other
+     * devices accept and flush it; the reason is given by an event.
      */
     private void refused(RpmaException e, int kind) {
         if (!fabric.isIwarp() || e.error() != RpmaError.PROVIDER) {
@@ -1219,7 +1236,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         }
     }
 
-    /** Ends the stream in this direction. Its completion says that everything before has been delivered. */
+    /** Ends the stream in this direction. The completion of the FIN implies that everything before it has been delivered. */
     @Override
     void finish() {
         if (!finSent && isUsable()) {
@@ -1245,7 +1262,9 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
 
     // ---- the end ----
 
-    /** Shared receives that have completed are in this connection's completion queue: they would be lost with it. */
+    /**
+     * Handles completed shared receives in this connection's completion queue, which would otherwise be lost with the queue.
+     */
     @Override
     void closing() {
         if (!receives.isShared()) {
@@ -1254,7 +1273,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         try {
             connection.disconnect();
         } catch (RpmaException e) {
-            // It was not established, or is disconnected already: then nothing arrives any more either.
+            // The connection was not established, or is disconnected already: in both cases nothing arrives any more.
             breakWith(e);
         }
         if (broken == null) {
@@ -1266,7 +1285,10 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         }
     }
 
-    /** Takes the completions that there are: disconnected, a peer that keeps the rules makes no more. Returns whether it sent. */
+    /**
+     * Handles the pending completions. After the disconnect, a peer that follows the protocol causes no more. Returns whether
+     * there were receives.
+     */
     private boolean takeAllLeft() {
         boolean received = false;
         WorkCompletions rest = rest();

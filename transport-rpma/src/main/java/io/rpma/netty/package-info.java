@@ -12,11 +12,12 @@
  */
 
 /**
- * The Netty transport over RPMA: {@link io.rpma.netty.RpmaEventLoopGroup}, {@link io.rpma.netty.RpmaServerChannel} and
- * {@link io.rpma.netty.RpmaChannel} take the place of any other transport's in a bootstrap; pipelines stay as they are.
+ * The Netty transport over RPMA. {@link io.rpma.netty.RpmaEventLoopGroup}, {@link io.rpma.netty.RpmaServerChannel} and
+ * {@link io.rpma.netty.RpmaChannel} replace the corresponding classes of any other transport in a bootstrap; pipelines need no
+ * change.
  *
- * <p>{@link io.rpma.netty.RpmaMessageChannel} speaks messages as librpma's programs do. On both kinds of channel an
- * {@link io.rpma.netty.RpmaOperation} reaches into the peer's memory, which an {@link io.rpma.netty.RpmaRegion} lends; an
- * {@link io.rpma.netty.RpmaTransfer} moves more of it than one operation can.
+ * <p>{@link io.rpma.netty.RpmaMessageChannel} exchanges messages with programs that use librpma directly. On both kinds of
+ * channel an {@link io.rpma.netty.RpmaOperation} accesses memory of the peer, which the peer has registered as an
+ * {@link io.rpma.netty.RpmaRegion}; an {@link io.rpma.netty.RpmaTransfer} moves more of it than one operation can.
  */
 package io.rpma.netty;
