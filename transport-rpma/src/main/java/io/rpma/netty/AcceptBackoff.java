@@ -16,22 +16,22 @@ package io.rpma.netty;
 import io.rpma.RpmaException;
 
 /**
- * Decides how a server channel goes on after it could not take a request. One client's request may fail because the client has
- * gone: then the next one is tried at once. If this process lacks something, or nothing but failures comes, the channel has to
- * pause, because the requests that wait would fail again and again.
+ * Decides how a server channel continues after it could not take a request. If one request failed because its client has gone,
+ * the next one is tried immediately. If this process lacks a resource, or many requests fail in succession, the channel has to
+ * pause, because the waiting requests would fail again and again.
  *
  * <p>Used by one event loop at a time.
  */
 final class AcceptBackoff {
-    /** How long a channel pauses; Netty's {@code ServerBootstrap} makes a TCP server do the same. */
+    /** How long a channel pauses; Netty's {@code ServerBootstrap} does the same for a TCP server. */
     static final long PAUSE_MILLIS = 1_000;
-    /** How long the loop does something else after a number of failures that clients may have caused. */
+    /** How long the event loop does other work after a number of failures that clients may have caused. */
     static final long YIELD_MILLIS = 10;
-    /** Failures one after the other before the loop does something else. */
+    /** The number of consecutive failures before the event loop does other work. */
     static final int MAX_FAILURES = 64;
-    /** How often it does that before the failures are taken for this machine's. */
+    /** The number of such interruptions before the failures are attributed to this machine. */
     static final int MAX_YIELDS = 16;
-    /** While a shortage lasts, it is reported so often. */
+    /** The interval at which a lasting shortage is reported. */
     private static final long REPORT_NANOS = 60_000_000_000L;
 
     private static final int ENOMEM = 12;
@@ -48,7 +48,10 @@ final class AcceptBackoff {
     private boolean hasReported;
     private long reportedNanos;
 
-    /** Whether a call failed because this process, or the machine, has run out of something that becomes free again. */
+    /**
+     * Returns whether a call failed because this process, or the machine, has run out of a resource that becomes available
+     * again.
+     */
     static boolean isShortage(RpmaException e) {
         return switch (e.errno()) {
             case EMFILE, ENFILE, ENOBUFS, ENOMEM -> true;
@@ -56,7 +59,7 @@ final class AcceptBackoff {
         };
     }
 
-    /** Whether a call failed because the client has gone. */
+    /** Returns whether a call failed because the client has gone. */
     static boolean isClientGone(RpmaException e) {
         return switch (e.errno()) {
             case EPIPE, ECONNABORTED, ECONNRESET, ENOTCONN -> true;
@@ -65,7 +68,7 @@ final class AcceptBackoff {
     }
 
     /**
-     * Takes note that no request could be taken.
+     * Called when no request could be taken.
      *
      * @return how long to wait before the next attempt, in milliseconds: 0, {@value #YIELD_MILLIS} or {@value #PAUSE_MILLIS}
      */
@@ -80,13 +83,13 @@ final class AcceptBackoff {
         return ++yields < MAX_YIELDS ? YIELD_MILLIS : PAUSE_MILLIS;
     }
 
-    /** Takes note that a request was taken, or that there is none. */
+    /** Called when a request was taken, or when there is none. */
     void succeeded() {
         failures = 0;
         yields = 0;
     }
 
-    /** Whether a pause is to be reported, because it is the first for a while. */
+    /** Returns whether a pause is to be reported, because none has been reported for a while. */
     boolean mayReport(long now) {
         if (hasReported && now - reportedNanos < REPORT_NANOS) {
             return false;

@@ -16,16 +16,19 @@ package io.rpma.netty;
 import io.rpma.RpmaException;
 import java.nio.ByteBuffer;
 
-/** A connection request that a server channel has taken and not answered yet. Exactly one answer uses it up; on the loop. */
+/**
+ * A connection request that a server channel has taken and not answered yet. Exactly one of the answers must be given, on the
+ * event loop.
+ */
 interface Admission {
-    /** What the client's application says in its private data. */
+    /** Returns the private data of the client's application. */
     ByteBuffer privateData();
 
-    /** How many bytes of private data, or of a reason, the answer can carry. */
+    /** Returns the largest number of bytes of private data, or of a reason, in the answer. */
     int maxPrivateData();
 
     /**
-     * Returns a copy of private data for the answer; on any thread.
+     * Returns a copy of private data for the answer; may be called on any thread.
      *
      * @throws IllegalArgumentException if it is too long
      */
@@ -35,16 +38,16 @@ interface Admission {
     }
 
     /**
-     * Accepts.
+     * Accepts the request.
      *
      * @param answer the private data for the client, {@code null} for those of the options
      * @return the connection, not established yet
      */
     QueuePair accept(ByteBuffer answer) throws RpmaException;
 
-    /** Refuses, with a reason that the client is told. */
+    /** Refuses the request, with a reason that is sent to the client. */
     void refuse(byte[] reason) throws RpmaException;
 
-    /** Rejects, without one. */
+    /** Rejects the request without a reason. */
     void reject() throws RpmaException;
 }

@@ -27,20 +27,23 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The memory that one connection's peer may write large data into, area by area: each is registered for remote writes for this
- * connection alone, granted, filled by one {@code rpma_write_with_imm(3)}, handed to the pipeline as the buffer it is, and
- * granted again when the pipeline has released it. Areas come when the peer has large data, and go when it has had none for a
- * while: a connection without holds none.
+ * The memory that one connection's peer may write large data into, divided into areas. Each area is registered for remote
+ * writes for this connection alone, granted to the peer, filled by one {@code rpma_write_with_imm(3)}, passed to the pipeline
+ * as a buffer, and granted again when the pipeline has released it. Areas are allocated when the peer has large data, and freed
+ * when it has had none for a while; a connection without large data has none.
  *
- * <p>Used by the connection's event loop; only {@link Area#released()} is called by any thread.
+ * <p>Used by the connection's event loop; only {@link Area#released()} may be called by any thread.
  */
 final class BulkAreas {
-    /** So many areas at most, those that the application holds included. */
+    /** The largest number of areas, including those that the application holds. */
     static final int AREAS = 8;
-    /** So many are granted, or filled and not yet read, at a time: the peer fills one while another is on its way. */
+    /**
+     * The largest number of areas that are granted, or filled and unread, at a time: the peer fills one while another is being
+     * transferred.
+     */
     static final int WINDOW = 4;
 
-    /** What all connections together may hold. */
+    /** The largest number of bytes that the areas of all connections together may have. */
     private static final long MAX_BYTES =
         SystemPropertyUtil.getLong("io.rpma.netty.maxBulkBytes", RpmaByteBufAllocator.MAX_REGISTERED_BYTES / 4);
     private static final AtomicLong BYTES = new AtomicLong();
@@ -51,14 +54,14 @@ final class BulkAreas {
     private final Fabric fabric;
     private final int largest;
     private final Area[] areas = new Area[AREAS];
-    // What the peer has been granted and has not used, the oldest first.
+    // The areas that the peer has been granted and has not used, oldest first.
     private final Area[] granted = new Area[WINDOW];
     private int head;
     private int count;
     private int filled;
     private int wanted;
     private boolean refused;
-    // Whether an area that is released stays for the next grant; read by the threads that release.
+    // Whether a released area is kept for the next grant; read by the threads that release.
     private volatile boolean kept;
 
     /**
@@ -72,12 +75,15 @@ final class BulkAreas {
         this.largest = largest;
     }
 
-    /** Bytes that the areas of all connections have. */
+    /** Returns the number of bytes of the areas of all connections. */
     static long bytes() {
         return BYTES.get();
     }
 
-    /** The peer has large data of this size: areas that are granted from now on are large enough for it, or the largest. */
+    /**
+     * Called when the peer has announced large data of this size: areas that are granted from now on are large enough for it,
+     * or have the largest size.
+     */
     void want(long bytes) {
         if (!refused) {
             int size = bytes >= largest ? largest : Math.min(largest, 1 << BuddyArena.shift((int) bytes));
@@ -85,15 +91,15 @@ final class BulkAreas {
         }
     }
 
-    /** Whether the peer may be granted an area, so far as its side of the window goes. */
+    /** Returns whether another area may be granted to the peer without exceeding the window. */
     boolean isDue() {
         return wanted > 0 && count + filled < WINDOW;
     }
 
     /**
-     * Takes an area to be granted.
+     * Takes an area for a grant.
      *
-     * @return the area, or {@code null} if the application holds them all, or there is no memory for one
+     * @return the area, or {@code null} if the application holds all areas, or there is no memory for one
      */
     Area grant() {
         kept = true;
@@ -112,7 +118,7 @@ final class BulkAreas {
             }
         }
         if (small != null) {
-            // Too small for what the peer has now: another takes its place.
+            // The area is too small for what the peer has now; another one replaces it.
             small.discard();
             empty = small.index;
         }
@@ -136,7 +142,7 @@ final class BulkAreas {
             BYTES.addAndGet(-size);
             return null;
         }
-        // A peer that says to have written here, and has not, must not have somebody else's bytes read as its own.
+        // A peer that claims to have written here without having done so must not cause foreign bytes to be read as its data.
         buf.slab().zero(buf.block().offset, size);
         try {
             LocalMemoryRegion region = buf.slab().register(fabric, buf.block().offset, size, USAGES);
@@ -145,7 +151,7 @@ final class BulkAreas {
             areas[index] = area;
             return area;
         } catch (RpmaException e) {
-            // Most likely the limit of locked memory. The data comes in messages, as it always can.
+            // Usually the limit of locked memory has been reached. The data then arrives in messages.
             LOGGER.debug("No area of {} bytes for large data on {}.", size, fabric, e);
             RpmaByteBufAllocator.DEFAULT.give(buf);
             BYTES.addAndGet(-size);
@@ -155,12 +161,12 @@ final class BulkAreas {
         }
     }
 
-    /** The size of the area that the peer has to use next; 0 if it has none. */
+    /** Returns the size of the area that the peer has to use next; 0 if it has none. */
     int next() {
         return count == 0 ? 0 : granted[head].size;
     }
 
-    /** The peer has filled the oldest area; its buffer is to be released once. */
+    /** Called when the peer has filled the oldest area. The caller must release the returned buffer once. */
     RpmaByteBuf fill() {
         Area area = pop();
         area.state = Area.HELD;
@@ -169,13 +175,13 @@ final class BulkAreas {
         return area.buf;
     }
 
-    /** A filled area has been read. */
+    /** Called when a filled area has been read. */
     void read() {
         filled--;
     }
 
     /**
-     * The peer gives its oldest areas back: it has no large data. What was kept for it is freed.
+     * Called when the peer returns its oldest areas, because it has no more large data. Areas that were kept for it are freed.
      *
      * @param areas how many; at most {@link #outstanding()}
      */
@@ -186,7 +192,7 @@ final class BulkAreas {
         discard();
     }
 
-    /** Takes the latest grant back: it could not be sent. */
+    /** Reverts the latest grant, which could not be sent. */
     void withdraw() {
         count--;
         int tail = (head + count) % WINDOW;
@@ -194,7 +200,7 @@ final class BulkAreas {
         granted[tail] = null;
     }
 
-    /** How many areas the peer has and has not used. */
+    /** Returns the number of areas that the peer has been granted and has not used. */
     int outstanding() {
         return count;
     }
@@ -207,7 +213,9 @@ final class BulkAreas {
         return area;
     }
 
-    /** The peer can write no more: everything is freed now, or when the application releases it. */
+    /**
+     * Called when the peer can no longer write: all areas are freed, those that the application holds when it releases them.
+     */
     void close() {
         returned(count);
     }
@@ -245,7 +253,8 @@ final class BulkAreas {
         private final RpmaByteBuf buf;
         private final LocalMemoryRegion region;
         private final byte[] grant;
-        // FREE to GRANTED to HELD by the event loop, HELD to FREE by whoever releases the buffer, FREE to GONE by either.
+        // FREE to GRANTED to HELD by the event loop, HELD to FREE by the thread that releases the buffer, FREE to GONE by
+        // either.
         private volatile int state = GRANTED;
 
         Area(BulkAreas owner, int index, RpmaByteBuf buf, int size, LocalMemoryRegion region) {
@@ -263,17 +272,17 @@ final class BulkAreas {
             grant = message.array();
         }
 
-        /** The message that grants the area: its number, and the descriptor of its memory. */
+        /** Returns the message that grants the area: its number, and the descriptor of its memory. */
         byte[] message() {
             return grant;
         }
 
-        /** Takes the area, unless it has just been freed by the thread that released its buffer. */
+        /** Takes the area, unless the thread that released its buffer has just freed it. */
         private boolean take() {
             return STATE.compareAndSet(this, FREE, GRANTED);
         }
 
-        /** Nobody refers to the buffer any more. */
+        /** Called when the buffer's reference count has reached 0. */
         void released() {
             state = FREE;
             if (!owner.kept) {
@@ -281,7 +290,7 @@ final class BulkAreas {
             }
         }
 
-        /** Frees the memory, if nobody uses it: when the peer can no longer write to it. */
+        /** Frees the memory, unless the area is in use; the memory is reused when the peer can no longer write to it. */
         private void discard() {
             if (!STATE.compareAndSet(this, FREE, GONE)) {
                 return;
@@ -289,7 +298,7 @@ final class BulkAreas {
             try {
                 region.close();
             } catch (RpmaException e) {
-                // A device may still write to it: it must not be used for anything else.
+                // A device may still write to the memory, so it must not be reused.
                 LOGGER.error("An area of {} bytes could not be deregistered on {}; its memory is lost.", size, owner.fabric, e);
                 return;
             }

@@ -21,8 +21,8 @@ import java.net.ProtocolException;
 import java.nio.ByteBuffer;
 
 /**
- * What one connection's peer has granted: areas of its memory, to be filled in the order in which they came. Every word of a
- * grant is the peer's, and checked.
+ * The areas of memory that one connection's peer has granted, to be filled in the order in which they were granted. Grants come
+ * from the peer and are therefore checked completely.
  *
  * <p>Used by the connection's event loop.
  */
@@ -51,12 +51,12 @@ final class BulkGrants {
     }
 
     /**
-     * Takes note of a grant.
+     * Adds a grant.
      *
      * @param message the buffer with the grant
-     * @param start where it begins there
+     * @param start the index at which the grant begins
      * @param bytes the length of the grant
-     * @throws ProtocolException if it is none that keeps the rules
+     * @throws ProtocolException if the grant violates the protocol
      */
     void add(ByteBuf message, int start, int bytes) throws ProtocolException {
         int index = message.getUnsignedByte(start);
@@ -103,12 +103,12 @@ final class BulkGrants {
         descriptors[index] = descriptor;
     }
 
-    /** How many bytes the next area has; 0 if there is none. */
+    /** Returns the size of the next area in bytes; 0 if there is none. */
     int next() {
         return count == 0 ? 0 : (int) regions[order[head]].size();
     }
 
-    /** Takes the next area; there must be one. */
+    /** Removes and returns the next area; there must be one. */
     RemoteMemoryRegion take() {
         used = true;
         return regions[pop()];
@@ -126,21 +126,21 @@ final class BulkGrants {
         return count;
     }
 
-    /** Whether areas are lying idle: there are some, and none was used since this was last asked. */
+    /** Returns whether areas are idle: there are some, and none was used since the last call. */
     boolean isIdle() {
         boolean idle = count > 0 && !used;
         used = false;
         return idle;
     }
 
-    /** Gives all areas back. */
+    /** Removes all areas. */
     void clear() {
         while (count > 0) {
             pop();
         }
     }
 
-    /** Forgets everything; nothing may be under way any more. */
+    /** Closes all regions; no write may be under way any more. */
     void close() {
         clear();
         for (int i = 0; i < AREAS; i++) {

@@ -19,7 +19,7 @@ import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 
-/** The end of a connection, and why. */
+/** The end of a connection, with its reason. */
 @Name("io.rpma.Close")
 @Label("RDMA connection ended")
 @Description("The end of a connection, and why")

@@ -22,7 +22,7 @@ import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.NoRouteToHostException;
 
-/** Turns what the provider says of an address into the exceptions that users of sockets know. */
+/** Converts failures reported by the provider into the exceptions that sockets throw. */
 final class ConnectFailure {
     private static final int EACCES = 13;
     private static final int EAFNOSUPPORT = 97;
@@ -33,23 +33,23 @@ final class ConnectFailure {
     private static final int ECONNREFUSED = 111;
     private static final int EHOSTUNREACH = 113;
 
-    /** What the message of a refused connection begins with, as with TCP. */
+    /** The beginning of the message of a refused connection, as with TCP. */
     static final String REFUSED = "Connection refused";
 
     private ConnectFailure() {
     }
 
-    /** Whether listening on an address failed because this host does not have it, or no addresses of its family. */
+    /** Returns whether listening failed because this host does not have the address, or no addresses of its family. */
     static boolean isFamilyMissing(RpmaException e) {
         return e.errno() == EAFNOSUPPORT || e.errno() == EADDRNOTAVAIL;
     }
 
-    /** Whether listening failed because the port is taken. */
+    /** Returns whether listening failed because the port is in use. */
     static boolean isInUse(RpmaException e) {
         return e.errno() == EADDRINUSE;
     }
 
-    /** Why listening on an address failed. */
+    /** Returns the exception for a failure to listen on an address. */
     static IOException bind(RpmaException e, InetSocketAddress local) {
         String reason = switch (e.errno()) {
             case EADDRINUSE -> "Address already in use: ";
@@ -60,7 +60,7 @@ final class ConnectFailure {
         return reason == null ? e : because(new BindException(reason + local + " (" + e.getMessage() + ")"), e);
     }
 
-    /** Why preparing a connection failed. */
+    /** Returns the exception for a failure to prepare a connection. */
     static IOException prepare(RpmaException e, InetSocketAddress remote) {
         return switch (e.errno()) {
             case ECONNREFUSED -> because(new ConnectException("Connection refused (" + e.getMessage() + ")"), e);
@@ -72,7 +72,7 @@ final class ConnectFailure {
         };
     }
 
-    /** Why a connection that was asked for did not come about. */
+    /** Returns the exception for a connection that was requested and not established. */
     static IOException event(ConnectionEvent event, IOException broken) {
         if (broken instanceof RpmaRefusedException) {
             return broken;

@@ -18,7 +18,7 @@ import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 
-/** From the request, or its acceptance, to the establishment. */
+/** The establishment of a connection. The duration begins with the request, or with its acceptance. */
 @Name("io.rpma.Connect")
 @Label("RDMA connection established")
 @Description("From the request, or its acceptance, to the establishment")

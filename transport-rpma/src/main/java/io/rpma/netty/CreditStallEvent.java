@@ -18,7 +18,7 @@ import jdk.jfr.Label;
 import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 
-/** Something was to be sent, and had to wait for a credit of the peer or a slot of the send queue. */
+/** Data was to be sent, and had to wait for a credit of the peer or a slot of the send queue. */
 @Name("io.rpma.CreditStall")
 @Label("Waited to send")
 @Description("Something was to be sent, and had to wait for a credit of the peer or a slot of the send queue")

@@ -18,21 +18,24 @@ import io.rpma.ConnectionRequest;
 import io.rpma.RpmaException;
 import java.net.InetSocketAddress;
 
-/** How a kind of channel connects, by its options as they were when it was told to. */
+/** Makes a connection for one kind of channel, with the options that the channel had when connect was called. */
 interface Dialer {
-    /** Sizes the queues by what the device can do; on a thread of {@link Connector}. To be closed. */
+    /**
+     * Creates the configuration, with queues sized by the limits of the device; called on a thread of {@link Connector} or on
+     * the event loop. The caller must close it.
+     */
     ConnectionConfig newConfig(Fabric fabric, int timeoutMillis) throws RpmaException;
 
     /**
-     * Asks for the connection; on the loop.
+     * Requests the connection; called on the event loop, or on a thread of {@link Connector} for an iWARP device.
      *
-     * @param request made with {@link #newConfig}; used up, whatever happens
-     * @param remote the address that was asked for
+     * @param request made with {@link #newConfig}; consumed in any case
+     * @param remote the address that was requested
      */
     QueuePair connect(Fabric fabric, ConnectionRequest request, InetSocketAddress remote) throws RpmaException;
 
-    /** Nothing came of the configuration, or of the request made with it, which is closed. */
+    /** Called when the configuration, or the request made with it, has been closed without a connection. */
     default void dropped() {
-        // Nothing but the configuration was made for it.
+        // Only the configuration was created.
     }
 }

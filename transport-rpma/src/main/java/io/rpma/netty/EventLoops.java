@@ -24,13 +24,13 @@ import java.util.function.Consumer;
 
 /**
  * Registers the channels of this transport with their event loops. A loop of another transport is refused here and not by
- * {@code isCompatible()}, because what Netty says then names the loop's class, which is one and the same for most transports.
+ * {@code isCompatible()}, because Netty's message would name the class of the loop, which is the same for most transports.
  */
 final class EventLoops {
     private EventLoops() {
     }
 
-    /** Registers a handle on its channel's loop; the receiver is called on the loop before the promise succeeds. */
+    /** Registers a handle on its channel's loop. The receiver is called on the loop; it must complete the promise. */
     static void register(Channel channel, RpmaIoHandle handle, ChannelPromise promise, Consumer<IoRegistration> receiver) {
         EventLoop loop = channel.eventLoop();
         if (!(loop instanceof IoEventLoop io) || !io.isCompatible(RpmaIoHandle.class)) {
@@ -47,8 +47,8 @@ final class EventLoops {
     }
 
     /**
-     * Forgets that the pipeline asked to read, because auto-read was turned off and it was on then. Not if it is on again by the
-     * time that the loop comes to it.
+     * Clears the read request that auto-read caused, because auto-read was turned off. Does nothing if auto-read is on again by
+     * the time the event loop runs this.
      */
     static void clearReadPending(Channel channel, Runnable forget) {
         if (!channel.isRegistered()) {

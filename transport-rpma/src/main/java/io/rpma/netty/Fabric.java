@@ -24,8 +24,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A device as the transport uses it: one protection domain for the whole process, in which the slabs are registered, so that any
- * buffer of the allocator can be sent on any channel of the device.
+ * A device as used by the transport. It has one protection domain for the whole process, in which the slabs are registered, so
+ * that any buffer of the allocator can be sent on any channel of the device.
  */
 final class Fabric {
     private static final ConcurrentHashMap<Key, Fabric> FABRICS = new ConcurrentHashMap<>();
@@ -43,7 +43,7 @@ final class Fabric {
         peer = device.newPeer();
     }
 
-    /** The fabric of a device, made at its first use and kept as long as the process. */
+    /** Returns the fabric of a device. It is created on first use and kept for the life of the process. */
     static Fabric of(Device device) throws RpmaException {
         Key key = new Key(device.provider(), device.name());
         Fabric fabric = FABRICS.get(key);
@@ -60,7 +60,7 @@ final class Fabric {
         }
     }
 
-    /** The fabric that a channel of this transport is connected over, or bound to. */
+    /** Returns the fabric over which a channel of this transport is connected, or to which it is bound. */
     static Fabric of(Channel channel) {
         Fabric fabric = switch (channel) {
             case AbstractRpmaChannel connected -> connected.pair() == null ? null : connected.pair().fabric;
@@ -93,18 +93,18 @@ final class Fabric {
         return device.limits();
     }
 
-    /** Whether the device speaks iWARP. */
+    /** Returns whether the device uses iWARP. */
     boolean isIwarp() {
         return device.isIwarp();
     }
 
-    /** Whether the device has immediate data. */
+    /** Returns whether the device supports immediate data. */
     boolean hasImmediateData() {
         return device.hasImmediateData();
     }
 
     /**
-     * Refuses a work request with immediate data on a device that has none.
+     * Throws an exception if the device does not support immediate data.
      *
      * @param remedy what to do instead
      */

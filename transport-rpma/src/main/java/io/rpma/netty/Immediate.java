@@ -14,8 +14,8 @@
 package io.rpma.netty;
 
 /**
- * The 32 bits that come with every message of the stream protocol, as immediate data or in front of the payload
- * ({@link StreamWire}): four bits say what the message is, twelve return credits, sixteen are an argument. See
+ * The 32 bits that accompany every message of the stream protocol, as immediate data or in front of the payload
+ * ({@link StreamWire}): four bits are the kind of message, twelve are returned credits, and sixteen are an argument. See
  * {@code docs/protocol.md}.
  */
 final class Immediate {
@@ -23,15 +23,15 @@ final class Immediate {
     static final int DATA = 1;
     /** The message is empty and only returns credits. */
     static final int CREDIT = 2;
-    /** The message is empty: the sender's stream ends here. */
+    /** The message is empty; it ends the sender's stream. */
     static final int FIN = 3;
     /** The message is the descriptor of an area of memory that the receiver may write large data into. It takes one credit. */
     static final int GRANT = 4;
     /** The next piece of the stream has been written into the oldest area granted. It takes one credit. */
     static final int BULK = 5;
-    /** The message is empty: as many of the oldest areas as the argument says are not needed. It takes one credit. */
+    /** The message is empty; the sender returns as many of the oldest areas as the argument says. It takes one credit. */
     static final int RETURN = 6;
-    /** The message is empty: the end of the receiver's stream has arrived. Only where {@link StreamWire#confirmsEnd}. */
+    /** The message is empty; it confirms the end of the receiver's stream. Used only if {@link StreamWire#confirmsEnd}. */
     static final int SEEN = 7;
 
     /** The most credits that one message can return. */
@@ -48,7 +48,7 @@ final class Immediate {
         return kind << 28 | credits << 16 | argument;
     }
 
-    /** Whether a message of this kind takes a credit. */
+    /** Returns whether a message of this kind takes a credit. */
     static boolean takesCredit(int kind) {
         return kind != CREDIT && kind != FIN && kind != SEEN;
     }

@@ -19,7 +19,7 @@ import io.rpma.LocalMemoryRegion;
 import io.rpma.RemoteMemoryRegion;
 import io.rpma.RpmaException;
 
-/** The bits of each message are its immediate data ({@code rpma_send_with_imm(3)}, {@code rpma_write_with_imm(3)}). */
+/** Sends the bits of each message as immediate data ({@code rpma_send_with_imm(3)}, {@code rpma_write_with_imm(3)}). */
 final class ImmediateWire extends StreamWire {
     static final ImmediateWire INSTANCE = new ImmediateWire();
 

@@ -22,10 +22,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
- * Memory of connections and regions that are closed, and that a peer may still be writing to: it is used for something else as
- * soon as the provider says that this is over. Only the software provider ever says anything but "at once", and only while the
- * process at the other end is in the middle of an operation; if that process has been stopped, it may take any time. No event
- * loop waits: Netty's global executor asks again from time to time. Until then the memory counts as used. Thread-safe.
+ * Memory of closed connections and regions that a peer may still be writing to. It is reused as soon as the provider reports
+ * that no peer can write to it any more. All providers but the software provider always report that immediately; the software
+ * provider reports it later only while the process at the other end is executing an operation, which takes any length of time
+ * if that process has been stopped. No event loop waits: Netty's global executor checks periodically. Until then the memory
+ * counts as used. Thread-safe.
  */
 final class LimboMemory {
     private static final long FIRST_LOOK_MILLIS = 10;
@@ -45,11 +46,11 @@ final class LimboMemory {
     }
 
     /**
-     * Releases memory: at once, or when no peer can write to it any more.
+     * Releases memory immediately, or when no peer can write to it any more.
      *
-     * @param quiescent whether that is so; asked by any thread until it is
-     * @param bytes how much memory it is
-     * @param release what is done once; by this thread, or later by the global executor
+     * @param quiescent returns whether no peer can write to the memory; called on any thread until it returns {@code true}
+     * @param bytes the amount of memory
+     * @param release the action, which runs once, on this thread or later on the global executor
      */
     static void release(BooleanSupplier quiescent, long bytes, Runnable release) {
         if (quiescent.getAsBoolean()) {
@@ -64,7 +65,7 @@ final class LimboMemory {
         }
     }
 
-    /** Bytes of memory that wait. */
+    /** Returns the number of bytes of memory that wait to be released. */
     static long bytes() {
         synchronized (ENTRIES) {
             return bytes;

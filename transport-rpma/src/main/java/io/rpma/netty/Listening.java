@@ -18,16 +18,16 @@ import io.rpma.Endpoint;
 import io.rpma.RpmaException;
 import java.util.List;
 
-/** One of the places at which a server channel listens: a device, and an endpoint there. Used by the channel's event loop. */
+/** One of the endpoints of a server channel, with its device. Used by the channel's event loop. */
 final class Listening {
     private final Fabric fabric;
     private final Endpoint endpoint;
     private NextChild next;
 
     /**
-     * Takes an endpoint over.
+     * Takes over an endpoint.
      *
-     * @param next what its first connection is made with
+     * @param next the configuration of its first connection
      */
     Listening(Fabric fabric, Endpoint endpoint, NextChild next) {
         this.fabric = fabric;
@@ -43,7 +43,7 @@ final class Listening {
         return endpoint;
     }
 
-    /** Returns whether the next connection's queues are sized already. */
+    /** Returns whether the next connection has been configured already. */
     boolean isPrepared() {
         return next != null;
     }
@@ -52,19 +52,19 @@ final class Listening {
         next = with;
     }
 
-    /** Takes the next request; {@code null} if there is none. */
+    /** Takes the next request; returns {@code null} if there is none. */
     ConnectionRequest nextRequest() throws RpmaException {
         return endpoint.nextConnectionRequest(next.config());
     }
 
-    /** Returns what the request that was taken last is to be accepted with. */
+    /** Returns the object that accepts the request that was taken last. */
     NextChild take() {
         NextChild taken = next;
         next = null;
         return taken;
     }
 
-    /** What was prepared for the next connection is not good for it any more. */
+    /** Drops the configuration of the next connection, which is not suitable any more. */
     void dropNext() throws RpmaException {
         NextChild dropped = take();
         if (dropped != null) {
@@ -72,7 +72,7 @@ final class Listening {
         }
     }
 
-    /** Closes all of them, even if some cannot be. */
+    /** Closes all endpoints, even if closing some of them fails. */
     static void closeAll(List<Listening> all) throws RpmaException {
         RpmaException failure = null;
         for (Listening each : all) {

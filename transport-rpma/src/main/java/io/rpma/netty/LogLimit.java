@@ -17,13 +17,13 @@ import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 
 /**
- * Keeps clients from filling the log with what they cause as often as they like: {@value #LINES} lines a second are logged, those
- * beyond are counted, and after the second the number of them is told. Used on one event loop.
+ * Prevents clients from flooding the log: {@value #LINES} lines a second are logged, further ones are counted, and their number
+ * is logged after the second. Used on one event loop.
  */
 final class LogLimit {
-    /** Lines in a second. */
+    /** The number of lines in a window. */
     static final int LINES = 5;
-    /** The second, in nanoseconds. */
+    /** The length of a window: one second, in nanoseconds. */
     static final long WINDOW_NANOS = 1_000_000_000L;
 
     private final LongSupplier clock;
@@ -37,7 +37,7 @@ final class LogLimit {
     /**
      * Creates a limit.
      *
-     * @param clock in nanoseconds, as {@link System#nanoTime()}
+     * @param clock a time in nanoseconds, like {@link System#nanoTime()}
      * @param later runs a task on the event loop when {@link #WINDOW_NANOS} have passed
      * @param tellSuppressed logs how many lines were left out
      */

@@ -27,40 +27,40 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
 
 /**
- * The completions of all messages that the streams of one event loop receive, in one queue: {@code rpma_srq_get_rcq(3)}. The loop
- * polls it, however many connections there are, and arms it before it sleeps. Each completion names the queue pair that it
- * belongs to.
+ * The completions of all messages that the streams of one event loop receive, in one queue ({@code rpma_srq_get_rcq(3)}). The
+ * loop polls this one queue, however many connections there are, and arms it before it blocks. Each completion contains the
+ * number of the queue pair that it belongs to.
  *
- * <p>A queue pair may be known to a completion before it is known here: another thread makes the connections that a server
- * accepts. Its completions are kept meanwhile. Those of a queue pair that is used by another thread, because its channel is not
- * on this loop yet, or is on it no more, go to the queue pair's inbox ({@link StreamQueuePair#forward}).
+ * <p>A completion may arrive before its queue pair has been added, because a server's connections are made by another thread.
+ * Such completions are kept until then. If a queue pair is used by another thread, because its channel is not registered with
+ * this loop yet or any more, its completions go to the inbox of the queue pair ({@link StreamQueuePair#forward}).
  *
- * <p>Used by the thread of the loop, except where it is said.
+ * <p>Used by the thread of the loop, unless stated otherwise.
  */
 final class LoopCompletions implements RpmaIoHandle {
-    /** So many connections are told between two looks at the events of all, if those are overdue. */
+    /** While connections are notified, overdue events of all connections are handled after this many of them. */
     private static final int LOOK_INTERVAL = 16;
 
-    /** What a test puts in place of the completion queue of a loop, so that it can fail. */
+    /** Replaced by a test in order to let the completion queue of a loop fail. */
     static volatile BiFunction<IoEventLoop, CompletionQueue, CompletionQueue> faults = (loop, queue) -> queue;
 
     private final SharedReceives receives;
     private final CompletionQueue queue;
     private final IoEventLoop loop;
     private final IntObjectHashMap<StreamQueuePair> pairs = new IntObjectHashMap<>();
-    // Connections that are being made, and are not among the pairs yet.
+    // The number of connections that are being made and have not been added yet.
     private final AtomicInteger expected = new AtomicInteger();
     private final List<StreamArrival> strays = new ArrayList<>();
-    // The queue pairs that have taken something of which their listeners have not been told yet.
+    // The queue pairs with effects of completions that their listeners have not been notified of yet.
     private StreamQueuePair[] touched = new StreamQueuePair[64];
     private int touchedCount;
     private boolean telling;
     private boolean tellingLater;
     private IoRegistration registration;
-    // Under the lock of this object.
+    // Guarded by the lock of this object.
     private boolean watched;
     private volatile boolean ended;
-    // Why nothing can be received by this queue any more.
+    // Why this queue can receive nothing any more, or null.
     private volatile IOException failure;
 
     LoopCompletions(SharedReceives receives, CompletionQueue queue, IoEventLoop loop) {
@@ -76,7 +76,7 @@ final class LoopCompletions implements RpmaIoHandle {
 
     // ---- on the loop, and off it ----
 
-    /** Has the loop poll, if it does not yet. Any thread. */
+    /** Registers this queue with the loop, unless that has been done. Any thread. */
     void watch() {
         synchronized (this) {
             if (watched) {
@@ -94,12 +94,12 @@ final class LoopCompletions implements RpmaIoHandle {
         });
     }
 
-    /** Whether the loop polls no more, because it has ended. Any thread. */
+    /** Returns whether the loop no longer polls, because it has ended or the queue has failed. Any thread. */
     boolean isEnded() {
         return ended;
     }
 
-    /** Polls no more, and has something run after that. Any thread. */
+    /** Stops polling, and then runs a task. Any thread. */
     void end(Runnable task) {
         Runnable end = () -> {
             ended = true;
@@ -108,33 +108,33 @@ final class LoopCompletions implements RpmaIoHandle {
             }
             task.run();
         };
-        // Not at once: this may be the middle of a batch, whose queue would be gone.
+        // Not immediately: this may be the middle of a batch, and the task may destroy the queue.
         later(end);
     }
 
-    /** Has something run by the loop; by another thread when the loop has ended, if it takes no tasks any more. */
+    /** Runs a task on the loop, or on another thread after the loop has terminated if it accepts no more tasks. */
     private void later(Runnable task) {
         try {
             loop.execute(task);
         } catch (RejectedExecutionException e) {
-            // The loop may poll until it has ended.
+            // The loop may poll until it has terminated.
             loop.terminationFuture().addListener(future -> task.run());
         }
     }
 
     // ---- the queue pairs ----
 
-    /** Says that a connection is about to be made: {@link #add} or {@link #expectNoMore} follows. Any thread. */
+    /** Announces that a connection is about to be made; {@link #add} or {@link #expectNoMore} follows. Any thread. */
     void expect() {
         expected.incrementAndGet();
     }
 
-    /** Nothing came of a connection that was expected. Any thread. */
+    /** Reports that an announced connection was not made. Any thread. */
     void expectNoMore() {
         onLoop(this::expectationEnded);
     }
 
-    /** Takes a queue pair's completions from here on. Any thread. */
+    /** Begins to deliver completions to a queue pair. Any thread. */
     void add(StreamQueuePair pair) {
         onLoop(() -> {
             pairs.put(pair.number(), pair);
@@ -147,20 +147,20 @@ final class LoopCompletions implements RpmaIoHandle {
             }
             expectationEnded();
             if (failure != null) {
-                // It failed while the connection was being made.
+                // The queue failed while the connection was being made.
                 breakWith(pair, failure);
             }
         });
     }
 
-    /** Returns why this queue failed, {@code null} if it has not. Any thread. */
+    /** Returns why this queue failed, or {@code null} if it has not. Any thread. */
     IOException failure() {
         return failure;
     }
 
     private void expectationEnded() {
         if (expected.decrementAndGet() == 0 && !strays.isEmpty()) {
-            // Of connections that are no more: their receives are everybody's.
+            // These completions belong to connections that no longer exist; their receives are shared and are posted again.
             for (StreamArrival stray : strays) {
                 repost(stray.slot());
             }
@@ -168,7 +168,7 @@ final class LoopCompletions implements RpmaIoHandle {
         }
     }
 
-    /** Takes no more of a queue pair that has been destroyed: nothing new comes of it. Any thread. */
+    /** Stops delivering completions to a queue pair that has been destroyed and causes no new ones. Any thread. */
     void remove(StreamQueuePair pair) {
         onLoop(() -> {
             drain();
@@ -180,9 +180,9 @@ final class LoopCompletions implements RpmaIoHandle {
     }
 
     /**
-     * Has something run on the loop, at once if this is its thread.
+     * Runs a task on the loop, immediately if this is its thread.
      *
-     * @return whether it was run, or will be
+     * @return whether the task has been run or scheduled
      */
     boolean onLoop(Runnable task) {
         if (loop.inEventLoop()) {
@@ -193,7 +193,7 @@ final class LoopCompletions implements RpmaIoHandle {
             loop.execute(task);
             return true;
         } catch (RejectedExecutionException e) {
-            // The loop has ended, and with it all that it polled for.
+            // The loop has ended and polls nothing any more.
             return false;
         }
     }
@@ -207,7 +207,7 @@ final class LoopCompletions implements RpmaIoHandle {
         return n;
     }
 
-    /** Takes what has completed by now, without telling the listeners, which are told soon. */
+    /** Handles the pending completions without notifying the listeners, which are notified soon after. */
     void drain() {
         if (ended) {
             return;
@@ -248,7 +248,7 @@ final class LoopCompletions implements RpmaIoHandle {
                 try {
                     pair.handle(batch, i);
                 } catch (Throwable e) {
-                    // The others of the batch are not to blame.
+                    // The other completions of the batch have to be handled as well.
                     pair.cannotTake(e);
                 }
             } else {
@@ -258,7 +258,7 @@ final class LoopCompletions implements RpmaIoHandle {
         return n;
     }
 
-    /** Nothing can be received by this queue any more: its connections end, and the next ones get another queue. */
+    /** Handles a failure of the completion queue: its connections are closed, and new ones get another queue. */
     @Override
     public void failed(Throwable e) {
         if (!ended) {
@@ -307,7 +307,7 @@ final class LoopCompletions implements RpmaIoHandle {
         }
     }
 
-    /** Tells the listeners of the queue pairs what they have taken. They may close any connection, and add to the list. */
+    /** Notifies the listeners of the queue pairs in the list. They may close any connection, and may add to the list. */
     private void tell() {
         if (telling) {
             return;
@@ -323,7 +323,7 @@ final class LoopCompletions implements RpmaIoHandle {
                 try {
                     pair.settle();
                 } catch (Throwable e) {
-                    // The others that are to be told are not to blame.
+                    // The other listeners have to be notified as well.
                     pair.cannotTell(e);
                 }
             }
@@ -357,7 +357,7 @@ final class LoopCompletions implements RpmaIoHandle {
 
     @Override
     public void eventsReady() {
-        // There are none.
+        // There are no events.
     }
 
     @Override
@@ -367,12 +367,12 @@ final class LoopCompletions implements RpmaIoHandle {
 
     @Override
     public void close() {
-        // The connections of the loop are closed now, and what they still receive comes here.
+        // The connections of the loop are being closed, and still receive completions from this queue.
     }
 
     @Override
     public boolean finish() {
-        // What connections wait for that are being closed may be here.
+        // Connections that are being closed may wait for completions in this queue.
         poll(QueuePair.rest());
         return true;
     }

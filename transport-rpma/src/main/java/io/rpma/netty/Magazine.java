@@ -21,7 +21,7 @@ final class Magazine {
     private final RpmaByteBuf[] free;
     private int size;
 
-    /** Creates an empty magazine; the size class is the power of two. */
+    /** Creates an empty magazine for the size class of this power of two. */
     Magazine(int shift) {
         free = new RpmaByteBuf[Math.min(MAX_BUFFERS, MAX_BYTES >>> shift)];
     }
@@ -30,7 +30,7 @@ final class Magazine {
         return size;
     }
 
-    /** How many buffers it can hold. */
+    /** Returns how many buffers it can hold. */
     int capacity() {
         return free.length;
     }
@@ -50,7 +50,7 @@ final class Magazine {
         free[size++] = buf;
     }
 
-    /** Moves so many buffers to another magazine, or as many as there are and as it has room for. */
+    /** Moves this many buffers to another magazine, or as many as there are and as that one has room for. */
     void move(Magazine to, int count) {
         int n = Math.min(count, Math.min(size, to.free.length - to.size));
         size -= n;
@@ -59,7 +59,7 @@ final class Magazine {
         to.size += n;
     }
 
-    /** Gives buffers back to the arena until so many are left. */
+    /** Frees buffers to the arena until this many are left. */
     void flush(BuddyArena arena, int remaining) {
         if (size > remaining) {
             arena.free(free, remaining, size);

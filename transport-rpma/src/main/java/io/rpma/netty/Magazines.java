@@ -14,13 +14,13 @@
 package io.rpma.netty;
 
 /**
- * The free buffers that a thread keeps for itself: a magazine for each size class up to 64 KiB. What is missing comes from the
- * magazines that all threads share, several buffers at a time, and what is too much goes there. Not thread-safe.
+ * The free buffers of one thread: a magazine for each size class up to 64 KiB. If a magazine is empty it is refilled from the
+ * shared magazines, several buffers at a time; if it is full, buffers are moved there. Not thread-safe.
  */
 final class Magazines {
     /** The largest size class, as a power of two. */
     static final int MAX_SHIFT = 16;
-    /** How many size classes there are. */
+    /** The number of size classes. */
     static final int CLASSES = MAX_SHIFT - BuddyArena.MIN_SHIFT + 1;
 
     private final Magazine[] magazines = new Magazine[CLASSES];
@@ -53,7 +53,7 @@ final class Magazines {
         return magazine;
     }
 
-    /** Gives everything back: the thread ends. */
+    /** Returns all buffers to the arena, because the thread ends. */
     void flush() {
         for (Magazine magazine : magazines) {
             if (magazine != null) {

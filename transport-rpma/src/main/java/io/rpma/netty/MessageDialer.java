@@ -19,17 +19,17 @@ import io.rpma.RpmaException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 
-/** How a message channel connects, once. */
+/** The dialer of a message channel, for one connect. */
 final class MessageDialer implements Dialer {
     private final MessageOptions options;
-    // Computed with the configuration, used with the request made from it; by one thread after the other.
+    // Computed together with the configuration, and used with the request made from it; by one thread after the other.
     private ByteBuffer privateData;
     private Fabric computedFor;
 
     /**
-     * Takes the options.
+     * Creates a dialer.
      *
-     * @param options a copy of the channel's
+     * @param options a copy of the channel's options
      */
     MessageDialer(MessageOptions options) {
         this.options = options;
@@ -38,7 +38,7 @@ final class MessageDialer implements Dialer {
     @Override
     public ConnectionConfig newConfig(Fabric fabric, int timeoutMillis) throws RpmaException {
         if (computedFor != fabric) {
-            // Here, because most callers may block: the memory that it describes may have to be registered.
+            // Computed here, because most callers may block: memory that the private data describes may have to be registered.
             privateData = options.privateData(fabric);
             computedFor = fabric;
         }

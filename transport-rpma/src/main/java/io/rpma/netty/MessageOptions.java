@@ -19,7 +19,10 @@ import io.rpma.netty.OptionValues.Value;
 import java.nio.ByteBuffer;
 import java.util.List;
 
-/** The options that size the queues of message channels, those of a connection as those that a server accepts with. */
+/**
+ * The options that size the queues of message channels: those of a connection, or those with which a server accepts its
+ * connections.
+ */
 final class MessageOptions {
     private static final int DEFAULT_RECEIVE_BYTES = 16 << 10;
     private static final int DEFAULT_SEND_QUEUE = 64;
@@ -37,7 +40,7 @@ final class MessageOptions {
     private final Value<RpmaSharedReceiveQueue> shared;
 
     /**
-     * Declares them among the options of a channel.
+     * Declares the options for a channel.
      *
      * @param maxPrivateData bytes that a connection request, or an acceptance, can carry
      */
@@ -58,19 +61,19 @@ final class MessageOptions {
         return paths.get();
     }
 
-    /** A copy, which does not change. */
+    /** Returns a copy, which does not change. */
     MessageOptions snapshot() {
         MessageOptions copy = new MessageOptions(new OptionValues(), maxPrivateData);
         copy.values.copyFrom(values);
         return copy;
     }
 
-    /** The private data for a connection over a fabric, possibly empty. */
+    /** Returns the private data for a connection over a fabric, possibly empty. */
     ByteBuffer privateData(Fabric fabric) throws RpmaException {
         return privateData.source().on(fabric);
     }
 
-    /** Sizes the queues for a device; what it cannot do is refused. */
+    /** Returns the sizes of the queues; fails if they exceed the limits of the device. */
     MessageSizes sizes(DeviceLimits limits) {
         RpmaSharedReceiveQueue from = shared.get();
         int count = from != null ? from.receives() : receives.get();

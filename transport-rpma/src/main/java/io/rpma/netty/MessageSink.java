@@ -16,7 +16,7 @@ package io.rpma.netty;
 import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;
 
-/** Lets a file region transfer itself into a message; takes no more than the message has room for. */
+/** Lets a file region transfer itself into a message; accepts no more bytes than the message has room for. */
 final class MessageSink implements WritableByteChannel {
     private final RpmaByteBuf message;
 
@@ -41,6 +41,6 @@ final class MessageSink implements WritableByteChannel {
 
     @Override
     public void close() {
-        // The message belongs to whoever made the sink.
+        // The creator of the sink owns the message.
     }
 }

@@ -17,29 +17,31 @@ import io.rpma.ConnectionConfig;
 import io.rpma.RpmaException;
 
 /**
- * Which queues a message channel has, and how large they are.
+ * The queues of a message channel and their sizes.
  *
  * @param receiveBytes the longest message that this end receives
  * @param receives the slots of the receive queue, each with a buffer
  * @param sendQueue the slots of the send queue
- * @param shared where the receives come from, or {@code null} for a receive queue of its own
+ * @param shared the queue that the receives come from, or {@code null} for a receive queue of its own
  * @param receiveCompletionQueue whether receives have a completion queue of their own
  * @param peerReceiveBytes the longest message that the peer receives, as far as it is known
  */
 record MessageSizes(int receiveBytes, int receives, int sendQueue, RpmaSharedReceiveQueue shared,
         boolean receiveCompletionQueue, long peerReceiveBytes) {
-    /** How many receives can complete before one of them has been seen: one connection may take all that are shared. */
+    /**
+     * Returns how many receives can complete before one of them has been handled: one connection may take all that are shared.
+     */
     int receivable() {
         return shared != null ? shared.slots() : receives;
     }
 
-    /** The same queues for a connection that is only refused: nothing of its own is posted for it. */
+    /** Returns the same queues for a connection that is only refused, for which no receives of its own are posted. */
     MessageSizes withoutReceives() {
         return shared != null ? this : new MessageSizes(receiveBytes, 0, sendQueue, null, receiveCompletionQueue,
             peerReceiveBytes);
     }
 
-    /** Creates the configuration; to be closed. */
+    /** Creates the configuration; the caller must close it. */
     ConnectionConfig newConfig(Fabric fabric, int timeoutMillis) throws RpmaException {
         ConnectionConfig config = fabric.provider().newConnectionConfig();
         try {
@@ -48,10 +50,10 @@ record MessageSizes(int receiveBytes, int receives, int sendQueue, RpmaSharedRec
                 .sendQueueSize(sendQueue)
                 .completionQueueSize(receiveCompletionQueue ? sendQueue : Math.min(sendQueue + receivable(), most));
             if (receiveCompletionQueue) {
-                // A shared descriptor, which is one to watch in place of two.
+                // A shared completion channel gives one descriptor to watch instead of two.
                 config.receiveCompletionQueueSize(Math.min(receivable(), most)).sharedCompletionChannel(true);
             }
-            // One connection may take all that a shared receive queue has.
+            // One connection may take all receives of a shared receive queue.
             return shared != null ? config.sharedReceiveQueue(shared.on(fabric)) : config.receiveQueueSize(receives);
         } catch (RpmaException | RuntimeException e) {
             config.close();

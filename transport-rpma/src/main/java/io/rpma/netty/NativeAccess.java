@@ -15,13 +15,16 @@ package io.rpma.netty;
 
 import io.rpma.RpmaUnavailableException;
 
-/** Finds, in the failure to load Netty's native library, that the JVM refused, which Netty's own message does not say. */
+/**
+ * Detects, in the failure to load Netty's native library, that the JVM has refused native access; Netty's message does not say
+ * so.
+ */
 final class NativeAccess {
     private NativeAccess() {
     }
 
     /**
-     * Fails if native access is what is missing.
+     * Fails if native access was refused.
      *
      * @param failure why Netty's library was not loaded, or {@code null} if it was
      */

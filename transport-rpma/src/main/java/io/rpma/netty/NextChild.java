@@ -18,17 +18,18 @@ import io.rpma.ConnectionRequest;
 import io.rpma.RpmaException;
 
 /**
- * What the next connection of a listener is made with. librpma fixes it before the request is taken, and so before anything is
- * known of the client. Used once: by {@link #configured()} and then {@link #accept} or {@link #admit}, or by {@link #drop()}.
+ * The configuration of a listener's next connection. librpma fixes it before the request is taken, and therefore before
+ * anything is known of the client. Used once: either {@link #configured()} and then {@link #accept} or {@link #admit}, or
+ * {@link #drop()}.
  */
 abstract class NextChild {
     final Fabric fabric;
     private final ConnectionConfig config;
 
     /**
-     * Takes what was prepared.
+     * Creates it.
      *
-     * @param config the sizes of the queues, taken over
+     * @param config the sizes of the queues; closed by this object
      */
     NextChild(Fabric fabric, ConnectionConfig config) {
         this.fabric = fabric;
@@ -39,28 +40,28 @@ abstract class NextChild {
         return config;
     }
 
-    /** The request has been taken: its configuration is no longer needed. */
+    /** Called when the request has been taken and the configuration is no longer needed. */
     final void configured() throws RpmaException {
         config.close();
     }
 
     /**
-     * Accepts a connection, or refuses it; on the loop.
+     * Accepts or refuses a connection; called on the event loop.
      *
-     * @param request used up, whatever happens
+     * @param request consumed in any case
      * @return the connection, not established yet, or {@code null} if it was refused
      */
     abstract QueuePair accept(ConnectionRequest request) throws RpmaException;
 
     /**
-     * Takes a request in, for the application to decide about, or refuses it; on the loop.
+     * Prepares a request for the application's decision, or refuses it; called on the event loop.
      *
-     * @param request used up by the answer, or if there is none by this call
+     * @param request consumed by the answer, or by this call if the result is {@code null}
      * @return {@code null} if it was refused
      */
     abstract Admission admit(ConnectionRequest request) throws RpmaException;
 
-    /** No connection is made with it. */
+    /** Releases everything without a connection having been made. */
     final void drop() throws RpmaException {
         try {
             release();
@@ -69,6 +70,6 @@ abstract class NextChild {
         }
     }
 
-    /** Gives up what was made besides the configuration. */
+    /** Releases what was created in addition to the configuration. */
     abstract void release();
 }

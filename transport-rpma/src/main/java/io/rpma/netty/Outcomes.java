@@ -14,8 +14,8 @@
 package io.rpma.netty;
 
 /**
- * How the work requests of one channel ended, in the order in which they were posted, until their promises are told. One that
- * was refused before it could be posted waits in its place for those before it.
+ * The results of the work requests of one channel, in the order in which they were posted, until their promises are notified. A
+ * request that was refused before it could be posted keeps its place behind the earlier ones.
  */
 final class Outcomes {
     private final Throwable[] causes;
@@ -27,7 +27,7 @@ final class Outcomes {
     /**
      * Creates the ring.
      *
-     * @param most how many can be under way at once
+     * @param most how many requests can be under way at once
      */
     Outcomes(int most) {
         int size = Integer.highestOneBit(Math.max(1, most) * 2 - 1);
@@ -39,19 +39,19 @@ final class Outcomes {
         return posted - taken == causes.length;
     }
 
-    /** One more is under way. */
+    /** Adds a request that was posted. */
     void post() {
         causes[(int) posted++ & mask] = null;
     }
 
-    /** One more failed before it was posted. */
+    /** Adds a request that failed before it was posted. */
     void refuse(Throwable cause) {
         causes[(int) posted++ & mask] = cause;
         passRefused();
     }
 
     /**
-     * The oldest one under way has ended.
+     * Records the result of the oldest request under way.
      *
      * @param cause why it failed, or {@code null}
      */
@@ -70,7 +70,7 @@ final class Outcomes {
         return taken < decided;
     }
 
-    /** Takes the next outcome: {@code null} for success, or why it failed. */
+    /** Removes the next result: {@code null} for success, or why the request failed. */
     Throwable next() {
         int index = (int) taken++ & mask;
         Throwable cause = causes[index];

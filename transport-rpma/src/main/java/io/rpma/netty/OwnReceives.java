@@ -18,7 +18,7 @@ import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
 import io.rpma.RpmaException;
 
-/** Receive buffers of one connection alone ({@code rpma_recv(3)}). */
+/** Receive buffers that belong to one connection alone ({@code rpma_recv(3)}). */
 final class OwnReceives extends ReceiveBuffers {
     private final RpmaByteBuf[] buffers;
     private Connection connection;
@@ -28,7 +28,7 @@ final class OwnReceives extends ReceiveBuffers {
         buffers = new RpmaByteBuf[sizes.receiveQueue()];
     }
 
-    /** The connection has been made: what is posted from now on is posted there. */
+    /** Called when the connection has been made; later receives are posted on it. */
     void connected(Connection made) {
         connection = made;
     }
@@ -85,7 +85,7 @@ final class OwnReceives extends ReceiveBuffers {
         try {
             repost(slot);
         } catch (RpmaException e) {
-            // The message that arrived stays where it is looked for.
+            // The message that arrived stays in its slot.
             buffers[slot] = buf;
             replacement.release();
             throw e;

@@ -30,8 +30,8 @@ final class PathChoice {
     private volatile Map<RpmaPath, String> asked = Map.of();
 
     /**
-     * Looks which providers are to be asked: those that may reach the address; if none does, as far as is known, the first,
-     * which says why.
+     * Determines which providers are to be tried: those that may reach the address. If apparently none does, this is the first
+     * one, whose failure gives the reason.
      *
      * @param paths best first
      * @throws IllegalArgumentException as {@link Paths#providers}
@@ -48,20 +48,20 @@ final class PathChoice {
         candidates = usable;
     }
 
-    /** Returns the providers to be asked, best first, at least one. */
+    /** Returns the providers to be tried, best first, at least one. */
     List<RpmaProvider> candidates() {
         return candidates;
     }
 
-    /** Takes the reasons of those that were asked and not taken. */
+    /** Sets the reasons of the paths that were tried and not taken. */
     void asked(Map<RpmaPath, String> reasons) {
         asked = reasons;
     }
 
     /**
-     * There is no connection.
+     * Called when no connection was made.
      *
-     * @param race what asked the candidates, {@code null} if there was one alone
+     * @param race the race that tried the candidates, {@code null} if there was only one
      */
     void failed(PathRace race, Throwable cause) {
         asked = race != null ? race.passedOver() : Map.of(RpmaPath.of(candidates.getFirst()), String.valueOf(cause.getMessage()));
@@ -70,7 +70,7 @@ final class PathChoice {
     /**
      * Returns why each path was not taken, best first.
      *
-     * @param taken up to this one; {@code null} for all that were asked, or left out
+     * @param taken the path at which the list ends; {@code null} for all paths that were tried or left out
      */
     Map<RpmaPath, String> notTaken(RpmaPath taken) {
         Map<RpmaPath, String> known = asked;
@@ -90,7 +90,7 @@ final class PathChoice {
         return Collections.unmodifiableMap(reasons);
     }
 
-    /** Returns why a path was left out, {@code null} if it was not. */
+    /** Returns why a path was left out, or {@code null} if it was not. */
     private String whyNotAsked(RpmaPath path) {
         List<RpmaProvider> all = Rpma.providers();
         for (RpmaProvider provider : all) {

@@ -19,12 +19,12 @@ import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 
-/** Which paths there are, and which of them a channel may take. */
+/** Determines which paths this process has, and which of them a channel may take. */
 final class Paths {
     /** The system property that names the paths of all channels, best first. */
     static final String PROPERTY = "io.rpma.netty.paths";
 
-    // Found once, when the first channel needs it.
+    // Determined once, when the first channel needs it.
     private static volatile List<RpmaPath> defaults;
 
     private Paths() {
@@ -46,9 +46,9 @@ final class Paths {
     }
 
     /**
-     * Returns those providers of this process that carry one of the paths, in the order of the paths.
+     * Returns those providers of this process that implement one of the paths, in the order of the paths.
      *
-     * @throws IllegalArgumentException if there is none; the message says what there is
+     * @throws IllegalArgumentException if there is none; the message lists those that the process has
      */
     static List<RpmaProvider> providers(List<RpmaPath> paths) {
         List<RpmaProvider> all = Rpma.providers();
@@ -72,7 +72,7 @@ final class Paths {
         return providers.stream().map(RpmaPath::of).toList();
     }
 
-    /** What the system property says. */
+    /** Parses the system property. */
     static List<RpmaPath> parse(String property) {
         List<RpmaPath> paths = new ArrayList<>();
         for (String name : property.split(",", -1)) {
@@ -94,8 +94,8 @@ final class Paths {
     /**
      * Returns the paths of channels that do not name any.
      *
-     * @throws IllegalArgumentException if the system property makes no sense
-     * @throws io.rpma.RpmaUnavailableException if the provider that was asked for cannot be used
+     * @throws IllegalArgumentException if the system property is invalid
+     * @throws io.rpma.RpmaUnavailableException if the provider that was requested cannot be used
      */
     private static List<RpmaPath> defaults() {
         List<RpmaPath> paths = defaults;

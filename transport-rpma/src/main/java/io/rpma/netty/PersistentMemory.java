@@ -20,7 +20,7 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import jdk.nio.mapmode.ExtendedMapMode;
 
-/** Maps files, and tells persistent memory from what only looks like it. */
+/** Maps files, and distinguishes persistent memory from other files. */
 final class PersistentMemory {
     private PersistentMemory() {
     }
@@ -28,7 +28,7 @@ final class PersistentMemory {
     /**
      * Maps a part of a file.
      *
-     * @param persistent whether flushes are to reach the medium
+     * @param persistent whether flushes must reach the medium
      */
     static MemorySegment map(FileChannel file, long position, long bytes, boolean persistent, Arena arena) throws IOException {
         if (position < 0 || bytes < 1) {

@@ -18,14 +18,14 @@ import io.rpma.RpmaException;
 import io.rpma.netty.OptionValues.Value;
 import java.nio.ByteBuffer;
 
-/** The options that say what the peer is told with the connection: given bytes, or a factory of them. */
+/** The options that set the private data for the peer: fixed bytes, or a factory. */
 final class PrivateDataOptions {
     private final int maxBytes;
     private final Value<ByteBuffer> fixed;
     private final Value<RpmaPrivateDataFactory> factory;
 
     /**
-     * Declares them among the options of a channel.
+     * Declares the options for a channel.
      *
      * @param maxBytes how many bytes a connection request, or an acceptance, can carry
      */
@@ -38,23 +38,23 @@ final class PrivateDataOptions {
         factory = values.value(RpmaChannelOption.RPMA_PRIVATE_DATA_FACTORY, RpmaPrivateDataFactory.class, null);
     }
 
-    /** The options as they are now. */
+    /** Returns the options with their current values. */
     Source source() {
         return new Source(fixed.get(), factory.get(), maxBytes);
     }
 
     /**
-     * Where the private data of a connection come from.
+     * The source of the private data of a connection.
      *
-     * @param fixed the bytes, unless there is a factory
-     * @param factory or {@code null}
-     * @param maxBytes how many bytes there can be
+     * @param fixed the bytes, used if there is no factory
+     * @param factory the factory, or {@code null}
+     * @param maxBytes the largest number of bytes
      */
     record Source(ByteBuffer fixed, RpmaPrivateDataFactory factory, int maxBytes) {
         /**
          * Returns the private data for a connection over a fabric, possibly empty.
          *
-         * @throws RpmaException if the factory failed; the message says how
+         * @throws RpmaException if the factory failed; the message gives the reason
          */
         ByteBuffer on(Fabric fabric) throws RpmaException {
             if (factory == null) {

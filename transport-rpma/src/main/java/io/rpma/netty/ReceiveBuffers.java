@@ -19,8 +19,8 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 
 /**
- * The receive buffers of a connection: posted, each in a slot, which a receive's completion names. The buffer of a slot that has
- * completed is the connection's, until it posts the slot again.
+ * The receive buffers of a connection. Each posted buffer has a slot, which the completion of the receive contains. The buffer
+ * of a completed slot belongs to the connection until it posts the slot again.
  */
 abstract class ReceiveBuffers {
     final Fabric fabric;
@@ -31,28 +31,28 @@ abstract class ReceiveBuffers {
         this.messageBytes = messageBytes;
     }
 
-    /** Chooses the queue that the receives of a connection are taken from. */
+    /** Configures the queue from which the receives of a connection are taken. */
     abstract void configure(ConnectionConfig config) throws RpmaException;
 
     /**
-     * Makes sure that a connection finds as many receives as it may need.
+     * Ensures that a connection finds as many receives as it may need.
      *
-     * @param request of the connection
+     * @param request the request of the connection
      * @param count how many messages the peer may have under way
      */
     abstract void post(ConnectionRequest request, int count) throws RpmaException;
 
     /**
-     * Gives a connection's share back, once it is destroyed, or was never made.
+     * Returns a connection's share, when the connection has been destroyed or was not made.
      *
-     * @param count as it was posted; 0 if it was not
+     * @param count the count that was posted; 0 if none was
      */
     abstract void leave(int count);
 
-    /** How many receives a peer that keeps no rule can take before one of them has been seen. */
+    /** Returns how many receives a peer that ignores the protocol can take before one of them has been handled. */
     abstract int most();
 
-    /** The buffer that the message of a completed receive lies in. */
+    /** Returns the buffer that contains the message of a completed receive. */
     abstract RpmaByteBuf buffer(int slot);
 
     /** Posts a completed receive again. */
@@ -61,25 +61,27 @@ abstract class ReceiveBuffers {
     /**
      * Takes the buffer out of a slot, and posts the slot with another one.
      *
-     * @return the buffer, now the caller's, or {@code null} if no registered memory is left for another one
+     * @return the buffer, which then belongs to the caller, or {@code null} if no registered memory is left for another one
      */
     abstract RpmaByteBuf exchange(int slot) throws RpmaException;
 
-    /** Whether a message that has arrived must not keep its receive until it is read: others may need it. */
+    /** Returns whether an unread message must release its receive, because other connections may need it. */
     abstract boolean isCrowded();
 
-    /** Whether receives are of several connections: they do not end with this one, and have to be posted again. */
+    /** Returns whether the receives belong to several connections. They then outlive this one, and have to be posted again. */
     abstract boolean isShared();
 
-    /** The queue that the receives complete in, or {@code null} if that is the connection's own. */
+    /** Returns the queue that the receives complete in, or {@code null} if they complete in the connection's own queue. */
     LoopCompletions completions() {
         return null;
     }
 
-    /** A connection ended in the midst of a stream: the device may have taken a receive for a message that it never completed. */
+    /**
+     * Called when a connection ended in the middle of a stream: the device may have taken a receive that it never completes.
+     */
     abstract void endedMidway();
 
-    /** A buffer for a receive, or {@code null} if there is no memory for it. */
+    /** Allocates a buffer for a receive; returns {@code null} if there is no memory for it. */
     final RpmaByteBuf tryAllocate() {
         return RpmaByteBufAllocator.DEFAULT.registered(messageBytes, messageBytes);
     }

@@ -18,25 +18,25 @@ import io.netty.buffer.CompositeByteBuf;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 
-/** Registered memory that stands for a buffer which the device cannot reach. */
+/** Creates copies in registered memory of buffers that the device cannot access. */
 final class RegisteredCopy {
     private RegisteredCopy() {
     }
 
-    /** Whether a buffer lies in registered memory, in one piece. */
+    /** Returns whether a buffer is in registered memory, in one piece. */
     static boolean isRegistered(ByteBuf buffer) {
         return buffer.hasMemoryAddress() && !(buffer instanceof CompositeByteBuf)
             && RpmaByteBufAllocator.slab(buffer.memoryAddress()) != null;
     }
 
-    /** Copies the readable bytes of a buffer, which stays as it is. */
+    /** Copies the readable bytes of a buffer, which is not modified. */
     static RpmaByteBuf of(ByteBuf buffer) throws RpmaException {
         RpmaByteBuf copy = empty(buffer.readableBytes());
         copy.writeBytes(buffer, buffer.readerIndex(), buffer.readableBytes());
         return copy;
     }
 
-    /** Takes registered memory. */
+    /** Allocates registered memory. */
     static RpmaByteBuf empty(int bytes) throws RpmaException {
         if (bytes > RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY) {
             throw new RpmaException(RpmaError.INVALID, bytes + " bytes of a buffer are more than the "

@@ -15,20 +15,20 @@ package io.rpma.netty;
 
 import io.rpma.netty.OptionValues.Value;
 
-/** The options of a server channel that say who decides about its clients. */
+/** The options of a server channel that concern the decision about its clients. */
 final class RequestOptions {
     private static final int DEFAULT_TIMEOUT_MILLIS = 10_000;
 
     private final Value<RpmaRequestHandler> handler;
     private final Value<Integer> timeoutMillis;
 
-    /** Declares them among the options of a channel. */
+    /** Declares the options for a channel. */
     RequestOptions(OptionValues values) {
         handler = values.value(RpmaChannelOption.RPMA_REQUEST_HANDLER, RpmaRequestHandler.class, null);
         timeoutMillis = values.number(RpmaChannelOption.RPMA_REQUEST_TIMEOUT_MILLIS, DEFAULT_TIMEOUT_MILLIS, 1, 60_000);
     }
 
-    /** Who decides, or {@code null} if everybody is accepted. */
+    /** Returns the handler that decides, or {@code null} if all clients are accepted. */
     RpmaRequestHandler handler() {
         return handler.get();
     }

@@ -18,20 +18,20 @@ import java.io.RandomAccessFile;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How long the thread of an event loop has waited for a processor: {@code /proc/thread-self/schedstat}, see the kernel's
- * {@code Documentation/scheduler/sched-stats.rst}. Where others need the processors (the compilers of a JVM that has just
- * started, other programs, the peer itself), a loop that polls while it is idle takes them away, and loses its own time slice
- * when it has work. Used by the thread of the loop.
+ * Measures how long the thread of an event loop has waited for a processor, by {@code /proc/thread-self/schedstat}; see the
+ * kernel's {@code Documentation/scheduler/sched-stats.rst}. If other threads need the processors (the compilers of a JVM that
+ * has just started, other programs, the peer itself), a loop that polls while it is idle takes processor time from them, and
+ * has used up its own time slice when it has work. Used by the thread of the loop.
  */
 final class RunQueue {
-    /** Who waits for a processor for more than this part of the time is in a crowd. */
+    /** A thread that waits for a processor for more than this part of the time counts as crowded. */
     private static final int CROWDED_PART = 8;
-    /** So often at most the kernel is asked, which takes a microsecond. */
+    /** The shortest interval between two reads of the kernel's file, each of which takes a microsecond. */
     private static final long INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
-    /** Where the time comes from. */
+    /** The source of the time. */
     interface Source {
-        /** Returns for how many nanoseconds this thread has waited for a processor so far; -1 if that cannot be known. */
+        /** Returns how many nanoseconds this thread has waited for a processor so far; -1 if that is not known. */
         long waitedNanos();
     }
 
@@ -50,7 +50,7 @@ final class RunQueue {
     }
 
     /**
-     * Whether this thread has had to wait for processors of late.
+     * Returns whether this thread has recently had to wait for processors.
      *
      * @param now {@code System.nanoTime()}
      */
@@ -66,7 +66,7 @@ final class RunQueue {
         return crowded;
     }
 
-    /** Gives up what it holds; it is asked no more. */
+    /** Closes the source; it is not read any more. */
     void close() {
         if (source instanceof Schedstat schedstat) {
             schedstat.close();
@@ -82,7 +82,7 @@ final class RunQueue {
             try {
                 file = new RandomAccessFile("/proc/thread-self/schedstat", "r");
             } catch (IOException e) {
-                // A kernel without these statistics, or a container without /proc: then there is no crowd to be seen.
+                // A kernel without these statistics, or a container without /proc: no waiting can be detected.
                 file = null;
             }
         }
@@ -118,7 +118,7 @@ final class RunQueue {
                 try {
                     file.close();
                 } catch (IOException e) {
-                    // It was only read.
+                    // The file was only read.
                     return;
                 } finally {
                     file = null;

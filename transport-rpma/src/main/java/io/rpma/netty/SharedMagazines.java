@@ -14,8 +14,9 @@
 package io.rpma.netty;
 
 /**
- * The free buffers of all threads that keep none for themselves, and what the magazines of the others exchange: one magazine for
- * each size class, with a lock of its own. Its size does not grow with the number of threads. Thread-safe.
+ * The free buffers of all threads without magazines of their own, and the exchange between the magazines of the other threads.
+ * There is one magazine for each size class, with a lock of its own; the size does not depend on the number of threads.
+ * Thread-safe.
  */
 final class SharedMagazines {
     /** How many buffers move to a thread's magazine at a time. */
@@ -43,7 +44,7 @@ final class SharedMagazines {
         }
     }
 
-    /** Keeps a free buffer. If there is no room for it, half of the buffers go back to the arena. */
+    /** Adds a free buffer. If there is no room for it, half of the buffers are returned to the arena. */
     void push(RpmaByteBuf buf, int shift) {
         Magazine magazine = magazine(shift);
         synchronized (magazine) {
@@ -63,7 +64,7 @@ final class SharedMagazines {
         return to.size() > 0;
     }
 
-    /** Takes half of the buffers of a thread's magazine, which is full. What there is no room for goes back to the arena. */
+    /** Takes half of the buffers of a thread's full magazine. Buffers for which there is no room are returned to the arena. */
     void takeHalf(Magazine from, int shift) {
         int half = from.size() >>> 1;
         Magazine magazine = magazine(shift);
@@ -73,12 +74,12 @@ final class SharedMagazines {
         from.flush(arena, half);
     }
 
-    /** Gives the buffers of a thread's magazine back to the arena. */
+    /** Returns the buffers of a thread's magazine to the arena. */
     void end(Magazine of) {
         of.flush(arena, 0);
     }
 
-    /** Gives everything back to the arena, where buffers of one size become one of another. */
+    /** Returns all buffers to the arena, where they can be joined or split into buffers of other sizes. */
     void flush() {
         for (Magazine magazine : magazines) {
             synchronized (magazine) {

@@ -30,34 +30,35 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
  * Receive buffers that many connections share ({@code rpma_srq_recv(3)}), so that their memory does not grow with the number of
- * connections. The connections of an event loop share one queue, whose receives complete in one completion queue for all of them
- * ({@code rpma_srq_get_rcq(3)}): {@link LoopCompletions}. Where it is not known which loop a connection will be on, the
- * completions come to its own completion queue, and the receives are shared by all such connections.
+ * connections. The connections of an event loop share one queue, whose receives complete in one completion queue for all of
+ * them ({@code rpma_srq_get_rcq(3)}): {@link LoopCompletions}. If it is not known which loop a connection will be on,
+ * completions arrive in the connection's own completion queue, and the receives are shared by all such connections.
  *
- * <p>While the connections are few, there are as many receives as all of them together may need: none can run out, and a message
- * that waits to be read keeps its receive, as with a queue of its own. Beyond that there is a fixed number; then a message hands
- * its receive back the moment it has been seen (<i>crowded</i>), so that no connection can hold up the others, whatever its
- * application reads. A burst from many peers at once that uses all receives up before the loops see it waits in the network.
+ * <p>While there are few connections, there are as many receives as all of them together may need: none can run out, and an
+ * unread message keeps its receive, as with a queue of its own. With more connections the number of receives is fixed. A
+ * message then releases its receive as soon as its completion has been polled (<i>crowded</i>), so that no connection can delay
+ * the others, even if its application does not read. A burst of messages from many peers that uses up all receives before the
+ * loops poll them waits in the network.
  *
- * <p>The data path takes no lock. Slots are added and given up under the lock, when connections come and go.
+ * <p>The data path takes no lock. Slots are added and removed under the lock, when connections are made and closed.
  */
 final class SharedReceives extends ReceiveBuffers {
-    /** Up to so many receives of a queue each connection has its own share, where loops do not have queues of their own. */
+    /** Up to this many receives of a queue each connection has its own share, if the queue does not belong to a loop. */
     private static final int SHARES =
         Math.max(64, SystemPropertyUtil.getInt("io.rpma.netty.sharedReceiveBuffers", 512));
-    /** The least of them in the queue of one loop. */
+    /** The smallest value of that limit for the queue of one loop. */
     private static final int FEWEST_SHARES = Math.min(128, SHARES);
-    /** With fewer receives than this, for want of memory, no connection is made. */
+    /** No connection is made if there are fewer receives than this for lack of memory. */
     private static final int FEWEST = 128;
-    /** An unused queue with so few receives is kept for the next connection. */
+    /** An unused queue with at most this many receives is kept for the next connection. */
     private static final int KEPT = 64;
-    /** Queues that connections are spread over, so that many loops do not all post to one. */
+    /** The number of queues that connections are distributed over, so that many loops do not all post to one. */
     private static final int SPREAD = Math.clamp(NettyRuntime.availableProcessors() / 4, 1, 8);
 
     private static final Map<Key, Group> GROUPS = new HashMap<>();
 
     private record Key(Fabric fabric, int messageBytes, IoEventLoop loop) {
-        // By hand: what a record has by itself is slow until it has been compiled.
+        // Written by hand, because the generated methods of a record are slow until they have been compiled.
         @Override
         public boolean equals(Object other) {
             return other instanceof Key that && that.fabric == fabric && that.messageBytes == messageBytes && that.loop == loop;
@@ -69,7 +70,7 @@ final class SharedReceives extends ReceiveBuffers {
         }
     }
 
-    /** The queues in use of one fabric, size and loop; each connection takes the next. */
+    /** The queues in use for one fabric, message size and loop; connections are distributed over them in turn. */
     private static final class Group {
         private final Key key;
         private final List<SharedReceives> queues = new ArrayList<>();
@@ -96,9 +97,9 @@ final class SharedReceives extends ReceiveBuffers {
     // Null if the receives complete in the connections' own queues.
     private final LoopCompletions completions;
     private final AtomicReferenceArray<RpmaByteBuf> buffers;
-    // Under the lock of GROUPS.
+    // Guarded by the lock of GROUPS.
     private int users;
-    // Under the lock of this object.
+    // Guarded by the lock of this object.
     private final int[] freeSlots;
     private int freeCount;
     private int shares;
@@ -107,7 +108,7 @@ final class SharedReceives extends ReceiveBuffers {
     private int sharesAtMost;
     private int spares;
     private boolean retired;
-    // Read without a lock: a moment's delay does no harm.
+    // Read without a lock; a slightly outdated value does no harm.
     private volatile boolean crowded;
     private volatile int surplus;
 
@@ -120,7 +121,7 @@ final class SharedReceives extends ReceiveBuffers {
         sharesAtMost = allShares;
         int slots = Math.min(slots(allShares), fabric.limits().maxSharedReceiveQueueWorkRequests());
         try (SharedReceiveQueueConfig config = fabric.provider().newSharedReceiveQueueConfig()) {
-            // No receive completes twice before it is posted again: so many completions are all that there can be.
+            // No receive completes twice before it is posted again, so there cannot be more completions than this.
             queue = fabric.peer().newSharedReceiveQueue(config.receiveQueueSize(slots)
                 .receiveCompletionQueueSize(loop == null ? 0 : slots));
         }
@@ -132,32 +133,37 @@ final class SharedReceives extends ReceiveBuffers {
         }
     }
 
-    /** The shares of one loop's queue: all loops of a group together have as many as the queues that are not of a loop. */
+    /**
+     * Returns the shares of one loop's queue. All loops of a group together have as many as the queues that belong to no loop.
+     */
     private static int sharesOf(IoEventLoop loop) {
         int loops = loop.parent() instanceof MultithreadEventLoopGroup group ? group.executorCount() : 1;
         return Math.clamp((long) SHARES * SPREAD / loops, FEWEST_SHARES, SHARES);
     }
 
-    /** Receives in place of those that may have been lost with connections that ended midway. */
+    /** Returns the number of receives that may replace those lost with connections that ended in the middle of a message. */
     private static int spares(int shares) {
         return shares / 4;
     }
 
-    /** The receives of a queue: beyond the shares, as many more circulate, which nobody holds. */
+    /**
+     * Returns the number of receives of a queue. In addition to the shares, as many more circulate and are held by no
+     * connection.
+     */
     private static int slots(int shares) {
         return 2 * shares + spares(shares);
     }
 
     /**
-     * Whether a fabric's device has shared receive queues that are of use. A message that finds no receive is delayed, but on an
-     * iWARP device it ends the connection: there each connection needs receives that nobody else can take.
+     * Returns whether a fabric's device has shared receive queues that are usable. A message that finds no receive is delayed,
+     * but on an iWARP device it ends the connection. There each connection needs receives that no other connection can take.
      */
     static boolean isPossible(Fabric fabric) {
         return !fabric.isIwarp() && fabric.limits().maxSharedReceiveQueueWorkRequests() >= slots(SHARES);
     }
 
     /**
-     * Returns the queue for the next connection. It is to be given back by {@link #leave}, exactly once.
+     * Returns the queue for the next connection. The caller must call {@link #leave} on it exactly once.
      *
      * @param loop the loop that the connection will be on, {@code null} if that is not known
      */
@@ -224,7 +230,8 @@ final class SharedReceives extends ReceiveBuffers {
             int used = buffers.length() - freeCount;
             RpmaByteBuf buf = used < FEWEST ? allocate() : tryAllocate();
             if (buf == null) {
-                // Not enough for everyone's share: then nobody holds any.
+                // There is not enough memory for the share of each connection, so unread messages no longer keep their
+                // receives.
                 sharesAtMost = Math.min(sharesAtMost, used / 2);
                 break;
             }
@@ -262,7 +269,7 @@ final class SharedReceives extends ReceiveBuffers {
         }
     }
 
-    /** Gives this queue to no further connection. */
+    /** Excludes this queue from being chosen for further connections. */
     void retire() {
         synchronized (this) {
             retired = true;
@@ -272,7 +279,10 @@ final class SharedReceives extends ReceiveBuffers {
         }
     }
 
-    /** The loop that polls the completions has ended: without connections, nothing is kept for the next one. */
+    /**
+     * Called when the loop that polls the completions has ended: if there are no connections, the queue is destroyed instead of
+     * kept.
+     */
     void loopEnded() {
         synchronized (GROUPS) {
             if (users > 0) {
@@ -287,7 +297,7 @@ final class SharedReceives extends ReceiveBuffers {
         try {
             queue.close();
         } catch (RpmaException e) {
-            // It is no more used: whatever its end went wrong with, the memory must not be touched by a device any more.
+            // The queue is not used any more. A device may still write to the buffers, so they must not be used again.
             AbstractRpmaServerChannel.LOGGER.error("A shared receive queue of {} could not be destroyed; its buffers are lost.",
                 fabric, e);
             return;
@@ -333,7 +343,7 @@ final class SharedReceives extends ReceiveBuffers {
         try {
             repost(slot);
         } catch (RpmaException e) {
-            // The message that arrived stays where it is looked for.
+            // The message that arrived stays in its slot.
             buffers.setRelease(slot, buf);
             replacement.release();
             throw e;
@@ -367,8 +377,9 @@ final class SharedReceives extends ReceiveBuffers {
     }
 
     /**
-     * A device that takes a receive and then loses the connection may never complete it. Which one is not to be known, so another
-     * is posted in its place; once that has happened too often, the connections to come get another queue.
+     * Called when a connection ended in the middle of a message. A device that takes a receive and then loses the connection
+     * may never complete it. It is impossible to find out which receive was lost, so another one is posted in its place. After
+     * this has happened too often, new connections get another queue.
      */
     @Override
     void endedMidway() {
@@ -384,13 +395,13 @@ final class SharedReceives extends ReceiveBuffers {
                 try {
                     fill();
                 } catch (RpmaException e) {
-                    // No memory for the spare: there is one receive less, perhaps. Reported where it matters, at the next post.
+                    // There is no memory for an additional receive, so there may be one receive less. The next post reports it.
                     spares--;
                 }
                 return;
             }
             retired = true;
-            // Those who stay need no more than their shares: the spares are given up as they are used.
+            // The remaining connections need only their shares; surplus receives are freed as they complete.
             spares = 0;
             measure();
         }

@@ -24,11 +24,14 @@ import java.util.EnumSet;
 import java.util.Set;
 
 /**
- * A large piece of registered memory, from which buffers are cut. It is registered once with each fabric that uses it and never
- * given back: registration is expensive, and a buffer may be in flight at any time.
+ * A large piece of registered memory, which is divided into buffers. It is registered once with each fabric that uses it and
+ * never deregistered: registration is expensive, and a buffer may be in flight at any time.
  */
 final class Slab {
-    /** Enough for messages, and for what this end begins. The slab as such is never open to what the peer begins. */
+    /**
+     * Usages for messages and for operations that this end starts. The slab itself is never accessible to operations that the
+     * peer starts.
+     */
     private static final Set<MemoryUsage> USAGES = EnumSet.of(MemoryUsage.SEND, MemoryUsage.RECV, MemoryUsage.WRITE_SRC,
         MemoryUsage.READ_DST);
 
@@ -36,7 +39,7 @@ final class Slab {
 
     private final MemorySegment memory;
     private final ByteBuffer buffer;
-    // By fabric; replaced, never changed, so that the data path reads it without a lock.
+    // Indexed by fabric. The array is replaced, never modified, so that the data path reads it without a lock.
     private volatile LocalMemoryRegion[] regions = NONE;
 
     Slab(MemorySegment memory, ByteBuffer buffer) {
@@ -48,12 +51,12 @@ final class Slab {
         return memory.address();
     }
 
-    /** The whole slab, big-endian as Netty's buffers are; only its absolute methods may be used. */
+    /** Returns the whole slab, big-endian like Netty's buffers; only its absolute methods may be used. */
     ByteBuffer buffer() {
         return buffer;
     }
 
-    /** The region of this slab on a fabric; registered at its first use. */
+    /** Returns the region of this slab on a fabric; registers it there on first use. */
     LocalMemoryRegion region(Fabric fabric) throws RpmaException {
         LocalMemoryRegion[] current = regions;
         int id = fabric.id();
@@ -66,7 +69,9 @@ final class Slab {
         memory.asSlice(offset, bytes).fill((byte) 0);
     }
 
-    /** Registers a part of the slab by itself, for other usages; to be closed before the part is used for anything else. */
+    /**
+     * Registers a part of the slab separately, for other usages. The caller must close the region before the part is reused.
+     */
     LocalMemoryRegion register(Fabric fabric, int offset, int bytes, Set<MemoryUsage> usages) throws RpmaException {
         return fabric.peer().register(memory.asSlice(offset, bytes), usages);
     }

@@ -19,8 +19,8 @@ import io.rpma.RpmaException;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * All slabs of the process, side by side in one reserved range of addresses: from any address to its slab in one subtraction,
- * one shift and one load, whatever kind of view of a buffer the address came from.
+ * All slabs of the process, in one contiguous reserved range of addresses. The slab of an address is found by one subtraction,
+ * one shift and one load, for any kind of view of a buffer.
  */
 final class Slabs {
     static final int SLAB_SHIFT = 22;
@@ -34,7 +34,7 @@ final class Slabs {
     /**
      * Reserves the addresses.
      *
-     * @param maxBytes how much memory may be placed there
+     * @param maxBytes the largest amount of memory that may be added
      */
     Slabs(long maxBytes) throws RpmaException {
         int most = (int) Math.min(1 << 20, Math.max(1, maxBytes >>> SLAB_SHIFT));
@@ -59,13 +59,13 @@ final class Slabs {
         return slab;
     }
 
-    /** The slab that an address lies in, or {@code null} if it is none of ours. */
+    /** Returns the slab that contains an address, or {@code null} if the address is outside of all slabs. */
     Slab of(long address) {
         long index = address - base >>> SLAB_SHIFT;
         return index < slabs.length() ? slabs.get((int) index) : null;
     }
 
-    /** Bytes of memory placed so far. */
+    /** Returns the number of bytes of memory added so far. */
     synchronized long bytes() {
         return (long) count << SLAB_SHIFT;
     }

@@ -20,9 +20,9 @@ import java.net.SocketAddress;
 import java.net.UnknownHostException;
 import java.nio.channels.UnresolvedAddressException;
 
-/** What channels do with the addresses that they are given, as Netty's own channels do. */
+/** Checks and converts the addresses that are passed to channels, as Netty's own channels do. */
 final class SocketAddresses {
-    /** Takes connections to addresses of both families. */
+    /** The wildcard address that accepts connections to addresses of both families. */
     static final InetAddress WILDCARD_6 = numeric(new byte[16]);
 
     private SocketAddresses() {
@@ -45,12 +45,12 @@ final class SocketAddresses {
         return inet;
     }
 
-    /** Returns the same address without the name that it was looked up by: a channel's own address has none. */
+    /** Returns the same address without its host name: a channel's own address has none. */
     static InetSocketAddress withoutName(InetSocketAddress address) {
         return new InetSocketAddress(withoutName(address.getAddress()), address.getPort());
     }
 
-    /** Returns the same address without the name that it was looked up by. */
+    /** Returns the same address without its host name. */
     static InetAddress withoutName(InetAddress address) {
         if (address instanceof Inet6Address six) {
             try {

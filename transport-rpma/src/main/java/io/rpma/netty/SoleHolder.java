@@ -19,19 +19,20 @@ import io.netty.buffer.SwappedByteBuf;
 import io.netty.buffer.Unpooled;
 
 /**
- * Tells whether who holds a buffer is the only one who holds the registered memory that it shows. A view may have a count of
- * its own, as a {@link io.netty.buffer.CompositeByteBuf} has, which says nothing of the memory: what counts is the buffer that
- * the memory belongs to, and that nothing on the way to it keeps a reference besides.
+ * Determines whether the holder of a buffer is the only holder of the registered memory behind it. A view may have a reference
+ * count of its own, as a {@link io.netty.buffer.CompositeByteBuf} has, which does not reflect the references to the memory.
+ * What counts is the buffer that owns the memory, and that no view in between keeps an additional reference.
  */
 final class SoleHolder {
-    // Both are internal to Netty: who makes the first keeps its reference; the second is what it and leak detection extend.
+    // Both classes are internal to Netty. The creator of an unreleasable buffer keeps its reference; WRAPPER is the superclass
+    // of that class and of the views of leak detection.
     private static final Class<?> UNRELEASABLE = Unpooled.unreleasableBuffer(Unpooled.buffer(1, 1)).getClass();
     private static final Class<?> WRAPPER = UNRELEASABLE.getSuperclass();
 
     private SoleHolder() {
     }
 
-    /** Returns whether nobody but the holder of a buffer can reach the registered memory that it shows, if it shows any. */
+    /** Returns whether the buffer shows registered memory that nothing but the holder of the buffer can access. */
     static boolean of(ByteBuf buf) {
         ByteBuf view = buf;
         while (!(view instanceof RpmaByteBuf)) {
@@ -43,7 +44,10 @@ final class SoleHolder {
         return view.refCnt() == 1 && (view == buf || buf.refCnt() == 1);
     }
 
-    /** Whether the count of a view is that of what it is a view of: slices, duplicates, read-only and checked views. */
+    /**
+     * Returns whether a view shares the reference count of its buffer: slices, duplicates, read-only and leak-detecting views
+     * do.
+     */
     @SuppressWarnings("deprecation")
     private static boolean sharesItsCount(ByteBuf view) {
         return view instanceof AbstractDerivedByteBuf || view instanceof SwappedByteBuf

@@ -15,13 +15,13 @@ package io.rpma.netty;
 import io.rpma.WorkCompletions;
 
 /**
- * A completion of a receive that waits for the thread which uses its queue pair.
+ * A completion of a receive that is kept for the thread that uses its queue pair.
  *
  * @param queuePair the number of the queue pair
- * @param slot of the receive buffer
- * @param status its code, 0 for success
- * @param bytes of the message
- * @param opcode its code
+ * @param slot the slot of the receive buffer
+ * @param status the code of the status, 0 for success
+ * @param bytes the length of the message
+ * @param opcode the code of the opcode
  * @param hasImmediate whether the message has immediate data
  * @param immediate the immediate data
  */

@@ -21,7 +21,7 @@ import io.rpma.RpmaException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 
-/** How a stream connects, once. */
+/** The dialer of a stream, for one connect. */
 final class StreamDialer implements Dialer {
     private final int messageBytes;
     private final int credits;
@@ -29,20 +29,20 @@ final class StreamDialer implements Dialer {
     private final int bulkBytes;
     private final IoEventLoop loop;
     private final PrivateDataOptions.Source privateData;
-    // Chosen with the configuration, used with the request made from it; by one thread after the other.
+    // Chosen together with the configuration, and used with the request made from it; by one thread after the other.
     private ReceiveBuffers receives;
     private ByteBuffer data;
     private Fabric dataFor;
 
     /**
-     * Takes the options.
+     * Creates a dialer with the options of the channel.
      *
      * @param messageBytes the longest message to be received
-     * @param credits receive buffers
-     * @param shared whether from a queue that other connections share
+     * @param credits the number of receive buffers
+     * @param shared whether they come from a queue that other connections share
      * @param bulkBytes the largest area granted for large data
-     * @param privateData what the peer is told
-     * @param loop of the channel
+     * @param privateData the source of the private data for the peer
+     * @param loop the loop of the channel
      */
     StreamDialer(int messageBytes, int credits, boolean shared, int bulkBytes, PrivateDataOptions.Source privateData,
             EventLoop loop) {
@@ -61,7 +61,7 @@ final class StreamDialer implements Dialer {
     @Override
     public ConnectionConfig newConfig(Fabric fabric, int timeoutMillis) throws RpmaException {
         if (dataFor != fabric) {
-            // Here, because most callers may block: the memory that it describes may have to be registered.
+            // Computed here, because most callers may block: memory that the private data describes may have to be registered.
             data = privateData.on(fabric);
             dataFor = fabric;
         }

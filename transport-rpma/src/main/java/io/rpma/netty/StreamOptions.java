@@ -16,7 +16,7 @@ package io.rpma.netty;
 import io.rpma.netty.OptionValues.Value;
 import java.util.List;
 
-/** The options that size a stream, those of a connection as those that a server's connections are accepted with. */
+/** The options that size a stream: those of a connection, or those with which a server accepts its connections. */
 final class StreamOptions {
     static final int DEFAULT_MESSAGE_BYTES = 64 << 10;
     static final int DEFAULT_CREDITS = 16;
@@ -30,7 +30,7 @@ final class StreamOptions {
     private final PrivateDataOptions privateData;
 
     /**
-     * Declares them among the options of a channel.
+     * Declares the options for a channel.
      *
      * @param maxPrivateData bytes of private data that the protocol leaves to the application
      */
@@ -48,7 +48,7 @@ final class StreamOptions {
         return paths.get();
     }
 
-    /** Where the private data come from, as it is now. */
+    /** Returns the source of the private data, by the current options. */
     PrivateDataOptions.Source privateData() {
         return privateData.source();
     }

@@ -19,7 +19,7 @@ import io.rpma.DeviceLimits;
 import io.rpma.RpmaException;
 
 /**
- * How large the queues of a stream are: derived from the options of the channel and what the device can do.
+ * The sizes of a stream's queues, derived from the options of the channel and the limits of the device.
  *
  * @param messageBytes the longest message that this end receives
  * @param credits how many messages of data it can receive before it returns credits
@@ -28,8 +28,8 @@ import io.rpma.RpmaException;
  */
 record StreamSizes(int messageBytes, int credits, int sendQueue, int bulkBytes) {
     /**
-     * Receives that no credit stands for, so that messages without data always find one. Under way at once can be two returns of
-     * credits (each stands for half of all credits), a FIN and a SEEN.
+     * Receives that are not covered by credits, so that messages without data always find one. At most two returns of credits
+     * (each for half of all credits), a FIN and a SEEN can be under way at once.
      */
     static final int CONTROL_RESERVE = 4;
 
@@ -45,7 +45,7 @@ record StreamSizes(int messageBytes, int credits, int sendQueue, int bulkBytes) 
                 + credits + " receive buffers needs more: lower RpmaChannelOption.RPMA_RECEIVE_BUFFERS");
         }
         int bytes = (int) Math.min(messageBytes, limits.maxMessageSize());
-        // An area is of use if it holds more than a message does.
+        // An area is only useful if it is larger than a message.
         int bulk = bulkBytes > bytes ? bulkBytes >>> Handshake.BULK_UNIT_SHIFT << Handshake.BULK_UNIT_SHIFT : 0;
         return new StreamSizes(bytes, receives - CONTROL_RESERVE, send, bulk);
     }
@@ -55,7 +55,7 @@ record StreamSizes(int messageBytes, int credits, int sendQueue, int bulkBytes) 
     }
 
     /**
-     * Returns the receive buffers for one more connection, to be given back by {@link ReceiveBuffers#leave}.
+     * Returns the receive buffers for one more connection, to be returned by {@link ReceiveBuffers#leave}.
      *
      * @param shared whether they are to be shared with other connections
      * @param loop the loop that the connection will be on, {@code null} if that is not known
@@ -65,13 +65,14 @@ record StreamSizes(int messageBytes, int credits, int sendQueue, int bulkBytes) 
             : new OwnReceives(fabric, this);
     }
 
-    /** Creates the configuration; to be closed. */
+    /** Creates the configuration; the caller must close it. */
     ConnectionConfig newConfig(ReceiveBuffers receives, int timeoutMillis) throws RpmaException {
         ConnectionConfig config = receives.fabric.provider().newConnectionConfig();
         try {
             receives.configure(config);
-            // A peer that ignores its credits may take all that a shared receive queue has. A completion queue that overflowed
-            // would lose those receives, which are everybody's; this one has room for them until the peer is found out.
+            // A peer that ignores its credits may take all receives of a shared receive queue. If the completion queue
+            // overflowed, these receives would be lost for all connections; it therefore has room for all of them until the
+            // violation is detected.
             int completions = receives.completions() != null ? sendQueue
                 : Math.min(sendQueue + receives.most(), receives.fabric.limits().maxCompletionQueueSize());
             return config.timeoutMillis(timeoutMillis)

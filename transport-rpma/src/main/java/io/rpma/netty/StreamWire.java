@@ -20,19 +20,19 @@ import io.rpma.RemoteMemoryRegion;
 import io.rpma.RpmaException;
 
 /**
- * How the 32 bits that belong to each message of a stream ({@link Immediate}) travel: beside the payload, or in front of it. The
- * rest of the stream does not know which. See {@code docs/protocol.md}.
+ * The way in which the 32 bits of each message of a stream ({@link Immediate}) are transferred: beside the payload, or in front
+ * of it. The other classes do not depend on which is used. See {@code docs/protocol.md}.
  *
  * <p>Used by the connection's event loop. Nothing is allocated for a message.
  */
 abstract class StreamWire {
-    /** How many bytes of each message are not payload: they lie in front of it, in the same memory. */
+    /** The number of bytes of each message that are not payload; they precede it in the same memory. */
     final int prefix;
 
     /**
-     * Describes the messages.
+     * Creates a wire.
      *
-     * @param prefix the bytes in front of the payload of each
+     * @param prefix the number of bytes in front of the payload of each message
      */
     StreamWire(int prefix) {
         this.prefix = prefix;
@@ -41,56 +41,57 @@ abstract class StreamWire {
     /**
      * Posts a message.
      *
-     * @param region where its payload lies; {@code null} if it is empty
-     * @param offset of the payload in the region; the {@link #prefix} bytes in front of it are the message's as well
+     * @param region the region that contains the payload; {@code null} if it is empty
+     * @param offset the offset of the payload in the region; the {@link #prefix} bytes in front of it belong to the message as
+     *     well
      * @param bytes the length of the payload
-     * @param bits of the message
+     * @param bits the bits of the message
      */
     abstract void send(Connection connection, LocalMemoryRegion region, long offset, int bytes, CompletionFlag flag, int bits,
         long context) throws RpmaException;
 
     /**
-     * Posts a write of large data into an area.
+     * Posts a write of large data to the beginning of an area.
      *
-     * @param area where it goes, to the beginning
-     * @param bits that tell the peer of it; without effect where {@link #announces()}
+     * @param area the area to write to
+     * @param bits the bits that describe the write to the peer; without effect if {@link #announces()}
      */
     abstract void write(Connection connection, RemoteMemoryRegion area, LocalMemoryRegion region, long offset, int bytes,
         CompletionFlag flag, int bits, long context) throws RpmaException;
 
-    /** Whether the peer learns of a write only by a message of its own, which has to follow: {@link #announce}. */
+    /** Returns whether the peer is notified of a write only by a separate message, which has to follow: {@link #announce}. */
     final boolean announces() {
         return prefix != 0;
     }
 
     /**
-     * Posts the message that tells the peer of the write before it.
+     * Posts the message that notifies the peer of the preceding write.
      *
-     * @param bytes how many were written
+     * @param bytes the number of bytes that were written
      */
     abstract void announce(Connection connection, int bytes, CompletionFlag flag, int bits, long context) throws RpmaException;
 
     /**
-     * Whether the completion of a send says only that the device has taken it, so that the end of the stream has to be confirmed
-     * by the peer ({@link Immediate#SEEN}).
+     * Returns whether the completion of a send only means that the device has taken it, so that the peer has to confirm the end
+     * of the stream ({@link Immediate#SEEN}).
      */
     final boolean confirmsEnd() {
         return prefix != 0;
     }
 
     /**
-     * Finds the bits of a message that has arrived, and hands it on: {@link StreamQueuePair#take}, or
+     * Extracts the bits of a message that has arrived, and calls {@link StreamQueuePair#take}, or
      * {@link StreamQueuePair#refuse} if there are none.
      *
-     * @param slot of the receive
-     * @param bytes the length that the completion tells
-     * @param written whether it was written into memory
-     * @param hasImmediate whether it came with immediate data
+     * @param slot the slot of the receive
+     * @param bytes the length that the completion contains
+     * @param written whether the payload was written into memory
+     * @param hasImmediate whether it arrived with immediate data
      * @param immediate the immediate data
      */
     abstract void received(StreamQueuePair to, int slot, int bytes, boolean written, boolean hasImmediate, int immediate);
 
-    /** Releases memory: nothing is under way any more. */
+    /** Releases memory; nothing may be under way any more. */
     void close() {
         // There is none.
     }

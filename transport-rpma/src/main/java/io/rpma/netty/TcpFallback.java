@@ -24,18 +24,18 @@ import java.util.Map;
  * Warns once for each remote host that connections to it take TCP although this process has an RDMA device. Thread-safe.
  */
 final class TcpFallback {
-    /** How many hosts are remembered; of more, the one that was connected to the longest ago is forgotten. */
+    /** The largest number of hosts that are remembered. The least recently connected one is removed first. */
     static final int MOST_HOSTS = 1024;
-    /** That of the process. */
+    /** The instance of the process. */
     static final TcpFallback INSTANCE =
         new TcpFallback(MOST_HOSTS, InternalLoggerFactory.getInstance(RpmaChannel.class));
 
     private final InternalLogger logger;
-    // Under its own lock, in the order of the last connection.
+    // Guarded by its own monitor; ordered by the last connection.
     private final Map<InetAddress, Boolean> told;
 
     /**
-     * Creates one that has told nothing.
+     * Creates an instance that has not warned of any host.
      *
      * @param mostHosts how many hosts it remembers
      */
@@ -50,9 +50,9 @@ final class TcpFallback {
     }
 
     /**
-     * A connection has come about.
+     * Called when a connection has been established.
      *
-     * @param path the one that it has taken
+     * @param path the path that it has taken
      * @param passedOver why each better path was not taken
      */
     void taken(RpmaPath path, InetSocketAddress remote, Map<RpmaPath, String> passedOver) {
@@ -75,7 +75,7 @@ final class TcpFallback {
         }
     }
 
-    /** Returns an address as it stands in front of a port. */
+    /** Returns an address in the form that precedes a port. */
     private static String words(InetAddress address) {
         String text = address.getHostAddress();
         return text.indexOf(':') < 0 ? text : '[' + text + ']';

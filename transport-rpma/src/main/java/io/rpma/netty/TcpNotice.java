@@ -30,14 +30,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Says once for each process that a TCP channel runs on a loop of this transport and carries what RPMA could. The loops take
- * epoll's channels, so a framework that asks a group which channels it is compatible with may choose TCP without a word.
+ * Logs once for each process that a TCP channel runs on a loop of this transport although RPMA could carry its data. The loops
+ * accept epoll's channels, so a framework that asks a group which channels it is compatible with may choose TCP without notice.
  */
 final class TcpNotice {
     private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(TcpNotice.class);
-    /** How many channels are looked at: a process with so many that RPMA could not carry has its TCP on purpose. */
+    /** How many channels are examined. A process with this many that RPMA could not carry uses TCP on purpose. */
     private static final int MOST_CHANNELS = 256;
-    // 0 when it has been said.
+    // 0 after the message has been logged.
     private static final AtomicInteger CHANNELS_LEFT = new AtomicInteger(MOST_CHANNELS);
     private static final AtomicBoolean SAID = new AtomicBoolean();
 
@@ -49,7 +49,7 @@ final class TcpNotice {
         this.listens = listens;
     }
 
-    /** Returns the notice of a channel, or {@code null} if there is nothing to be said of it. */
+    /** Returns the notice of a channel, or {@code null} if no message is needed for it. */
     static TcpNotice of(IoHandle handle) {
         Class<?> owner = handle.getClass().getEnclosingClass();
         if (CHANNELS_LEFT.get() <= 0 || owner == null || !(handle instanceof Channel.Unsafe channel)) {
@@ -59,7 +59,10 @@ final class TcpNotice {
         return listens || EpollSocketChannel.class.isAssignableFrom(owner) ? new TcpNotice(channel, listens) : null;
     }
 
-    /** Looks whether the channel listens or is connected by now; on its loop. Returns whether nothing more is to be done. */
+    /**
+     * Checks whether the channel listens or is connected by now; called on its loop. Returns whether nothing more is to be
+     * done.
+     */
     boolean isSettled() {
         SocketAddress local = channel.localAddress();
         SocketAddress remote = channel.remoteAddress();
@@ -70,7 +73,7 @@ final class TcpNotice {
         if (local instanceof InetSocketAddress own && (listens || remote instanceof InetSocketAddress)
                 && CHANNELS_LEFT.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
             InetSocketAddress peer = listens ? null : (InetSocketAddress) remote;
-            // Asking for devices may take a while.
+            // Listing the devices may take a while.
             GlobalEventExecutor.INSTANCE.execute(() -> sayIfItCouldBeRpma(own, peer));
         }
         return true;
@@ -98,7 +101,7 @@ final class TcpNotice {
         return remote.isLoopbackAddress() || remote.equals(local);
     }
 
-    /** Whether a connection goes out by a network of an RDMA device. */
+    /** Returns whether a connection uses a network of an RDMA device. */
     private static boolean isOnDevice(InetAddress local) throws RpmaException {
         if (!Rpma.isAvailable()) {
             return false;

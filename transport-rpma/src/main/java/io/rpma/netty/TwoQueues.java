@@ -19,13 +19,13 @@ import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 
 /**
- * The completion queues of a connection whose receives have one of their own, as one queue: both share a descriptor
+ * Combines the completion queues of a connection whose receives have a queue of their own into one. Both share a descriptor
  * ({@code rpma_conn_cfg_set_compl_channel(3)}).
  */
 final class TwoQueues implements CompletionQueue {
     /**
-     * One event of each queue, and one more of each that comes meanwhile. What comes later makes the descriptor readable again,
-     * and is seen in a later turn: a peer that goes on sending must not keep the loop.
+     * One event of each queue, and one more of each that arrives meanwhile. Later events make the descriptor readable again and
+     * are handled in a later turn, so that a peer that continues to send does not block the loop.
      */
     private static final int MOST_EVENTS = 4;
 

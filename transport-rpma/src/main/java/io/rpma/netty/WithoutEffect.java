@@ -22,8 +22,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Warns of options that were set where they have no effect, and says where they belong. What concerns a server and its children
- * is told once for each server channel; what concerns clients, once for the process.
+ * Warns of options that were set where they have no effect, and names the place where they belong. Warnings about a server and
+ * its children are logged once for each server channel, those about clients once for the process.
  */
 final class WithoutEffect {
     private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(RpmaChannelOption.class);
@@ -34,28 +34,28 @@ final class WithoutEffect {
         ChannelOption.WRITE_BUFFER_WATER_MARK);
     private static final Set<ChannelOption<?>> OF_STREAMS = Set.of(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE,
         RpmaChannelOption.RPMA_BULK_BYTES, ChannelOption.ALLOW_HALF_CLOSURE);
-    /** What each has no effect beside. */
+    /** Maps each option that has no effect beside another one to that other option. */
     private static final Map<ChannelOption<?>, ChannelOption<?>> BESIDE = Map.of(
         RpmaChannelOption.RPMA_PRIVATE_DATA, RpmaChannelOption.RPMA_PRIVATE_DATA_FACTORY,
         RpmaChannelOption.RPMA_RECEIVE_BUFFERS, RpmaChannelOption.RPMA_RECEIVE_QUEUE,
         RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES, RpmaChannelOption.RPMA_RECEIVE_QUEUE);
 
-    /** What clients have been told. */
+    /** The warnings that were logged about clients. */
     static final Set<String> AT_CLIENTS = ConcurrentHashMap.newKeySet();
 
     private WithoutEffect() {
     }
 
     /**
-     * An option has been set, or was not accepted.
+     * Called when an option has been set, or was not accepted.
      *
-     * @param channel on which
+     * @param channel the channel of the option
      * @param values the options that its kind of channel declares
      */
     static void check(Channel channel, ChannelOption<?> option, OptionValues values) {
         boolean isServer = channel instanceof AbstractRpmaServerChannel;
         boolean isStream = channel instanceof RpmaChannel || channel instanceof RpmaServerChannel;
-        // The constants are of the superclass; only the name tells.
+        // The constants are instances of the superclass; only their name identifies them.
         boolean isOurs = option.name().startsWith(RpmaChannelOption.class.getName() + '#');
         String name = name(option);
         if (isServer && OF_CHILDREN.contains(option) && (isStream || !OF_STREAMS.contains(option))) {
