@@ -27,10 +27,10 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Binds a server channel: has it listen on each of its paths, all under one port. */
+/** Binds a server channel: listens on each of its paths, all under one port. */
 final class Binding {
     private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(RpmaServerChannel.class);
-    /** How often another port is tried where any will do, and one that is free on one path is taken on another. */
+    /** How often another port is tried if any port is allowed, but the chosen one is free on one path and in use on another. */
     private static final int MOST_PORTS = 16;
 
     private final AbstractRpmaServerChannel channel;
@@ -42,10 +42,10 @@ final class Binding {
     }
 
     /**
-     * Listens.
+     * Listens on all paths.
      *
-     * @return at least one
-     * @throws IOException if a path is there and cannot be listened on
+     * @return the endpoints, at least one
+     * @throws IOException if listening on an available path fails
      */
     List<Listening> bind(InetSocketAddress address) throws IOException {
         for (int attempt = 1;; attempt++) {
@@ -67,9 +67,9 @@ final class Binding {
     }
 
     /**
-     * Returns what a channel that was bound to an address says of itself: one that was bound to a wildcard has no single address.
+     * Returns the local address of a channel that was bound to an address: a wildcard if the channel was bound to one.
      *
-     * @param bound what {@link #bind} made of the address
+     * @param bound the result of {@link #bind} for the address
      */
     static InetSocketAddress localAddress(InetSocketAddress address, List<Listening> bound) {
         InetSocketAddress first = bound.getFirst().endpoint().localAddress();
@@ -118,11 +118,11 @@ final class Binding {
         return first;
     }
 
-    /** An address that a provider listens at. */
+    /** An address on which a provider listens. */
     private record Place(Fabric fabric, InetAddress address) {
     }
 
-    /** Where a provider is to listen; nowhere if the address means what other paths reach. */
+    /** Returns the places where a provider has to listen; none if the address only concerns other paths. */
     private List<Place> places(RpmaProvider provider, InetAddress address) throws RpmaException {
         InetAddress reachable = provider.reachable(address);
         if (address.isAnyLocalAddress() && !reachable.isAnyLocalAddress()) {
@@ -132,15 +132,15 @@ final class Binding {
             }
         }
         if (providers.size() > 1 && address.isLoopbackAddress() && !reachable.isLoopbackAddress()) {
-            // Whoever binds to a loopback address means the processes of this host, which other paths reach.
+            // A loopback address stands for the processes of this host, which other paths reach.
             return List.of();
         }
         return List.of(new Place(Fabric.of(provider.localDevice(reachable)), reachable));
     }
 
     /**
-     * What a wildcard stands for where a provider listens at addresses of devices alone: all of them, as with TCP. A link-local
-     * address is nobody's without its interface.
+     * Returns the places that a wildcard stands for if a provider listens only at addresses of devices: all of them, as with
+     * TCP. Link-local addresses are excluded, because they are not usable without their interface.
      */
     private static List<Place> placesOfAllDevices(RpmaProvider provider, InetAddress wildcard) throws RpmaException {
         boolean bothFamilies = takesBothFamilies(wildcard);
@@ -156,15 +156,18 @@ final class Binding {
         return places;
     }
 
-    /** Whether a wildcard takes connections to addresses of both families: as with TCP, unless IPv4 is to be used alone. */
+    /**
+     * Returns whether a wildcard accepts connections to addresses of both families: as with TCP, unless only IPv4 is to be
+     * used.
+     */
     private static boolean takesBothFamilies(InetAddress wildcard) {
         return !(wildcard instanceof Inet4Address) || !NetUtil.isIpV4StackPreferred();
     }
 
     /**
-     * Listens at several places, under the port that was given or that the first one of the channel has got.
+     * Listens at several places, under the given port or under the port of the channel's first endpoint.
      *
-     * @return why one of them is no place any more, or {@code null}
+     * @return why one of the places is not available any more, or {@code null}
      */
     private RpmaException listenAll(List<Place> places, int port, List<Listening> bound) throws RpmaException {
         RpmaException gone = null;
@@ -198,7 +201,7 @@ final class Binding {
         }
     }
 
-    /** Listens at an address, or at both wildcards where it is one. */
+    /** Listens at an address; at the wildcard of both families if it is the IPv4 wildcard and IPv6 is available. */
     private Endpoint endpoint(Fabric fabric, InetAddress address, int port, Endpoint beside) throws RpmaException {
         if (address instanceof Inet4Address && address.isAnyLocalAddress() && takesBothFamilies(address)) {
             try {

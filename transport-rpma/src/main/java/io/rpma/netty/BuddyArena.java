@@ -18,8 +18,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Cuts slabs into blocks whose sizes are powers of two, and joins neighbours again when both halves are free. The slow path
- * behind the magazines; one lock for all.
+ * Divides slabs into blocks whose sizes are powers of two, and joins neighbouring blocks when both are free. The magazines use
+ * it when they are empty or full. One lock protects all slabs.
  */
 final class BuddyArena {
     static final int MIN_SHIFT = 8;
@@ -34,19 +34,19 @@ final class BuddyArena {
         this.slabs = slabs;
     }
 
-    /** The size class of a capacity: the power of two that holds it. */
+    /** Returns the size class of a capacity: the exponent of the smallest power of two that is large enough. */
     static int shift(int capacity) {
         return capacity <= 1 << MIN_SHIFT ? MIN_SHIFT : 32 - Integer.numberOfLeadingZeros(capacity - 1);
     }
 
     /**
-     * Takes a block.
+     * Allocates a block.
      *
-     * @param shift its size, as a power of two
+     * @param shift the exponent of its size
      * @return the block, or {@code null} if the limit of registered memory is reached
      */
     synchronized Block allocate(int shift) throws RpmaException {
-        // The oldest slab first: the youngest get a chance to become empty and stay cold.
+        // Try the oldest slab first, so that younger slabs may become empty and remain unused.
         for (int i = 0; i < trees.size(); i++) {
             Block block = trees.get(i).allocate(shift);
             if (block != null) {
@@ -69,7 +69,7 @@ final class BuddyArena {
         usedBytes -= 1L << block.shift;
     }
 
-    /** Frees the blocks of the buffers from one index to before another. */
+    /** Frees the blocks of the buffers in a range of indices, {@code to} excluded. */
     synchronized void free(RpmaByteBuf[] buffers, int from, int to) {
         for (int i = from; i < to; i++) {
             free(buffers[i].block());
@@ -80,7 +80,7 @@ final class BuddyArena {
         return usedBytes;
     }
 
-    /** A piece of a slab. */
+    /** A part of a slab. */
     static final class Block {
         final Slab slab;
         final int offset;
@@ -95,7 +95,7 @@ final class BuddyArena {
         }
     }
 
-    /** One slab as a binary tree; a node holds the shift of the largest free block below it, 0 if there is none. */
+    /** The binary tree of one slab. A node holds the shift of the largest free block below it, 0 if there is none. */
     private static final class Tree {
         final Slab slab;
         private final byte[] largest = new byte[2 << DEPTH];
@@ -114,7 +114,7 @@ final class BuddyArena {
             int node = 1;
             int level = MAX_SHIFT;
             while (level > shift) {
-                // Prefer the child that fits more tightly, so that large blocks stay whole.
+                // Prefer the child with the smaller sufficient block, so that large blocks are not divided.
                 int left = node << 1;
                 int right = left + 1;
                 node = largest[left] < shift || largest[right] >= shift && largest[right] < largest[left] ? right : left;

@@ -29,9 +29,9 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The part of connecting that blocks: resolving a device, an address and a route. It runs on platform threads of its own (a
- * blocked native call would pin a virtual thread), which end when nothing is to do; {@link HostExecutor} sees to it that hosts
- * which do not answer do not hold up connections to others.
+ * Performs the blocking part of connecting: the resolution of a device, an address and a route. It runs on platform threads of
+ * its own (a blocking native call would pin a virtual thread), which end when they are idle. {@link HostExecutor} ensures that
+ * hosts which do not answer do not delay connections to others.
  */
 final class Connector {
     private static final int MAX_THREADS = 128;
@@ -41,17 +41,17 @@ final class Connector {
     private static final HostExecutor EXECUTOR = new HostExecutor(new ThreadPoolExecutor(0, Integer.MAX_VALUE, 10,
         TimeUnit.SECONDS, new SynchronousQueue<>(), new ConnectorThreads()), MAX_THREADS, MAX_WAITING);
 
-    // By which fabric an address was reached last, so that only the first connection to it asks.
+    // The fabric over which an address was last reached, so that only the first connection to it has to resolve the fabric.
     private static final ConcurrentHashMap<Target, Fabric> KNOWN = new ConcurrentHashMap<>();
 
     private Connector() {
     }
 
-    /** An address as one provider reaches it. */
+    /** An address, and the provider by which it is reached. */
     private record Target(RpmaProvider provider, InetAddress address) {
     }
 
-    /** Threads that may block: BlockHound, where it is installed, keeps Netty's other threads from it. */
+    /** Threads that may block: BlockHound, if it is installed, does not allow that on other Netty threads. */
     private static final class ConnectorThreads extends DefaultThreadFactory {
         ConnectorThreads() {
             super("rpma-connector", true);
@@ -68,21 +68,21 @@ final class Connector {
         }
     }
 
-    /** Takes the result of the blocking part; called on any thread. */
+    /** Receives the result of the blocking part; called on any thread. */
     interface Receiver {
-        /** Exactly one of the two is not {@code null}. */
+        /** Called with the result; exactly one of the two is not {@code null}. */
         void prepared(Prepared prepared, Throwable failure);
     }
 
     /**
      * Prepares a request on another thread.
      *
-     * @param provider by which to connect
+     * @param provider the provider by which to connect
      * @param remote a resolved address, which may be a loopback or wildcard one
-     * @param dialer how to size the queues
-     * @param timeoutMillis how long it may take, the time included that it waits for a thread
-     * @param receiver told the result, unless the task is cancelled before it begins
-     * @throws RejectedExecutionException if too many wait; the message says how many
+     * @param dialer creates the configuration
+     * @param timeoutMillis how long it may take, including the time that it waits for a thread
+     * @param receiver called with the result, unless the task is cancelled before it begins
+     * @throws RejectedExecutionException if too many tasks wait; the message says how many
      */
     static HostExecutor.Task execute(RpmaProvider provider, InetSocketAddress remote, Dialer dialer, int timeoutMillis,
             Receiver receiver) {
@@ -105,7 +105,7 @@ final class Connector {
     }
 
     /**
-     * Prepares a request, if that takes no waiting.
+     * Prepares a request if that is possible without waiting.
      *
      * @return the request; {@code null} if it has to be prepared by {@link #prepare} on another thread
      */
@@ -130,10 +130,10 @@ final class Connector {
     }
 
     /**
-     * Destroys a queue pair whose connection was asked for and never established, which takes seconds on an iWARP device while
-     * the peer does not answer: another thread does that.
+     * Destroys a queue pair whose connection was requested and never established. On an iWARP device this takes seconds while
+     * the peer does not answer, and is therefore done by another thread.
      *
-     * @param pair watched by nobody any more
+     * @param pair a queue pair that is not watched any more
      */
     static void abandon(QueuePair pair) {
         if (pair.fabric.isIwarp()) {
@@ -144,18 +144,19 @@ final class Connector {
                 });
                 return;
             } catch (RejectedExecutionException e) {
-                // Too many wait already. It must be closed all the same, even if this thread has to wait for the device.
+                // Too many tasks wait already. The queue pair must be closed nevertheless, even if this thread has to wait for
+                // the device.
             }
         }
         pair.close();
     }
 
     /**
-     * Prepares a request; blocks. Where asking for the connection blocks as well, as on an iWARP device, which connects by TCP
-     * first, that is done too.
+     * Prepares a request; blocks. On an iWARP device, which connects by TCP first, requesting the connection blocks as well and
+     * is therefore done here.
      *
      * @param remote a resolved address, which may be a loopback or wildcard one
-     * @param dialer how to size the queues
+     * @param dialer creates the configuration
      * @param timeoutMillis how long it may take
      */
     private static Prepared prepare(RpmaProvider provider, InetSocketAddress remote, Dialer dialer, int timeoutMillis)
@@ -185,17 +186,17 @@ final class Connector {
     /**
      * A request that can be sent.
      *
-     * @param fabric the device
-     * @param dialer what is to be made of it
-     * @param request to be used up
-     * @param connecting what was made of it already, or {@code null}
+     * @param fabric the fabric
+     * @param dialer connects with the request
+     * @param request the request, which is consumed by {@link #connect} or {@link #drop}
+     * @param connecting the connection, if it has been requested already, or {@code null}
      */
     record Prepared(Fabric fabric, Dialer dialer, ConnectionRequest request, QueuePair connecting) {
         QueuePair connect(InetSocketAddress remote) throws RpmaException {
             return connecting != null ? connecting : dialer.connect(fabric, request, remote);
         }
 
-        /** Gives up what was prepared. */
+        /** Releases what was prepared. */
         void drop() throws RpmaException {
             if (connecting != null) {
                 abandon(connecting);

@@ -19,16 +19,16 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What the two ends of a stream tell each other in the private data, before the first message: that they speak the protocol, in
- * which version, and what each can take. The peer's words are checked before they are believed. See {@code docs/protocol.md}.
+ * The handshake that both ends of a stream exchange in the private data before the first message: the protocol, its version,
+ * and the limits of each end. The peer's values are checked before they are used. See {@code docs/protocol.md}.
  *
- * @param minor the minor version that the end speaks
- * @param status 0, or why the accepting end will close the connection at once
+ * @param minor the minor version of the end
+ * @param status 0, or why the accepting end will close the connection immediately
  * @param messageBytes the longest message that the end can receive
  * @param credits how many messages of data it can receive before it returns credits
  * @param bulkBytes the largest area in bytes that it grants for large data, 0 for none
- * @param prefixed whether the end has no immediate data, so that the 32 bits of each message travel in front of its payload
- * @param data what the application says, or of a refusal the reason; possibly nothing
+ * @param prefixed whether the end has no immediate data, so that the 32 bits of each message are sent in front of its payload
+ * @param data the application's private data, or the reason of a refusal; possibly empty
  */
 record Handshake(int minor, int status, int messageBytes, int credits, int bulkBytes, boolean prefixed, ByteBuffer data) {
     static final int MAGIC = 0x4e52504d;
@@ -41,33 +41,33 @@ record Handshake(int minor, int status, int messageBytes, int credits, int bulkB
     static final int REFUSED_MALFORMED = 2;
     static final int REFUSED_BY_APPLICATION = 3;
 
-    /** The minor version that brought the application's data. */
+    /** The minor version that introduced the application's data. */
     private static final int MINOR_OF_DATA = 2;
-    /** The minor version that brought messages without immediate data. */
+    /** The minor version that introduced messages without immediate data. */
     private static final int MINOR_OF_PREFIX = 3;
-    /** Of the flags. */
+    /** The flag for a prefix in front of each payload. */
     private static final int PREFIXED = 1;
-    /** How many bytes of its own an application can say in a request, behind their number. */
+    /** The largest number of bytes of application data in a request; one byte in front of them contains their number. */
     static final int MAX_REQUEST_DATA = ConnectionRequest.MAX_CONNECT_PRIVATE_DATA - BYTES - 1;
-    /** How many in an answer. */
+    /** The largest number of bytes of application data in an answer. */
     static final int MAX_ANSWER_DATA = ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA - BYTES - 1;
 
     static final int MIN_MESSAGE_BYTES = 64;
     static final int MAX_MESSAGE_BYTES = 1 << 22;
     static final int MAX_BULK_BYTES = 1 << 22;
-    /** What sizes of large data are told in: 64 KiB. */
+    /** The unit of sizes of large data, as a power of two: 64 KiB. */
     static final int BULK_UNIT_SHIFT = 16;
 
-    /** A handshake in which the application says nothing. */
+    /** Creates a handshake without application data. */
     Handshake(int minor, int status, int messageBytes, int credits, int bulkBytes) {
         this(minor, status, messageBytes, credits, bulkBytes, false, ByteBuffer.allocate(0));
     }
 
     /**
-     * Returns an end's handshake.
+     * Returns the handshake of an end.
      *
      * @param prefixed whether it has no immediate data, or its client has none
-     * @param data what its application says, at most {@link #MAX_REQUEST_DATA} or {@link #MAX_ANSWER_DATA} bytes
+     * @param data the data of its application, at most {@link #MAX_REQUEST_DATA} or {@link #MAX_ANSWER_DATA} bytes
      */
     static Handshake of(StreamSizes sizes, boolean prefixed, ByteBuffer data) {
         return new Handshake(MINOR, ACCEPTED, sizes.messageBytes(), sizes.credits(), sizes.bulkBytes(), prefixed, data);
@@ -94,11 +94,11 @@ record Handshake(int minor, int status, int messageBytes, int credits, int bulkB
     }
 
     /**
-     * Reads what the peer said.
+     * Decodes the peer's handshake.
      *
-     * @param data the private data, whose length says nothing: devices pad it
-     * @return what it said, every number within its limits, unless {@link #status()} is a refusal
-     * @throws MismatchException if it does not speak this protocol, or not in this version
+     * @param data the private data, whose length has no meaning because devices pad it
+     * @return the handshake, with every number within its limits, unless {@link #status()} is a refusal
+     * @throws MismatchException if the peer does not use this protocol, or not in this version
      */
     static Handshake decode(ByteBuffer data) throws MismatchException {
         ByteBuffer in = data.duplicate();
@@ -139,10 +139,10 @@ record Handshake(int minor, int status, int messageBytes, int credits, int bulkB
     }
 
     /**
-     * Checks that the peer can do without immediate data, if this end has none.
+     * Checks that the peer supports messages without immediate data, if this end has no immediate data.
      *
-     * @param fabric of this end
-     * @throws MismatchException if it cannot
+     * @param fabric the fabric of this end
+     * @throws MismatchException if it does not
      */
     void requireFor(Fabric fabric) throws MismatchException {
         if (!fabric.hasImmediateData() && minor < MINOR_OF_PREFIX) {
@@ -153,16 +153,16 @@ record Handshake(int minor, int status, int messageBytes, int credits, int bulkB
     }
 
     /**
-     * Returns whether the 32 bits of each message travel in front of its payload: if one of the two ends has no immediate data.
-     * Both ends decide the same.
+     * Returns whether the 32 bits of each message are sent in front of its payload, which is so if one of the two ends has no
+     * immediate data. Both ends come to the same result.
      *
-     * @param fabric of the end that did not say this
+     * @param fabric the fabric of the end that did not send this handshake
      */
     boolean isPrefixedWith(Fabric fabric) {
         return prefixed || !fabric.hasImmediateData();
     }
 
-    /** Copies what the peer's application says. Of an end that says nothing there are zeros, or nothing. */
+    /** Copies the data of the peer's application. If it sent none, there are only zeros, or no bytes. */
     private static ByteBuffer applicationData(ByteBuffer in) throws MismatchException {
         int bytes = in.hasRemaining() ? in.get() & 0xff : 0;
         if (bytes > in.remaining()) {
@@ -172,7 +172,7 @@ record Handshake(int minor, int status, int messageBytes, int credits, int bulkB
         return ByteBuffer.allocate(bytes).put(in.slice(in.position(), bytes)).flip();
     }
 
-    /** The reason of a refusal by the application, as far as it is text. */
+    /** Returns the application's reason for a refusal. Characters that are not text are replaced by question marks. */
     String reason() {
         StringBuilder text = new StringBuilder(StandardCharsets.UTF_8.decode(data.duplicate()));
         for (int i = 0; i < text.length(); i++) {
@@ -186,11 +186,11 @@ record Handshake(int minor, int status, int messageBytes, int credits, int bulkB
     }
 
     /**
-     * Reads what a client said, which asks and so has nothing to refuse.
+     * Decodes the handshake of a client, which cannot contain a refusal.
      *
      * @param data the private data of its request
-     * @return what it said, every number within its limits
-     * @throws MismatchException if it does not speak this protocol, or not in this version
+     * @return the handshake, with every number within its limits
+     * @throws MismatchException if the client does not use this protocol, or not in this version
      */
     static Handshake decodeRequest(ByteBuffer data) throws MismatchException {
         Handshake request = decode(data);
@@ -201,7 +201,7 @@ record Handshake(int minor, int status, int messageBytes, int credits, int bulkB
         return request;
     }
 
-    /** Why the accepting end refused, in words. */
+    /** Returns why the accepting end refused, in words. */
     static String refusalText(int status) {
         return switch (status) {
             case REFUSED_VERSION -> "it does not speak version " + MAJOR + "." + MINOR + " of the stream protocol";
@@ -215,7 +215,7 @@ record Handshake(int minor, int status, int messageBytes, int credits, int bulkB
         assert BYTES <= ConnectionRequest.MAX_CONNECT_PRIVATE_DATA;
     }
 
-    /** The peer does not speak the protocol as this end does. */
+    /** Thrown if the peer does not use the protocol in a compatible way. */
     static final class MismatchException extends ProtocolException {
         private final int status;
 
@@ -224,7 +224,7 @@ record Handshake(int minor, int status, int messageBytes, int credits, int bulkB
             this.status = status;
         }
 
-        /** The refusal to answer with. */
+        /** Returns the status with which to refuse the peer. */
         int status() {
             return status;
         }

@@ -24,44 +24,45 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * Runs tasks that block, each of which concerns one host, so that hosts which do not answer hold up nobody else:
+ * Runs tasks that block, each of which concerns one host, so that hosts which do not answer delay no others:
  *
  * <ul>
- * <li>A host whose last task failed, or that has had none, has one thread at most; another has up to four, while threads abound.
- * <li>The hosts of the first kind together have three quarters of the threads at most.
- * <li>Hosts take turns, those whose last task succeeded before the others.
- * <li>A task that is cancelled while it waits leaves no trace.
+ * <li>A host whose last task failed, or that has had none, has at most one thread; any other has up to four while many threads
+ *     are free.
+ * <li>The hosts of the first kind together have at most three quarters of the threads.
+ * <li>Hosts take turns; those whose last task succeeded come first.
+ * <li>A task that is cancelled while it waits is removed completely.
  * </ul>
  *
  * <p>Thread-safe.
  */
 final class HostExecutor {
-    /** Threads of one host whose last task succeeded, while at most half of all threads are busy. */
+    /** The threads of one host whose last task succeeded, while less than half of all threads are busy. */
     private static final int THREADS_OF_A_GOOD_HOST = 4;
-    /** Hosts that are remembered for their success while they have no task. */
+    /** The number of hosts above which a host without tasks is forgotten, even if its last task succeeded. */
     private static final int MAX_IDLE_HOSTS = 4_096;
 
     private final Executor threads;
     private final int maxThreads;
     private final int maxWaiting;
     private final Map<InetAddress, Host> hosts = new HashMap<>();
-    // Hosts that have waiting tasks, each in the queue of its kind.
+    // The hosts that have waiting tasks, each in the queue of its kind.
     private final ArrayDeque<Host> goodHosts = new ArrayDeque<>();
     private final ArrayDeque<Host> otherHosts = new ArrayDeque<>();
     private int busy;
     private int busyWithOthers;
     private int waiting;
 
-    /** A task; whether it succeeded tells how its host is treated next. */
+    /** A task. Its success determines how its host is treated afterwards. */
     interface Work {
-        /** Does it; blocks. Returns whether the host answered. Must not throw. */
+        /** Performs the task; blocks. Returns whether the host answered. Must not throw. */
         boolean run();
     }
 
-    /** One host, and what is to be done for it. */
+    /** A host and its tasks. */
     private static final class Host {
         private final InetAddress address;
-        // In the order of their coming.
+        // In the order in which they were submitted.
         private final LinkedHashSet<Task> tasks = new LinkedHashSet<>();
         private int running;
         private boolean good;
@@ -72,11 +73,11 @@ final class HostExecutor {
         }
     }
 
-    /** What was given to be done. */
+    /** A submitted task. */
     final class Task {
         private final Host host;
         private final Work work;
-        // Which kind of host it was when the task began.
+        // Whether the host was of the good kind when the task began.
         private boolean ofGoodHost;
 
         private Task(Host host, Work work) {
@@ -84,7 +85,7 @@ final class HostExecutor {
             this.work = work;
         }
 
-        /** Forgets the task, unless it has begun. */
+        /** Removes the task, unless it has begun. */
         void cancel() {
             synchronized (HostExecutor.this) {
                 if (host.tasks.remove(this)) {
@@ -101,9 +102,9 @@ final class HostExecutor {
     /**
      * Creates an executor.
      *
-     * @param threads runs each task that it is given on a thread of its own, at once
+     * @param threads runs each task immediately on a thread of its own
      * @param maxThreads how many tasks run at the same time
-     * @param maxWaiting how many more can wait; of one host, a quarter of them
+     * @param maxWaiting how many more can wait, at most a quarter of them for one host
      */
     HostExecutor(Executor threads, int maxThreads, int maxWaiting) {
         this.threads = threads;
@@ -112,10 +113,10 @@ final class HostExecutor {
     }
 
     /**
-     * Has something done.
+     * Submits a task.
      *
      * @param address the host that it concerns
-     * @throws RejectedExecutionException if too many tasks wait, for this host or in all; the message says how many
+     * @throws RejectedExecutionException if too many tasks wait, for this host or in total; the message says how many
      */
     Task execute(InetAddress address, Work work) {
         Task task;
@@ -145,7 +146,8 @@ final class HostExecutor {
             try {
                 threads.execute(() -> runFrom(task));
             } catch (Throwable e) {
-                // No thread can be created. Those that run take the tasks up; if there is none, the next call does.
+                // No thread can be created. Running threads take over the tasks; if there are none, the next call of execute()
+                // does.
                 giveBack(ready.subList(i, ready.size()));
                 return;
             }
@@ -161,7 +163,7 @@ final class HostExecutor {
         }
     }
 
-    /** Runs a task, and then others as long as some may begin. */
+    /** Runs a task, and then further tasks while some may begin. */
     private void runFrom(Task first) {
         Task task = first;
         while (task != null) {
@@ -198,7 +200,7 @@ final class HostExecutor {
         }
     }
 
-    /** Puts a host into the queue of its kind, which may have changed. */
+    /** Moves a host to the queue of its kind, which may have changed. */
     private void requeue(Host host) {
         if (host.queued) {
             host.queued = false;
@@ -215,7 +217,7 @@ final class HostExecutor {
         }
     }
 
-    /** Takes the tasks that may begin now; their threads are counted as busy from here on. */
+    /** Takes the tasks that may begin now; their threads count as busy from here on. */
     private List<Task> takeAllReady() {
         List<Task> ready = new ArrayList<>(1);
         take(goodHosts, ready);
@@ -224,7 +226,7 @@ final class HostExecutor {
     }
 
     private void take(ArrayDeque<Host> queue, List<Task> ready) {
-        // Each host gets its turn; who may not begin stays behind in its place.
+        // Each host gets its turn; hosts that may not begin a task move to the end of the queue.
         int passedOver = 0;
         while (passedOver < queue.size() && busy < maxThreads && (queue == goodHosts || busyWithOthers < maxForOthers())) {
             Host host = queue.poll();
@@ -269,12 +271,12 @@ final class HostExecutor {
 
     // ---- for tests ----
 
-    /** How many tasks wait. */
+    /** Returns the number of waiting tasks. */
     synchronized int waiting() {
         return waiting;
     }
 
-    /** How many hosts are known. */
+    /** Returns the number of known hosts. */
     synchronized int hosts() {
         return hosts.size();
     }

@@ -22,16 +22,16 @@ import io.rpma.WorkCompletions;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What a closed channel leaves behind until everything whose promise succeeded has been delivered: it ends the stream unless the
- * close is an abort, waits for the last completion, and destroys the queue pair. As the kernel does for a TCP socket, it works on
- * when the channel is gone; a timer bounds it.
+ * A handle that keeps a closed connection open until all data whose promises succeeded has been delivered. It is created on the
+ * event loop when an established channel is closed. It ends the stream, unless the close is an abort, waits for the last
+ * completion, and destroys the queue pair; a timer bounds the wait. A TCP socket behaves in the same way when it is closed.
  */
 final class LingeringClose implements RpmaIoHandle, QueuePair.Listener {
-    /** How long a peer that does not answer is waited for, unless {@code SO_LINGER} says otherwise. */
+    /** How long to wait for a peer that does not answer, unless {@code SO_LINGER} is set. */
     static final long DEFAULT_MILLIS = 5_000;
-    /** Without the end of the stream, a device that answers needs microseconds. */
+    /** The bound of an abort, which does not end the stream; a device that works needs only microseconds. */
     private static final long ABORT_MILLIS = 1_000;
-    /** So often at once: a peer that goes on sending must not keep the loop. */
+    /** The largest number of immediate polls: a peer that continues to send must not block the loop. */
     private static final int MOST_POLLS = 16;
 
     private final QueuePair pair;
@@ -47,8 +47,8 @@ final class LingeringClose implements RpmaIoHandle, QueuePair.Listener {
     /**
      * Closes a queue pair in order.
      *
-     * @param pair established, and watched by nobody any more
-     * @param loop the loop, on which this is called
+     * @param pair an established queue pair that is not watched any more
+     * @param loop the current event loop
      * @param millis how long the delivery may take
      */
     static void close(QueuePair pair, EventLoop loop, long millis) {
@@ -57,10 +57,11 @@ final class LingeringClose implements RpmaIoHandle, QueuePair.Listener {
     }
 
     /**
-     * Closes a queue pair without the end of the stream, so that the peer sees a reset, after what was handed to the device.
+     * Closes a queue pair without ending the stream, after everything that was handed to the device has completed. The peer
+     * sees a reset.
      *
-     * @param pair established, and watched by nobody any more
-     * @param loop the loop, on which this is called
+     * @param pair an established queue pair that is not watched any more
+     * @param loop the current event loop
      */
     static void abort(QueuePair pair, EventLoop loop) {
         start(pair, false, loop, ABORT_MILLIS);
@@ -73,7 +74,7 @@ final class LingeringClose implements RpmaIoHandle, QueuePair.Listener {
             pair.close();
             return;
         }
-        // Often the completion is there already: then neither a registration nor a timer is needed.
+        // Often the completion has arrived already, and neither a registration nor a timer is needed.
         WorkCompletions batch = QueuePair.rest();
         for (int polls = 0; polls < MOST_POLLS && !lingering.isDone() && pair.poll(batch) > 0; polls++) {
             continue;
@@ -90,7 +91,7 @@ final class LingeringClose implements RpmaIoHandle, QueuePair.Listener {
             lingering.registration = (IoRegistration) future.getNow();
             lingering.registration.submit(RpmaIoOps.OPEN);
             if (!loop.isShuttingDown()) {
-                // Otherwise the loop's end is the bound.
+                // While the loop shuts down no timer can be scheduled; finish() and destroy() end the wait instead.
                 lingering.timeout = loop.schedule(lingering::end, millis, TimeUnit.MILLISECONDS);
             }
         });
@@ -112,17 +113,17 @@ final class LingeringClose implements RpmaIoHandle, QueuePair.Listener {
 
     @Override
     public void established() {
-        // Has been for long.
+        // The connection was established before the close began.
     }
 
     @Override
     public void readable() {
-        // Nobody reads any more. Without returned credits the peer stops by itself.
+        // Received data is not read any more. The peer stops by itself, because no credits are returned.
     }
 
     @Override
     public void writable() {
-        // Nothing is left to be written; but the peer may have confirmed the end.
+        // Nothing is left to be written, but the peer may have confirmed the end of the stream.
         if (isDone()) {
             end();
         }
@@ -140,7 +141,7 @@ final class LingeringClose implements RpmaIoHandle, QueuePair.Listener {
 
     @Override
     public void flushed() {
-        // The close is bounded anyway.
+        // A timer bounds the close in any case.
     }
 
     @Override
@@ -172,7 +173,7 @@ final class LingeringClose implements RpmaIoHandle, QueuePair.Listener {
 
     @Override
     public void close() {
-        // The loop begins to shut down: the delivery may still succeed, and finish() and destroy() end it.
+        // The loop begins to shut down. The delivery may still succeed; finish() and destroy() bound it.
     }
 
     @Override

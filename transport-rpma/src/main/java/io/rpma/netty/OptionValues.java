@@ -20,13 +20,13 @@ import java.util.List;
 import java.util.function.UnaryOperator;
 
 /**
- * The options of one channel: each is declared once, with its default and what is allowed, and is from then on listed, given back
- * and set by its name. Declared while the configuration is made; thread-safe afterwards.
+ * The options of one channel. Each is declared once, with its default and its allowed values, and can then be listed, read and
+ * set. Options are declared while the configuration is constructed; thread-safe afterwards.
  */
 final class OptionValues {
     private final List<Value<?>> values = new ArrayList<>();
 
-    /** One option's value. */
+    /** The value of one option. */
     static final class Value<T> {
         private final ChannelOption<T> option;
         private final Class<T> type;
@@ -47,7 +47,9 @@ final class OptionValues {
             return out.apply(value);
         }
 
-        /** Sets it, or refuses. The type is checked here, because an option is generic for the compiler only. */
+        /**
+         * Sets the value, or throws an exception. The type is checked here, because an option is generic at compile time only.
+         */
         void set(Object given) {
             value = in.apply(type.cast(given));
             isSet = true;
@@ -58,12 +60,12 @@ final class OptionValues {
         return value(option, Boolean.class, initial);
     }
 
-    /** Declares a number of any size. */
+    /** Declares a number without bounds. */
     Value<Integer> number(ChannelOption<Integer> option, int initial) {
         return value(option, Integer.class, initial);
     }
 
-    /** Declares a number within bounds; another is refused. */
+    /** Declares a number with bounds; setting any other number fails. */
     Value<Integer> number(ChannelOption<Integer> option, int initial, int min, int max) {
         return value(option, Integer.class, initial, given -> {
             check(option, given, "", min, max);
@@ -71,7 +73,7 @@ final class OptionValues {
         }, UnaryOperator.identity());
     }
 
-    /** Declares {@code SO_BACKLOG}, how many accepted connections of a server channel wait for {@code read()}. */
+    /** Declares {@code SO_BACKLOG}, the number of accepted connections of a server channel that may wait for {@code read()}. */
     Value<Integer> backlog() {
         return number(ChannelOption.SO_BACKLOG, NetUtil.SOMAXCONN, 0, Integer.MAX_VALUE);
     }
@@ -83,8 +85,8 @@ final class OptionValues {
     /**
      * Declares an option.
      *
-     * @param in refuses what is set, or returns what to keep of it
-     * @param out returns what to give back of what is kept
+     * @param in converts a value that is set to the value to store, or throws an exception
+     * @param out converts the stored value to the value to return
      */
     <T> Value<T> value(ChannelOption<T> option, Class<T> type, T initial, UnaryOperator<T> in, UnaryOperator<T> out) {
         Value<T> declared = new Value<>(option, type, initial, in, out);
@@ -92,12 +94,12 @@ final class OptionValues {
         return declared;
     }
 
-    /** The options, in the order of their declaration. */
+    /** Returns the options in the order of their declaration. */
     ChannelOption<?>[] options() {
         return values.stream().map(each -> each.option).toArray(ChannelOption<?>[]::new);
     }
 
-    /** An option's value, or {@code null} if it is not declared here. */
+    /** Returns an option's value, or {@code null} if the option is not declared here. */
     @SuppressWarnings("unchecked")
     <T> Value<T> find(ChannelOption<T> option) {
         for (Value<?> each : values) {
@@ -118,20 +120,20 @@ final class OptionValues {
         return true;
     }
 
-    /** Whether an option is declared here, and has been set. */
+    /** Returns whether an option is declared here and has been set. */
     boolean isSet(ChannelOption<?> option) {
         Value<?> found = find(option);
         return found != null && found.isSet;
     }
 
-    /** Sets each option that is declared here to what it is there. */
+    /** Sets each option that is declared here to its value in the other configuration. */
     void copyFrom(OptionValues others) {
         for (Value<?> each : values) {
             each.set(others.find(each.option).get());
         }
     }
 
-    /** Refuses a number that is out of bounds. */
+    /** Throws an exception if a number is out of bounds. */
     static void check(ChannelOption<?> option, int value, String unit, int min, int max) {
         if (value < min || value > max) {
             String name = option.name();

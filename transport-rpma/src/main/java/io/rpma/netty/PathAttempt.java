@@ -25,7 +25,7 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
-/** A connection by one path of a {@link PathRace}, until it is established or has failed. Used by one event loop. */
+/** A connection attempt by one path of a {@link PathRace}, until it is established or has failed. Used by one event loop. */
 final class PathAttempt implements RpmaIoHandle, QueuePair.Listener {
     private final PathRace race;
     private final RpmaProvider provider;
@@ -50,12 +50,12 @@ final class PathAttempt implements RpmaIoHandle, QueuePair.Listener {
         return RpmaPath.of(provider);
     }
 
-    /** Returns for how many milliseconds it has been asked. */
+    /** Returns the number of milliseconds since the attempt began. */
     long millis() {
         return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - began);
     }
 
-    /** Asks for the connection. */
+    /** Starts the attempt. */
     void begin(Dialer dialer, InetSocketAddress remote, int timeoutMillis) {
         try {
             Connector.Prepared atOnce = Connector.tryPrepare(provider, remote, dialer, timeoutMillis);
@@ -67,7 +67,7 @@ final class PathAttempt implements RpmaIoHandle, QueuePair.Listener {
                 try {
                     loop.execute(() -> prepared(prepared, failure, remote));
                 } catch (RejectedExecutionException e) {
-                    // The loop has ended meanwhile, and the channel with it.
+                    // The loop has ended meanwhile, and has closed the channel.
                     drop(prepared);
                 }
             });
@@ -119,7 +119,7 @@ final class PathAttempt implements RpmaIoHandle, QueuePair.Listener {
         });
     }
 
-    /** Gives the connection up, because another path was faster or nobody waits for it any more. */
+    /** Cancels the attempt, because another path was faster or the connection is not wanted any more. */
     void cancel() {
         if (!done) {
             release();
@@ -175,12 +175,12 @@ final class PathAttempt implements RpmaIoHandle, QueuePair.Listener {
 
     @Override
     public void established() {
-        // eventsReady() looks when all events have been taken: the end may be among them.
+        // eventsReady() checks for this after all events have been handled, since the end may be among them.
     }
 
     @Override
     public void readable() {
-        // As above.
+        // eventsReady() checks for this after all events have been handled.
     }
 
     @Override
@@ -200,12 +200,12 @@ final class PathAttempt implements RpmaIoHandle, QueuePair.Listener {
 
     @Override
     public void flushed() {
-        // No completion is looked at yet.
+        // No completions are polled yet.
     }
 
     @Override
     public CompletionQueue completionQueue() {
-        // What the server sends early waits there for the channel.
+        // Messages that the server sends early stay in the queue for the channel.
         return null;
     }
 

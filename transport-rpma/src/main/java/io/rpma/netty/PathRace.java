@@ -29,12 +29,12 @@ import java.util.StringJoiner;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Connects by the first of several paths that answers, as RFC 8305 does it for addresses: the best path is asked first, the next
- * one when that has failed or has not answered for a while, and the first connection that is established is taken. The others
- * are given up before a server's channel can be made for them. Used by one event loop.
+ * Connects by the first of several paths that answers, in the way in which RFC 8305 does it for addresses. The best path is
+ * tried first, the next one after that has failed or has not answered for a while, and the first connection that is established
+ * is used. The other attempts are cancelled before a server's channel can be created for them. Used by one event loop.
  */
 final class PathRace {
-    /** How long a path has before the next one is asked as well; RFC 8305's connection attempt delay. */
+    /** The time after which the next path is tried concurrently; RFC 8305's connection attempt delay. */
     static final long HEAD_START_MILLIS = 250;
 
     private final Owner owner;
@@ -53,32 +53,32 @@ final class PathRace {
 
     /** The channel that connects. Exactly one of {@link #won} and {@link #lost} is called, unless the race is cancelled. */
     interface Owner {
-        /** How to connect by one path. */
+        /** Returns a dialer for one path. */
         Dialer newDialer();
 
         /**
-         * Takes an established connection, which may have ended since. Nobody watches it any more.
+         * Takes over an established connection, which may have ended meanwhile. It is not watched any more.
          *
-         * @param passedOver why each better path that was asked was not taken, best first; never changed
+         * @param passedOver why each better path that was tried was not taken, best first; never modified
          */
         void won(QueuePair established, Map<RpmaPath, String> passedOver);
 
-        /** Every path has failed. */
+        /** Called when every path has failed. */
         void lost(Throwable cause);
     }
 
     /**
-     * Prepares a race.
+     * Creates a race.
      *
-     * @param candidates the paths' providers, best first, two or more
+     * @param candidates the providers of the paths, best first, two or more
      * @param remote a resolved address
-     * @param timeoutMillis how long each may take
+     * @param timeoutMillis how long each attempt may take
      */
     PathRace(Owner owner, List<RpmaProvider> candidates, InetSocketAddress remote, int timeoutMillis) {
         this(owner, candidates, remote, timeoutMillis, TcpFallback.INSTANCE);
     }
 
-    /** Prepares a race whose outcome something else is told than that which tells the process's user. */
+    /** Creates a race with a {@link TcpFallback} other than that of the process. */
     PathRace(Owner owner, List<RpmaProvider> candidates, InetSocketAddress remote, int timeoutMillis, TcpFallback fallback) {
         this.fallback = fallback;
         this.owner = owner;
@@ -87,7 +87,7 @@ final class PathRace {
         this.timeoutMillis = timeoutMillis;
     }
 
-    /** Asks the first path. */
+    /** Tries the first path. */
     void begin(EventLoop on) {
         loop = on;
         askNext();
@@ -101,7 +101,7 @@ final class PathRace {
         PathAttempt attempt = new PathAttempt(this, candidates.get(next++), loop);
         running.add(attempt);
         if (!failures.isEmpty() && isRefused(failures.getLast()) && attempt.provider().isRefused(remote)) {
-            // Most likely nobody listens on any path, which is told as fast as by one.
+            // Most likely no path has a listener. This is detected as fast as with a single path.
             failed(attempt, new ConnectException(ConnectFailure.REFUSED));
             return;
         }
@@ -111,7 +111,7 @@ final class PathRace {
         attempt.begin(owner.newDialer(), remote, timeoutMillis);
     }
 
-    /** A connection is established. */
+    /** Called when a connection is established. */
     void established(PathAttempt attempt, QueuePair pair) {
         Map<RpmaPath, String> passedOver = passedOver(attempt);
         running.remove(attempt);
@@ -120,7 +120,7 @@ final class PathRace {
         owner.won(pair, passedOver);
     }
 
-    /** Returns why each path in front of one, or of all if it is {@code null}, was not taken: those that were asked. */
+    /** Returns why each tried path before the given one was not taken, or of all tried paths if it is {@code null}. */
     private Map<RpmaPath, String> passedOver(PathAttempt taken) {
         RpmaProvider end = taken == null ? null : taken.provider();
         if (candidates.getFirst() == end) {
@@ -145,12 +145,12 @@ final class PathRace {
         return Collections.unmodifiableMap(reasonsInOrder);
     }
 
-    /** Returns why each path that was asked has not been taken, best first. */
+    /** Returns why each path that was tried was not taken, best first. */
     Map<RpmaPath, String> passedOver() {
         return passedOver(null);
     }
 
-    /** A path has failed; what was made for it is closed already. */
+    /** Called when a path has failed; everything that was created for it has been closed already. */
     void failed(PathAttempt attempt, Throwable cause) {
         running.remove(attempt);
         if (over) {
@@ -160,7 +160,7 @@ final class PathRace {
         failures.add(failure);
         reasons.put(attempt.path(), failure.getMessage());
         if (failure instanceof RpmaRefusedException) {
-            // The server's application has decided, and would decide the same on another path.
+            // The application of the server has decided, and would decide in the same way on another path.
             stop();
             owner.lost(failure);
         } else if (next < candidates.size()) {
@@ -171,7 +171,7 @@ final class PathRace {
         }
     }
 
-    /** Gives up every path that has not answered. */
+    /** Cancels every path that has not answered. */
     void cancel() {
         stop();
     }
@@ -188,7 +188,7 @@ final class PathRace {
         running.clear();
     }
 
-    /** Returns what the paths have failed for until now, as the end of a message. */
+    /** Returns the failures of the paths so far, as the end of a message. */
     String reasons() {
         if (reasons.isEmpty()) {
             return "";

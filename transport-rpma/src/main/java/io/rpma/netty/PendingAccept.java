@@ -24,11 +24,12 @@ import java.net.InetAddress;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A connection that was accepted and is not established yet, as a TCP connection between SYN and ACK: the server channel's loop
- * watches it. Its channel is made when it is established, so that the very first thing which that does reaches the client.
+ * A connection that has been accepted and is not established yet, like a TCP connection between SYN and ACK. It is watched on
+ * the event loop of the server channel. The child channel is created only when the connection is established, so that
+ * everything that it sends reaches the client.
  */
 final class PendingAccept implements RpmaIoHandle, QueuePair.Listener {
-    /** How long a client that fell silent keeps its place in a backlog that is not full. */
+    /** How long a client that does not answer keeps its place in a backlog that is not full. */
     private static final long MILLIS = 10_000;
 
     private final QueuePair pair;
@@ -39,12 +40,12 @@ final class PendingAccept implements RpmaIoHandle, QueuePair.Listener {
     private Future<?> timeout;
     private boolean done;
 
-    /** The server channel. */
+    /** The server channel that accepted the connection. */
     interface Owner {
-        /** Takes an established connection, which may have ended since. Nobody watches it any more. */
+        /** Takes over an established connection, which may have ended meanwhile. It is not watched any more. */
         void established(PendingAccept pending, QueuePair pair);
 
-        /** Tells that a connection was never established; it is closed already. */
+        /** Called when a connection was not established; it has been closed already. */
         void failed(PendingAccept pending, String why);
     }
 
@@ -53,9 +54,9 @@ final class PendingAccept implements RpmaIoHandle, QueuePair.Listener {
     }
 
     /**
-     * Takes a connection over.
+     * Takes over a connection.
      *
-     * @param promise of the application that decided about the client, or {@code null}
+     * @param promise the promise for the application that decided about the client, or {@code null}
      */
     PendingAccept(QueuePair pair, Owner owner, Promise<Channel> promise) {
         this.pair = pair;
@@ -64,28 +65,28 @@ final class PendingAccept implements RpmaIoHandle, QueuePair.Listener {
         pair.listener(this);
     }
 
-    /** What the application is told that decided about the client, or {@code null}. */
+    /** Returns the promise for the application that decided about the client, or {@code null}. */
     Promise<Channel> promise() {
         return promise;
     }
 
-    /** When the connection was accepted, by {@code System.nanoTime()}. */
+    /** Returns the time of the acceptance, by {@code System.nanoTime()}. */
     long since() {
         return since;
     }
 
-    /** The address of the client's host, or {@code null} if it is not known. */
+    /** Returns the address of the client's host, or {@code null} if it is not known. */
     InetAddress host() {
         return pair.remoteAddress() == null ? null : pair.remoteAddress().getAddress();
     }
 
-    /** Closes the connection, because others need its place in the backlog; on the loop. */
+    /** Closes the connection, because its place in the backlog is needed; called on the event loop. */
     void giveUp() {
         fail("the client did not answer for " + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - since)
             + " ms, and the backlog was full");
     }
 
-    /** Begins to watch; on the loop. */
+    /** Begins to watch the connection; called on the event loop. */
     void watch(EventLoop loop) {
         ((IoEventLoop) loop).register(this).addListener(future -> {
             if (!future.isSuccess()) {
@@ -99,7 +100,7 @@ final class PendingAccept implements RpmaIoHandle, QueuePair.Listener {
             }
             registration.submit(RpmaIoOps.OPEN);
             if (!loop.isShuttingDown()) {
-                // Otherwise destroy() is the bound.
+                // While the loop shuts down no timer can be scheduled; destroy() ends the wait instead.
                 timeout = loop.schedule(() -> fail("the client did not answer for " + MILLIS + " ms"), MILLIS,
                     TimeUnit.MILLISECONDS);
             }
@@ -108,12 +109,12 @@ final class PendingAccept implements RpmaIoHandle, QueuePair.Listener {
 
     @Override
     public void established() {
-        // eventsReady() looks when all events have been taken: the end may be among them.
+        // eventsReady() checks for this after all events have been handled, since the end may be among them.
     }
 
     @Override
     public void readable() {
-        // As above.
+        // eventsReady() checks for this after all events have been handled.
     }
 
     @Override
@@ -133,7 +134,7 @@ final class PendingAccept implements RpmaIoHandle, QueuePair.Listener {
 
     @Override
     public void flushed() {
-        // No completion is looked at yet.
+        // No completions are polled yet.
     }
 
     @Override
@@ -178,7 +179,7 @@ final class PendingAccept implements RpmaIoHandle, QueuePair.Listener {
 
     @Override
     public CompletionQueue completionQueue() {
-        // What the client sends early waits there for its channel.
+        // Messages that the client sends early stay in the queue for the child channel.
         return null;
     }
 

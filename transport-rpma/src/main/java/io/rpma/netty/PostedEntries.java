@@ -17,22 +17,22 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelOutboundBuffer;
 
 /**
- * The flushed entries that are under way: they stay at the head of the outbound buffer, and keep their memory, until their work
- * requests have completed, which is when their promises are told.
+ * The flushed entries that are under way. They stay at the head of the outbound buffer, which keeps their memory, until their
+ * work requests have completed; their promises are notified then.
  */
 final class PostedEntries implements ChannelOutboundBuffer.MessageProcessor {
-    /** Where entries are posted to. */
+    /** The queue pair to which entries are posted. */
     interface Target {
-        /** Whether this is what completes later, rather than the stream's data. */
+        /** Returns whether a message is posted as an entry that completes later, and not as data of a stream. */
         boolean takes(Object message);
 
-        /** Whether there is room for another work request. */
+        /** Returns whether there is room for another work request. */
         boolean canPost();
 
         /**
-         * Posts a work request. What keeps it from being posted becomes its outcome.
+         * Posts a work request. If it cannot be posted, the failure becomes its outcome.
          *
-         * @param last whether nothing follows at once
+         * @param last whether no other request follows immediately
          */
         void post(Object message, boolean last);
 
@@ -43,15 +43,16 @@ final class PostedEntries implements ChannelOutboundBuffer.MessageProcessor {
     private Target target;
     private int count;
     private int skip;
-    // To be posted when it is known whether something follows: the buffer's size counts what was cancelled, too.
+    // Posted when it is known whether another message follows. The size of the buffer is no indication, because it includes
+    // cancelled messages.
     private Object held;
 
-    /** How many entries are under way. */
+    /** Returns the number of entries under way. */
     int count() {
         return count;
     }
 
-    /** Posts what is flushed and fits. */
+    /** Posts the flushed entries for which there is room. */
     void write(ChannelOutboundBuffer in, Target to) {
         buffer = in;
         target = to;
@@ -66,7 +67,7 @@ final class PostedEntries implements ChannelOutboundBuffer.MessageProcessor {
                 throw new AssertionError(e);
             }
             post(true);
-            // A promise's listener may have flushed more.
+            // A promise's listener may have flushed more messages.
         } while (settle() && count < in.size());
     }
 
@@ -93,14 +94,20 @@ final class PostedEntries implements ChannelOutboundBuffer.MessageProcessor {
         }
     }
 
-    /** Drops what was cancelled before it was flushed: never posted, and an empty buffer in the place of what it was. */
+    /**
+     * Removes entries that were cancelled before they were flushed. They were never posted, and an empty buffer replaces their
+     * message.
+     */
     private void dropCancelled() {
         while (buffer.current() == Unpooled.EMPTY_BUFFER) {
             buffer.remove();
         }
     }
 
-    /** Tells the promises of what has ended; they may do anything, even close the channel. Returns whether there was any. */
+    /**
+     * Notifies the promises of the entries that have ended. Their listeners may close the channel. Returns whether there were
+     * any.
+     */
     boolean settle() {
         boolean any = false;
         while (target != null && target.outcomes().hasNext()) {
@@ -120,7 +127,7 @@ final class PostedEntries implements ChannelOutboundBuffer.MessageProcessor {
         return any;
     }
 
-    /** Fails what is under way: the queue pair is gone, and no completion comes any more. */
+    /** Fails all entries under way, because the queue pair is gone and no more completions will arrive. */
     void fail(Throwable cause) {
         while (count > 0) {
             count--;

@@ -23,26 +23,27 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * The bits of each message lie in front of its payload, for devices without immediate data ({@code rpma_send(3)}). Large data is
- * written by {@code rpma_write(3)}, and announced by a message that follows: its bits, and the number of bytes written.
+ * Sends the bits of each message in front of its payload, for devices without immediate data ({@code rpma_send(3)}). Large data
+ * is written by {@code rpma_write(3)}, and announced by a message that follows, which contains its bits and the number of bytes
+ * written.
  */
 final class PrefixWire extends StreamWire {
-    /** The length of the bits. */
+    /** The length of the bits in bytes. */
     static final int BYTES = Integer.BYTES;
-    /** The length of the message that announces large data. */
+    /** The length of the message that announces large data, in bytes. */
     static final int ANNOUNCEMENT_BYTES = 2 * Integer.BYTES;
 
     private static final ValueLayout.OfInt WORD = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
 
     private final LocalMemoryRegion region;
-    // Messages without payload, one place for each that can be under way.
+    // The messages without payload; one place for each message that can be under way.
     private final RpmaByteBuf bare;
     private final int mask;
 
     /**
-     * Takes the memory for the messages that have no payload.
+     * Allocates the memory for messages without payload.
      *
-     * @param slots how many messages can be under way; a power of two. The context of each tells its place.
+     * @param slots how many messages can be under way; a power of two. The context of a message determines its place
      * @throws RpmaException {@link RpmaError#NO_MEMORY}, or if the memory cannot be registered
      */
     PrefixWire(Fabric fabric, int slots) throws RpmaException {
@@ -103,7 +104,7 @@ final class PrefixWire extends StreamWire {
             to.refuse(slot, "a message has " + bytes + " bytes, which is less than the 32 bits in front of it");
             return;
         }
-        // The peer may write to this memory at any time: each word is read once.
+        // The peer may write to this memory at any time, so each word is read only once.
         RpmaByteBuf message = to.receive(slot);
         int bits = message.getInt(0);
         if (Immediate.kind(bits) != Immediate.BULK) {

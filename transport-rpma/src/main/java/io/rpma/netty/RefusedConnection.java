@@ -26,15 +26,15 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A connection that was accepted only to tell the client why it is refused: librpma keeps the reason of a rejection to itself,
- * and leaks an identifier for each. It is destroyed when the client has heard it, or after a while.
+ * A connection that was accepted only to send the client the reason of its refusal: librpma does not pass on the reason of a
+ * rejection, and leaks an identifier for each. It is destroyed when the client has received the reason, or after a timeout.
  */
 final class RefusedConnection implements RpmaIoHandle {
     /** How many of them a server channel keeps at once: each has a queue pair and descriptors. */
     static final int MAX_LINGERING = 64;
 
     private static final long MILLIS = 2_000;
-    /** The completions that are looked at for one client: more than its completion queue has entries. */
+    /** The largest number of completions that are handled for one client: more than its completion queue has entries. */
     private static final int MAX_COMPLETIONS = 8_192;
 
     private final Runnable destroy;
@@ -50,18 +50,18 @@ final class RefusedConnection implements RpmaIoHandle {
     }
 
     /**
-     * Watches a connection until it can be destroyed; on the loop.
+     * Watches a connection until it can be destroyed; called on the event loop.
      *
-     * @param receives what it was configured with, though nothing was posted for it
-     * @param lingering those of the same server channel that are not destroyed yet, in the order of their coming; if there are
-     *     {@value #MAX_LINGERING}, the oldest is destroyed, whether or not its client has heard why
+     * @param receives the receives that it was configured with; none has been posted for it
+     * @param lingering the connections of the same server channel that have not been destroyed yet, oldest first. If there are
+     *     {@value #MAX_LINGERING}, the oldest is destroyed, even if its client has not received the reason
      */
     static void watch(Connection connection, ReceiveBuffers receives, Set<RefusedConnection> lingering, EventLoop loop) {
         watch(connection, () -> destroy(connection, receives), lingering, loop);
     }
 
     /**
-     * Watches a connection of messages likewise.
+     * Watches a connection of messages in the same way.
      *
      * @param pair closed in place of its connection; nothing is read from it
      */
@@ -82,13 +82,13 @@ final class RefusedConnection implements RpmaIoHandle {
             }
             refused.registration = (IoRegistration) future.getNow();
             if (refused.connection == null) {
-                // Ended since, to make room for others.
+                // The connection was ended meanwhile, to make room for others.
                 refused.registration.cancel();
                 return;
             }
             refused.registration.submit(RpmaIoOps.OPEN);
             if (!loop.isShuttingDown()) {
-                // Otherwise destroy() is the bound.
+                // While the loop shuts down no timer can be scheduled; destroy() ends the wait instead.
                 refused.timeout = loop.schedule(refused::end, MILLIS, TimeUnit.MILLISECONDS);
             }
         });
@@ -115,20 +115,23 @@ final class RefusedConnection implements RpmaIoHandle {
                 giveBackReceives(closing, receives);
             }
         } catch (RpmaException | RuntimeException e) {
-            // A client that sends where it is refused may have taken receives that are not known any more.
+            // A client that sent although it was refused may have taken receives that can no longer be identified.
             receives.endedMidway();
         }
         try {
             closing.close();
         } catch (RpmaException e) {
-            // Nobody is interested in this connection: it must only be gone, and closing again would do nothing.
+            // The failure has no consequence: the connection is not used any more, and closing it again would do nothing.
             return;
         } finally {
             receives.leave(0);
         }
     }
 
-    /** What a client sends though it is refused has taken receives that are of others. */
+    /**
+     * Posts receives again that the client has taken by sending although it was refused: they belong to other connections as
+     * well.
+     */
     private static void giveBackReceives(Connection closing, ReceiveBuffers receives) throws RpmaException {
         closing.disconnect();
         WorkCompletions batch = new WorkCompletions(16);
@@ -139,7 +142,7 @@ final class RefusedConnection implements RpmaIoHandle {
             }
             taken += n;
             if (taken > MAX_COMPLETIONS) {
-                // A client that goes on sending must not keep the loop.
+                // A client that continues to send must not block the loop.
                 receives.endedMidway();
                 return;
             }
@@ -163,7 +166,7 @@ final class RefusedConnection implements RpmaIoHandle {
             if (event == null) {
                 return;
             }
-            // ESTABLISHED means that the client has its answer; anything else that it is gone.
+            // ESTABLISHED means that the client has received the answer; any other event means that it is gone.
             end();
         }
     }

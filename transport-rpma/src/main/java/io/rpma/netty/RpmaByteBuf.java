@@ -28,8 +28,8 @@ import java.nio.channels.GatheringByteChannel;
 import java.nio.channels.ScatteringByteChannel;
 
 /**
- * A buffer in registered memory: a block of a slab. The object and its block stay together and are used again together, so that
- * allocating one makes no garbage. A buffer that outgrows a slab goes on in unregistered memory, and is copied when it is sent.
+ * A buffer in registered memory: a block of a slab. The object is kept and reused together with a block, so that an allocation
+ * creates no garbage. A buffer that becomes larger than a slab continues in unregistered memory, and is copied when it is sent.
  */
 final class RpmaByteBuf extends AbstractReferenceCountedByteBuf {
     private final RpmaByteBufAllocator allocator;
@@ -39,9 +39,9 @@ final class RpmaByteBuf extends AbstractReferenceCountedByteBuf {
     private long address;
     private int length;
     private ByteBuffer internal;
-    // What the buffer outgrew its block for, or null.
+    // The unregistered memory that replaces the block of a buffer that became too large, or null.
     private ByteBuf outgrown;
-    // The area of large data that the block belongs to, or null: then it goes back there.
+    // The area of large data that the block belongs to, or null. A released buffer is returned to its area.
     private BulkAreas.Area area;
 
     RpmaByteBuf(RpmaByteBufAllocator allocator, BuddyArena.Block block) {
@@ -62,7 +62,7 @@ final class RpmaByteBuf extends AbstractReferenceCountedByteBuf {
         return outgrown != null ? outgrown.capacity() : 1 << block.shift;
     }
 
-    /** Makes a free buffer ready for use. */
+    /** Prepares a free buffer for use. */
     void reuse(int capacity, int maxCapacity) {
         maxCapacity(maxCapacity);
         length = capacity;
@@ -72,7 +72,7 @@ final class RpmaByteBuf extends AbstractReferenceCountedByteBuf {
         markWriterIndex();
     }
 
-    /** Binds the buffer to an area of large data, or unbinds it. */
+    /** Assigns the buffer to an area of large data, or to none if {@code null}. */
     void area(BulkAreas.Area to) {
         area = to;
     }
@@ -81,7 +81,7 @@ final class RpmaByteBuf extends AbstractReferenceCountedByteBuf {
         return block;
     }
 
-    /** The slab; a buffer that the transport itself allocates never outgrows it. */
+    /** Returns the slab; a buffer that the transport itself allocates never leaves its block. */
     Slab slab() {
         return block.slab;
     }
