@@ -94,7 +94,7 @@ final class LoopCompletions implements RpmaIoHandle {
         });
     }
 
-    /** Returns whether the loop no longer polls, because it has ended or the queue has failed. Any thread. */
+    /** Returns whether this queue is no longer polled. Any thread. */
     boolean isEnded() {
         return ended;
     }

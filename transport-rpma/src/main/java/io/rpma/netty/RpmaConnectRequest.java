@@ -67,12 +67,12 @@ public final class RpmaConnectRequest {
         return outcome.compareAndSet(null, how);
     }
 
-    /** Returns the server channel that was asked. */
+    /** Returns the server channel that received the request. */
     public Channel serverChannel() {
         return owner.serverChannel();
     }
 
-    /** Returns the address of the client; {@code null} if the provider cannot tell. */
+    /** Returns the address of the client, or {@code null} if the provider does not report it. */
     public InetSocketAddress remoteAddress() {
         return remoteAddress;
     }

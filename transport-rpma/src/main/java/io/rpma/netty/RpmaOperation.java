@@ -85,11 +85,11 @@ public final class RpmaOperation extends AbstractReferenceCounted {
     /**
      * Reads from the peer's memory into a region ({@code rpma_read(3)}).
      *
-     * @param source registered there for {@link MemoryUsage#READ_SRC}
-     * @param sourceOffset in bytes
-     * @param length in bytes
+     * @param source a region that the peer registered for {@link MemoryUsage#READ_SRC}
+     * @param sourceOffset the offset in bytes
+     * @param length the length in bytes
      * @param target registered for {@link MemoryUsage#READ_DST}
-     * @param targetOffset in bytes
+     * @param targetOffset the offset in bytes
      */
     public static RpmaOperation read(RpmaRemoteRegion source, long sourceOffset, long length, RpmaRegion target,
             long targetOffset) {
@@ -101,8 +101,8 @@ public final class RpmaOperation extends AbstractReferenceCounted {
      * Reads from the peer's memory into a buffer ({@code rpma_read(3)}). The bytes are stored at the writer index, which
      * advances when the promise succeeds.
      *
-     * @param source registered there for {@link MemoryUsage#READ_SRC}
-     * @param sourceOffset in bytes
+     * @param source a region that the peer registered for {@link MemoryUsage#READ_SRC}
+     * @param sourceOffset the offset in bytes
      * @param length in bytes, at most 4 MiB; the buffer must have at least as many writable bytes
      * @param target any buffer, which must not be touched before the promise is done. A buffer of {@link RpmaByteBufAllocator}
      *     is read into directly, any other through a copy. The operation retains the buffer
@@ -115,10 +115,10 @@ public final class RpmaOperation extends AbstractReferenceCounted {
      * Writes from a region to the peer's memory ({@code rpma_write(3)}).
      *
      * @param source registered for {@link MemoryUsage#WRITE_SRC}; its bytes must not be changed before the promise is done
-     * @param sourceOffset in bytes
-     * @param length in bytes
-     * @param target registered there for {@link MemoryUsage#WRITE_DST}
-     * @param targetOffset in bytes
+     * @param sourceOffset the offset in bytes
+     * @param length the length in bytes
+     * @param target a region that the peer registered for {@link MemoryUsage#WRITE_DST}
+     * @param targetOffset the offset in bytes
      */
     public static RpmaOperation write(RpmaRegion source, long sourceOffset, long length, RpmaRemoteRegion target,
             long targetOffset) {
@@ -131,8 +131,8 @@ public final class RpmaOperation extends AbstractReferenceCounted {
      *
      * @param source any buffer of at most 4 MiB. A buffer of {@link RpmaByteBufAllocator} is written without copying, any other
      *     through a copy. The operation takes over its reference, as every write of a buffer does
-     * @param target registered there for {@link MemoryUsage#WRITE_DST}
-     * @param targetOffset in bytes
+     * @param target a region that the peer registered for {@link MemoryUsage#WRITE_DST}
+     * @param targetOffset the offset in bytes
      */
     public static RpmaOperation write(ByteBuf source, RpmaRemoteRegion target, long targetOffset) {
         return new RpmaOperation(Kind.WRITE, target, targetOffset, source.readableBytes(), null, 0, source, 0);
@@ -167,8 +167,8 @@ public final class RpmaOperation extends AbstractReferenceCounted {
      * Writes eight bytes atomically ({@code rpma_atomic_write(3)}). A reader on the peer's side sees all of them or none, and
      * only after everything that was written before.
      *
-     * @param target registered there for {@link MemoryUsage#WRITE_DST}
-     * @param targetOffset a multiple of 8
+     * @param target a region that the peer registered for {@link MemoryUsage#WRITE_DST}
+     * @param targetOffset the offset in bytes, a multiple of 8
      * @param value the eight bytes, in the byte order of this machine
      */
     public static RpmaOperation atomicWrite(RpmaRemoteRegion target, long targetOffset, long value) {
@@ -179,9 +179,10 @@ public final class RpmaOperation extends AbstractReferenceCounted {
     /**
      * Makes what was written before visible or persistent ({@code rpma_flush(3)}); the promise succeeds when it is.
      *
-     * @param target registered there for {@link MemoryUsage#FLUSH_VISIBILITY} or {@link MemoryUsage#FLUSH_PERSISTENT}
-     * @param targetOffset in bytes
-     * @param length in bytes
+     * @param target a region that the peer registered for {@link MemoryUsage#FLUSH_VISIBILITY} or
+     *     {@link MemoryUsage#FLUSH_PERSISTENT}
+     * @param targetOffset the offset in bytes
+     * @param length the length in bytes
      * @param type how far the data is flushed; {@link FlushType#PERSISTENT} also needs the peer's configuration:
      *     {@link RpmaPeerConfig}
      */

@@ -163,7 +163,7 @@ public final class RpmaRegion extends AbstractReferenceCounted {
         return memory.byteSize();
     }
 
-    /** Returns what the region is for. */
+    /** Returns the usages that the region was registered for. */
     public Set<MemoryUsage> usages() {
         return EnumSet.copyOf(usages);
     }

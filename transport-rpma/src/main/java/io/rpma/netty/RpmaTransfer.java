@@ -88,12 +88,12 @@ public final class RpmaTransfer {
     /**
      * Reads from the peer's memory into a region, by {@link RpmaOperation#read(RpmaRemoteRegion, long, long, RpmaRegion, long)}.
      *
-     * @param source registered there for {@link MemoryUsage#READ_SRC}
-     * @param sourceOffset in bytes
-     * @param length in bytes
+     * @param source a region that the peer registered for {@link MemoryUsage#READ_SRC}
+     * @param sourceOffset the offset in bytes
+     * @param length the length in bytes
      * @param target registered for {@link MemoryUsage#READ_DST}; retained until the future is done
-     * @param targetOffset in bytes
-     * @return the future, of the channel's event loop
+     * @param targetOffset the offset in bytes
+     * @return the future, whose listeners are notified on the channel's event loop
      */
     public ChannelProgressiveFuture read(RpmaRemoteRegion source, long sourceOffset, long length, RpmaRegion target,
             long targetOffset) {
@@ -104,11 +104,11 @@ public final class RpmaTransfer {
      * Reads from the peer's memory into a buffer, by {@link RpmaOperation#read(RpmaRemoteRegion, long, int, ByteBuf)}. The
      * bytes are stored at the writer index, which advances when the future succeeds.
      *
-     * @param source registered there for {@link MemoryUsage#READ_SRC}
-     * @param sourceOffset in bytes
+     * @param source a region that the peer registered for {@link MemoryUsage#READ_SRC}
+     * @param sourceOffset the offset in bytes
      * @param length in bytes; the buffer must have at least as many writable bytes
      * @param target any buffer, which must not be touched before the future is done; the transfer retains it
-     * @return the future, of the channel's event loop
+     * @return the future, whose listeners are notified on the channel's event loop
      */
     public ChannelProgressiveFuture read(RpmaRemoteRegion source, long sourceOffset, int length, ByteBuf target) {
         return start(RpmaOperation.read(source, sourceOffset, length, target));
@@ -118,11 +118,11 @@ public final class RpmaTransfer {
      * Writes from a region to the peer's memory, by {@link RpmaOperation#write(RpmaRegion, long, long, RpmaRemoteRegion, long)}.
      *
      * @param source registered for {@link MemoryUsage#WRITE_SRC}; its bytes must not be changed before the future is done
-     * @param sourceOffset in bytes
-     * @param length in bytes
-     * @param target registered there for {@link MemoryUsage#WRITE_DST}
-     * @param targetOffset in bytes
-     * @return the future, of the channel's event loop
+     * @param sourceOffset the offset in bytes
+     * @param length the length in bytes
+     * @param target a region that the peer registered for {@link MemoryUsage#WRITE_DST}
+     * @param targetOffset the offset in bytes
+     * @return the future, whose listeners are notified on the channel's event loop
      */
     public ChannelProgressiveFuture write(RpmaRegion source, long sourceOffset, long length, RpmaRemoteRegion target,
             long targetOffset) {
@@ -133,9 +133,9 @@ public final class RpmaTransfer {
      * Writes a buffer's readable bytes to the peer's memory, by {@link RpmaOperation#write(ByteBuf, RpmaRemoteRegion, long)}.
      *
      * @param source any buffer; the transfer takes over its reference, as every write of a buffer does
-     * @param target registered there for {@link MemoryUsage#WRITE_DST}
-     * @param targetOffset in bytes
-     * @return the future, of the channel's event loop
+     * @param target a region that the peer registered for {@link MemoryUsage#WRITE_DST}
+     * @param targetOffset the offset in bytes
+     * @return the future, whose listeners are notified on the channel's event loop
      */
     public ChannelProgressiveFuture write(ByteBuf source, RpmaRemoteRegion target, long targetOffset) {
         return start(RpmaOperation.write(source, target, targetOffset));

@@ -677,7 +677,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             }
             case Immediate.SEEN -> finSeen = true;
             default -> {
-                // Credits only.
+                // The message only returns credits.
             }
         }
         giveBack(slot);
