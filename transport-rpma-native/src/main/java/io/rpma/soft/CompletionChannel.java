@@ -19,15 +19,16 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The descriptor that one completion queue, or the two queues of a connection, make readable ({@code struct
- * ibv_comp_channel}). Used by the thread that polls.
+ * ibv_comp_channel}). The polling thread uses it, except for the wake methods, which any thread may call.
  *
  * <p>A queue that fires does so exactly once until its owner arms it again, and every firing writes 1 to the descriptor. The
- * armed word and the write are two steps of another process, which may be killed between them: the owner counts the firings
- * it has seen against the counts it has read, and thereby knows whether a write may still be on its way.
+ * armed word and the write are two steps of another process, which may be killed between them. The owner therefore compares the
+ * number of firings that it has observed with the sum of the counts that it has read: while the sum is smaller, a write may still
+ * follow.
  */
 final class CompletionChannel {
     private final EventPipe event;
-    // Counts written without a firing.
+    // The counts that wake(long) wrote without a firing.
     private final AtomicLong woken = new AtomicLong();
     private long fired;
     private long read;
@@ -56,8 +57,8 @@ final class CompletionChannel {
         if ((hasFired(armed) || read < fired + woken.get()) && !hasOtherFired(other)) {
             count = event.read();
         }
-        // Only now: a queue that fires between a look at it and the read has its count read here, and would never be heard of
-        // again if it were left as it is.
+        // Load the armed word again after the read. If the queue has fired between the first load and the read, its count has
+        // just been consumed; unless the queue is armed again below, it would never signal again.
         boolean hasFired = hasFired(armed);
         if (hasFired) {
             fired++;
@@ -68,12 +69,14 @@ final class CompletionChannel {
                 fired++;
                 event.signal();
             } else {
-                // Nobody has fired for more: a peer writes to the descriptor as it likes.
+                // A peer can write any value to the descriptor. Discard counts in excess of the firings and wake-ups.
                 read = Math.min(read, fired + woken.get());
             }
         }
         if (hasFired) {
-            // Before the owner looks into the queue once more: either it finds the entry or the producer finds this.
+            // The fence orders the store of the armed word before the owner's next poll. A producer publishes its entry, executes
+            // a full fence and loads the armed word (Doorbell.ring()): either the poll finds the entry or the producer finds the
+            // queue armed.
             Memory.putIntVolatile(armed, Doorbell.ARMED);
             Memory.fullFence();
         }
@@ -81,8 +84,8 @@ final class CompletionChannel {
     }
 
     /**
-     * Makes the descriptor readable for the sake of a queue, also if the queue has fired: who fired may have been killed before
-     * the write. Any thread; a channel that is closed needs it no more.
+     * Makes the descriptor readable on behalf of a queue, even if the queue has fired already: the process that changed the armed
+     * word may have been killed before its write. Any thread may call it. It does nothing once the channel is closed.
      *
      * @param armed the address of the queue's armed word
      */
@@ -98,7 +101,7 @@ final class CompletionChannel {
         }
     }
 
-    /** Makes the descriptor readable. Any thread; a channel that is closed needs it no more. */
+    /** Makes the descriptor readable. Any thread may call it. It does nothing once the channel is closed. */
     void wake() {
         if (event.tryRetain()) {
             event.signal();

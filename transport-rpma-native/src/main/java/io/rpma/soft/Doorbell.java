@@ -15,15 +15,15 @@ package io.rpma.soft;
 import io.rpma.posix.Memory;
 
 /**
- * Rings for the owner of a completion queue, if it sleeps. The armed word of a connection's queue lies in memory that the two
- * ends of the connection share: 1 while its owner waits for the descriptor, 0 once somebody has rung. Whoever takes it from 1 to
- * 0 writes to the event descriptor, exactly once; nobody else makes a system call. {@link SharedDoorbell} is for a queue that
- * several processes ring.
+ * Wakes the owner of a completion queue if the queue is armed. The armed word of a connection's queue lies in memory that the two
+ * ends of the connection share: it is 1 while the owner waits for the descriptor, and 0 once the queue has fired. The thread that
+ * changes it from 1 to 0 writes to the event descriptor, exactly once; no other thread makes a system call. {@link
+ * SharedDoorbell} is for a queue that several processes signal.
  */
 class Doorbell {
-    /** The owner wants to be woken. */
+    /** The owner waits to be woken. */
     static final int ARMED = 1;
-    /** Somebody has rung since. */
+    /** The queue has fired since it was armed. */
     static final int FIRED = 0;
 
     private final long armed;
@@ -35,8 +35,9 @@ class Doorbell {
     }
 
     /**
-     * Rings if the queue is armed. The caller has published what there is to see, and put a full fence behind it: either it
-     * sees the queue armed, or the owner, who looks once more after arming, sees what was published.
+     * Signals the event descriptor if the queue is armed. The caller has published a completion and then executed a full fence,
+     * which orders it before the load of the armed word. The owner stores the armed word, executes a full fence and polls once
+     * more. So either this method finds the queue armed, or the owner finds the completion.
      */
     void ring() {
         if (Memory.getInt(armed) == ARMED && Memory.casInt(armed, ARMED, FIRED)) {
@@ -47,7 +48,7 @@ class Doorbell {
         }
     }
 
-    /** Rings from a thread that does not keep the owner's connection open. */
+    /** Calls {@link #ring()} unless the event descriptor is closed: for threads that do not keep the connection open. */
     void ringIfOpen() {
         if (event.tryRetain()) {
             ring();

@@ -15,35 +15,36 @@ package io.rpma.soft;
 import io.rpma.posix.Memory;
 
 /**
- * One end's half of the memory that the two ends of a connection share: the words by which its owner and the other end tell
- * each other how they are, the ring of posted receives, and the ring of their completions. Words that different processes
- * write lie apart.
+ * The layout of one end's half of the memory that the two ends of a connection share: the words by which the owner and the peer
+ * publish their state to each other, the ring of posted receives, and the ring of their completions. Words that different
+ * processes write lie {@link Memory#APART} bytes apart.
  */
 final class Half {
     /** The owner's queue pair: {@link #INITIAL}, {@link #READY} or {@link #ERROR}. Written by the owner. */
     static final int STATE = 0;
-    /** Who uses this memory (long): see {@link HalfMemory}. Written by both, when a connection begins and when it ends. */
+    /** The users of this memory (long): see {@link HalfMemory}. Written by both ends, when a connection begins and ends. */
     static final int USE = 8;
     /**
-     * Not 0 if something is wrong. Written by the peer: {@link #STARVED}, or {@link #BROKEN}, which anything else is taken for as
-     * well.
+     * Not 0 if the peer reports a fault. Written by the peer: {@link #STARVED} or {@link #BROKEN}; any other value is treated as
+     * BROKEN.
      */
     static final int FAULT = Memory.APART;
     /** Not 0 if the peer waits to send: for a receive, for room in the ring, or for the owner to be ready. */
     static final int STALLED = Memory.APART + 4;
     /**
-     * Odd while the owner executes an operation in the peer's memory, or tells the peer of it. Whoever takes memory away makes
-     * that known first (the state, a region's stamp), and uses it for something else once this word is even or has changed: what
-     * is executed from then on has seen it.
+     * Odd while the owner executes an operation in the peer's memory or publishes its result there. The owner makes it odd,
+     * executes a full fence and then loads the state and the stamps of the regions. A peer that takes memory away first stores
+     * the new state or stamp, executes a full fence and then loads this word. It reuses the memory once the word is even or has
+     * changed: every operation that begins later observes the new state or stamp.
      */
     static final int BUSY = 2 * Memory.APART;
     /**
-     * Where in the peer's memory the operation is that the owner executes: the key of a region, {@link #POSTED_RECEIVES}, or
-     * {@link RegionTable#NO_REGION}. Written before {@link #BUSY} becomes odd.
+     * The part of the peer's memory that the owner's operation accesses: the key of a region, {@link #POSTED_RECEIVES}, or
+     * {@link RegionTable#NO_REGION}. Stored before {@link #BUSY} becomes odd (release).
      */
     static final int BUSY_REGION = BUSY + 4;
     /**
-     * Which receive of the peer's shared receive queue the operation takes, by its position (int). Written before the receive is
+     * The position (int) of the receive of the peer's shared receive queue that the operation takes. Stored before the receive is
      * taken, and meaningful while {@link #BUSY} is odd.
      */
     static final int BUSY_RECEIVE = BUSY + 8;
@@ -53,21 +54,21 @@ final class Half {
     static final int RECEIVE_ARMED = 4 * Memory.APART;
     /** With a shared receive queue: how many completions the owner has taken out of the ring (long). */
     static final int CONSUMED = 5 * Memory.APART;
-    /** The ring of posted receives; empty with a shared receive queue. Behind it the ring of completions. */
+    /** The ring of posted receives; empty with a shared receive queue. The ring of completions follows it. */
     static final int RECEIVES = 6 * Memory.APART;
 
     /** The peer's operation failed in a way that breaks this queue pair. */
     static final int BROKEN = 1;
     /** The peer has been waiting for a shared receive for a while. The owner takes it back. */
     static final int STARVED = 2;
-    /** No region has this key: it stands for the buffers of posted receives. */
+    /** A key that no region has. It stands for the buffers of posted receives. */
     static final int POSTED_RECEIVES = RegionTable.BAD_KEY;
 
-    /** Not connected yet: what is sent to it waits. */
+    /** Not connected yet: a peer that sends to it waits. */
     static final int INITIAL = 0;
-    /** Receives. */
+    /** The queue pair receives. */
     static final int READY = 1;
-    /** Receives no more. */
+    /** The queue pair no longer receives. */
     static final int ERROR = 2;
 
     private Half() {
@@ -84,7 +85,7 @@ final class Half {
         return (size + Memory.APART - 1) / Memory.APART * Memory.APART;
     }
 
-    /** Returns the smallest power of two that is at least as large. */
+    /** Returns the smallest power of two that is not less than the argument. */
     static int powerOfTwo(int atLeast) {
         return atLeast <= 1 ? 1 : Integer.highestOneBit(atLeast - 1) << 1;
     }

@@ -30,12 +30,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A reliable queue pair, and the adapter behind it: the thread that posts a work request executes it. Only when the peer has
- * posted no receive, has no room for a completion or is not ready, the work request waits here, and all behind it; the peer
- * rings when that has changed, and the next post or poll goes on.
+ * A reliable queue pair, including the software adapter behind it: the thread that posts a work request executes it. If the peer
+ * has posted no receive, has no room for a completion or is not ready, the work request and all later ones wait in a queue of
+ * this object. The peer signals the event descriptor when its condition has changed, and the next post or poll continues.
  *
- * <p>Who may execute: the posting thread, while nothing waits; whoever holds {@link #executing}, while something does. The
- * queue of waiting requests hands the state over: its positions are written after, and read before, all else.
+ * <p>While no request waits, the posting thread executes. While a request waits, the thread that holds {@link #executing}
+ * executes. The executing state passes between them by the positions of the queue of waiting requests: the posting thread
+ * stores {@link #waitingTail} after its last access to that state, and the holder stores {@link #waitingHead} (release) after
+ * its own; each loads the other's position (acquire) before its first access.
  */
 final class QueuePair {
     /** A send. */
@@ -70,17 +72,17 @@ final class QueuePair {
     private static final int REM_OP_ERR = CompletionStatus.REM_OP_ERR.code();
     private static final int RETRY_EXC_ERR = CompletionStatus.RETRY_EXC_ERR.code();
 
-    // What execute() returns when a work request has to wait.
+    // The results of execute() for a work request that has to wait.
     private static final int NO_RECEIVE = -1;
     private static final int RING_FULL = -2;
     private static final int NOT_READY = -3;
 
     private static final int CLOSED = 3;
     private static final int SPINS = 100;
-    /** How long a work request has waited for a shared receive when this looks again by itself, at first and at most. */
+    /** The first and the longest delay after which a request that waits for a shared receive is retried without a signal. */
     private static final int FIRST_LOOK_MILLIS = 50;
     private static final int LAST_LOOK_MILLIS = 1_600;
-    /** How often something is tried again at once because others have changed it meanwhile: a peer could go on for ever. */
+    /** The bound on immediate retries after a concurrent change: a misbehaving peer could otherwise cause an endless loop. */
     private static final int MOST_TRIES = 1000;
 
     private static final VarHandle STATE;
@@ -120,7 +122,7 @@ final class QueuePair {
     private final Doorbell ownReceiveDoorbell;
     private ControlSocket control;
 
-    // Of the other end, fixed once connected. The posting thread sets them before the state.
+    // The other end; these do not change once connected. connect() sets them before ready() stores the state.
     private volatile RemoteEnd remote;
     private RemoteProcess remoteProcess;
     private long remoteBase;
@@ -135,12 +137,12 @@ final class QueuePair {
     private Doorbell remoteDoorbell;
     private Doorbell remoteReceiveDoorbell;
 
-    // Of whoever executes.
+    // Accessed only by the thread that executes work requests (see the class comment).
     private long found;
     private long ahead;
     private long remotePosition;
     private long remoteConsumed;
-    // Odd while it executes: for the threads of this process, which do not believe the word that a peer could write to.
+    // Odd while an operation executes. Threads of this process read this copy: the peer can overwrite the word Half.BUSY.
     private int busy;
     private long stalls;
     private int announcement;
@@ -150,7 +152,7 @@ final class QueuePair {
 
     private int state;
     private boolean executing;
-    // Somebody has found the lock taken, and what he came for may be new to its holder.
+    // Set by a thread that found "executing" taken: the holder must look again, as it may not have observed that thread's change.
     private boolean again;
     private WorkRequest[] waiting;
     private long waitingTail;
@@ -162,9 +164,9 @@ final class QueuePair {
      * Creates a queue pair that is not connected.
      *
      * @param sizes of its queues
-     * @param half as large as {@link #halfSize} says; taken over, unless this fails
-     * @param channel of its completion queue
-     * @param receiveChannel of its own receive completion queue, or {@code null} if it has none
+     * @param half of {@link #halfSize} bytes; this object takes ownership unless the constructor fails
+     * @param channel the channel of its completion queue
+     * @param receiveChannel the channel of its own receive completion queue, or {@code null} if it has none
      */
     QueuePair(SoftPeer peer, int number, QueueSizes sizes, HalfMemory half, CompletionChannel channel,
             CompletionChannel receiveChannel) throws RpmaException {
@@ -202,7 +204,7 @@ final class QueuePair {
         return sizes.sharedReceiveQueue() != null ? sizes.sharedReceiveQueue().ringCapacity() : receiveCapacity(sizes);
     }
 
-    /** Returns how large the half of a queue pair is, in bytes. */
+    /** Returns the size of the half of a queue pair, in bytes. */
     static int halfSize(QueueSizes sizes) {
         return (int) Half.size(receiveCapacity(sizes), ringCapacity(sizes));
     }
@@ -247,7 +249,7 @@ final class QueuePair {
         return ownDoorbell;
     }
 
-    /** Returns the doorbell of the connection's own queue that receives complete in. */
+    /** Returns the doorbell of the connection's own completion queue for receives. */
     Doorbell ownReceiveDoorbell() {
         return ownReceiveDoorbell;
     }
@@ -265,7 +267,7 @@ final class QueuePair {
         return (int) STATE.getAcquire(this) == Half.ERROR;
     }
 
-    /** Sets what tells whether the peer is there; before anything else. */
+    /** Sets the control socket, which detects the end of the peer. Called before any other method. */
     void control(ControlSocket socket) {
         control = socket;
     }
@@ -287,7 +289,11 @@ final class QueuePair {
         remote = end;
     }
 
-    /** Starts to send and to receive. */
+    /**
+     * Starts to send and to receive. The fence orders the store of the state before the load of {@link Half#STALLED} in
+     * {@link #wakePeer()}; {@link #announce} of the peer orders its store of that word before its next load of the state. So
+     * either the peer observes the new state or this side observes that the peer waits.
+     */
     void ready() {
         if (STATE.compareAndSet(this, Half.INITIAL, Half.READY)) {
             Memory.putIntVolatile(base + Half.STATE, Half.READY);
@@ -297,8 +303,8 @@ final class QueuePair {
     }
 
     /**
-     * Goes into the error state: takes no more messages, and flushes what waits. What the peer has completed before stays to
-     * be polled; receives still posted are flushed by polling.
+     * Enters the error state: this end accepts no more messages, and the work requests that wait are flushed. Receives that the
+     * peer completed earlier can still be polled; polling flushes the receives that are still posted.
      */
     void fail() {
         int was = (int) STATE.getVolatile(this);
@@ -308,12 +314,15 @@ final class QueuePair {
                     Faults.at("failing");
                 }
                 Memory.putIntVolatile(base + Half.STATE, Half.ERROR);
+                // Orders the store of the state before the load of Half.STALLED in wakePeer(), as in ready().
                 Memory.fullFence();
                 wakePeer();
                 wakeWaiter();
                 resume();
+                // Orders the error state and what resume() has flushed before the loads of the armed words. The polling thread
+                // arms, executes a fence and polls again: either it observes the error, or this thread finds the queue armed.
                 Memory.fullFence();
-                // Another thread may be closing the connection.
+                // ringIfOpen(): another thread may be closing the connection.
                 ownDoorbell.ringIfOpen();
                 if (ownReceiveDoorbell != ownDoorbell) {
                     ownReceiveDoorbell.ringIfOpen();
@@ -324,14 +333,18 @@ final class QueuePair {
         }
     }
 
-    /** The other end's process has closed the connection or died: what waits fails, and nothing can be under way there. */
+    /**
+     * Handles the end of the peer, which has closed the connection or died: the work requests that wait fail, and no operation
+     * of the peer can be in progress.
+     */
     void peerGone() {
         peerGone = true;
         resume();
-        // What a producer had published when it was killed, before it rang.
+        // A peer that was killed may have published a completion and not yet signalled it.
         if (attachment != null) {
             attachment.peerGone();
         }
+        // Orders the accesses above before those to the armed words in wake(), as in fail().
         Memory.fullFence();
         channel.wake(base + Half.ARMED);
         if (receiveChannel != null) {
@@ -341,7 +354,7 @@ final class QueuePair {
 
     // ---- receives
 
-    /** Posts a receive in the own queue. */
+    /** Posts a receive to the queue pair's own receive queue. */
     void receive(SoftLocalMemoryRegion target, long offset, long length, long context) throws RpmaException {
         Receives.check(target, offset, length);
         if (receives == null) {
@@ -350,21 +363,28 @@ final class QueuePair {
         checkOpen();
         receives.post(Receives.key(target, offset, length), offset, (int) length, context);
         if (remote != null) {
+            // Orders the store of the entry's state word before the load of Half.STALLED. announce() of the peer orders its
+            // store of that word before its next search for a receive: one of the two sides observes the other's store.
             Memory.fullFence();
             wakePeer();
         }
         if (isError()) {
+            // Orders the post before the load of the armed word: the polling thread flushes this receive, or is woken to do so.
             Memory.fullFence();
             ownReceiveDoorbell.ring();
         }
     }
 
-    /** Rings for the peer if it waits. The caller has changed what it may wait for, and put a fence behind it. */
+    /**
+     * Wakes the peer if it waits. The caller has stored the change that the peer may wait for and executed a full fence. Without
+     * the fence, {@link Half#STALLED} could be loaded before that store is visible: this thread would find no waiting peer, and
+     * the peer would find no change and wait.
+     */
     void wakePeer() {
         if (Memory.getInt(base + Half.STALLED) == 0) {
             return;
         }
-        // Another thread may be closing the connection.
+        // tryRetain(): another thread may be closing the connection.
         RemoteEnd end = remote;
         if (end != null && end.tryRetain()) {
             if (Memory.getAndSetInt(base + Half.STALLED, 0) != 0) {
@@ -380,7 +400,7 @@ final class QueuePair {
         }
     }
 
-    /** Returns the number of receives that have completed and wait to be polled, at most {@code limit}. */
+    /** Returns the number of receives that have completed and have not been polled, at most {@code limit}. */
     int readyReceives(int limit) {
         return receives != null ? receives.ready(limit) : attachment.ready(limit);
     }
@@ -396,21 +416,23 @@ final class QueuePair {
             heed(fault);
         }
         boolean due = isError() && receives != null && receives.outstanding() > 0;
-        // Before the ring: what the peer published while it was busy must be found before the rest is flushed. And it takes
-        // receives until it has been told of the error, which the thread that failed may only be about to do.
+        // Load the two words before the ring is polled. The peer publishes completions and then makes Half.BUSY even (release),
+        // so a poll after an even value finds everything that it published. Half.STATE has to be loaded before Half.BUSY: the
+        // peer takes receives until it observes the error there, which the failing thread stores after the field "state"; a peer
+        // that becomes busy after these two loads observes it and takes none.
         boolean flush = due && Memory.getIntVolatile(base + Half.STATE) == Half.ERROR && !isPeerBusy();
         int result = pollArrived(completions, count);
         if (flush) {
             return receives.flush(completions, result, number);
         }
         if (due) {
-            // Nobody rings when the peer has come to an end: whoever sleeps for what is flushed looks again until then.
+            // The end of the peer's operation is not signalled. Ring, so that the polling thread polls again until it has ended.
             ownReceiveDoorbell.ring();
         }
         return result;
     }
 
-    /** The peer says that something is wrong. */
+    /** Handles a fault that the peer has reported. */
     private void heed(int fault) {
         if (fault == Half.STARVED && attachment != null) {
             Memory.casInt(base + Half.FAULT, fault, 0);
@@ -476,7 +498,7 @@ final class QueuePair {
         }
     }
 
-    /** Reports a work request that has been executed, and rings where somebody sleeps. */
+    /** Completes a work request that has been executed, and wakes the owners of the completion queues concerned. */
     private void finish(int operation, int status, boolean signalled, long context, long request, long length) {
         boolean completed = signalled || status != SUCCESS;
         boolean delivered = operation <= SEND_IMMEDIATE || operation == WRITE_IMMEDIATE;
@@ -488,15 +510,20 @@ final class QueuePair {
                 sends.complete(request, context, status, OPCODES[operation], length);
             }
             if (delivered && remoteSharesQueue) {
+                // Orders the published completion before the load of the ready bit in markReady(). When the owner drops a ring
+                // from its list, it clears the bit, executes a fence and checks the ring once more: either it finds the
+                // completion or this thread finds the bit clear and sets it.
                 Memory.fullFence();
                 remoteShared.markReady(remoteSharedIndex);
             }
         } finally {
-            // Before anybody is woken: a peer that closes at once would wait for the end of this call.
+            // Leave before the peer is woken. A peer that closes at once would otherwise have to wait for the end of this call.
             leave();
         }
         if (completed || delivered) {
-            // Between what was published and the look at the armed words.
+            // Orders the completions published above before the loads of the armed words. An owner arms, executes a fence and
+            // polls again. Without this fence an armed word could be loaded before the completion is visible: the owner would
+            // find nothing, this thread would find the queue not armed, and the wake-up would be lost.
             Memory.fullFence();
             if (delivered) {
                 remoteReceiveDoorbell.ring();
@@ -507,7 +534,8 @@ final class QueuePair {
             }
         }
         if (status == REM_ACCESS_ERR) {
-            // The peer's queue pair breaks as well: it learns of it by polling.
+            // The peer's queue pair enters the error state as well, when its owner polls and finds this fault. The fence orders
+            // the store of the fault before the loads of the armed words, as above.
             Memory.putIntVolatile(remoteBase + Half.FAULT, Half.BROKEN);
             if (remoteSharesQueue) {
                 markReady();
@@ -556,10 +584,10 @@ final class QueuePair {
         }
     }
 
-    /** Goes on with what waits, as far as it can. Any thread of this connection may call it. */
+    /** Executes the work requests that wait, as far as possible. Any thread of this connection may call it. */
     void resume() {
-        // The loop: whoever finds the lock taken leaves its request, or its news of the peer, to the holder, who therefore looks
-        // again after unlocking.
+        // A thread that finds the lock taken leaves its request, or the change that it has observed, to the holder. The holder
+        // therefore checks the queue and "again" once more after it has unlocked.
         while ((long) WAITING_TAIL.getVolatile(this) != (long) WAITING_HEAD.getVolatile(this) && tryLock()) {
             boolean mustWait = false;
             try {
@@ -576,20 +604,23 @@ final class QueuePair {
         }
     }
 
-    /** Takes the lock, or sees to it that its holder looks again at all that this thread has seen. */
+    /** Takes the lock, or makes its holder look again after everything that this thread has observed. */
     private boolean tryLock() {
         if (!EXECUTING.compareAndSet(this, false, true)) {
+            // Store "again" before the second attempt. resume() stores "executing" before it loads "again": either the attempt
+            // succeeds or the holder observes "again".
             AGAIN.setVolatile(this, true);
             if (!EXECUTING.compareAndSet(this, false, true)) {
                 return false;
             }
         }
-        // Read, not only written: what was seen before it was set is seen from here on.
+        // A read-modify-write, not a store: reading the value that the other thread stored orders what that thread had observed
+        // before its store ahead of everything that this thread loads from here on.
         AGAIN.getAndSet(this, false);
         return true;
     }
 
-    /** Executes or flushes a request that waits. Returns whether it is done. */
+    /** Executes or flushes a request that waits. Returns whether it has completed. */
     private boolean complete(WorkRequest request) {
         int now = (int) STATE.getVolatile(this);
         if (now == CLOSED) {
@@ -602,8 +633,9 @@ final class QueuePair {
             }
             status = execute(request);
             for (int tries = 0; status < 0 && status != announcement && tries < MOST_TRIES; tries++) {
-                // Asks to be woken, then looks once more: the peer may have posted a receive between the two. Or it may have made
-                // room, and there is no receive: that is another question, which it answers in another place.
+                // Ask to be woken, then try again: the peer may have posted a receive between the first attempt and announce().
+                // If the reason changes, for instance because there is room now but no receive, announce the new reason: it is
+                // announced in another word.
                 if (Faults.ENABLED) {
                     Faults.at("announcing");
                 }
@@ -622,7 +654,7 @@ final class QueuePair {
                 }
                 status = RETRY_EXC_ERR;
             }
-            // There may be more receives, posted before the announcement: the next request looks for itself.
+            // More receives may have been posted before the announcement, so the next request has to look for itself.
             announcement = 0;
             lookMillis = FIRST_LOOK_MILLIS;
         }
@@ -645,12 +677,12 @@ final class QueuePair {
     }
 
     /**
-     * Looks for a shared receive again after a while, though the peer has not rung: what tells the peer that this one waits can
-     * be overwritten by any process that shares the queue. By the one that executes.
+     * Schedules another search for a shared receive, in case the peer does not signal: any process that shares the queue can
+     * overwrite the words by which this side announces that it waits. Called by the thread that executes.
      */
     private void lookAgainLater() {
         if (!lookScheduled || lookDue) {
-            // A look that is due was scheduled when another request waited, which has not needed it.
+            // A retry that is already due was scheduled for an earlier request, which did not need it.
             lookDue = false;
             lookScheduled = true;
             CompletableFuture.delayedExecutor(lookMillis, TimeUnit.MILLISECONDS).execute(this::lookAgain);
@@ -663,9 +695,10 @@ final class QueuePair {
         resume();
     }
 
-    /** Tells the completion queue that the peer's queue pair shares with others that it has something. */
+    /** Sets the ready bit of the peer's queue pair in the shared completion queue. */
     private void markReady() {
-        // The number there is another queue pair's once the peer has closed.
+        // Once the peer has closed, it may assign the index to another queue pair. It does not while this side is busy and the
+        // state was READY after enter().
         enter(RegionTable.NO_REGION);
         if (Memory.getIntAcquire(remoteBase + Half.STATE) == Half.READY) {
             remoteShared.markReady(remoteSharedIndex);
@@ -673,7 +706,7 @@ final class QueuePair {
         leave();
     }
 
-    /** Tells the peer that no receive has been found for so long that some may be lost. */
+    /** Reports to the peer that no receive has been found for so long that some may be lost. */
     private void reportStarvation() {
         enter(RegionTable.NO_REGION);
         boolean told = Memory.getIntAcquire(remoteBase + Half.STATE) == Half.READY
@@ -693,11 +726,14 @@ final class QueuePair {
             request.length, request.immediate, request.value);
     }
 
-    /** Asks the peer to ring when what this side waits for has changed. */
+    /**
+     * Asks the peer to signal when the condition that this side waits for has changed. The fence orders the announcement before
+     * the loads of the next attempt, against the fence between a change and {@link #wakePeer()} on the peer's side.
+     */
     private void announce(int reason) {
         announcement = reason;
         if (reason == NO_RECEIVE && remoteShared != null) {
-            // The number there is another queue pair's once the peer has closed.
+            // Once the peer has closed, it may assign the index to another queue pair: see markReady().
             enter(RegionTable.NO_REGION);
             if (Memory.getIntAcquire(remoteBase + Half.STATE) == Half.READY) {
                 remoteShared.announceWaiting(remoteSharedIndex);
@@ -709,7 +745,7 @@ final class QueuePair {
         Memory.fullFence();
     }
 
-    /** Returns whether the peer has not answered the last announcement yet: then nothing has changed. */
+    /** Returns whether the last announcement still stands: then the peer has changed nothing, and another attempt is useless. */
     private boolean isStillAnnounced() {
         if (announcement == 0 || peerGone) {
             return false;
@@ -733,7 +769,10 @@ final class QueuePair {
     }
 
     /**
-     * Marks this queue pair busy: the peer takes no memory away from here on, or this side sees that it has.
+     * Marks this queue pair busy. The fence orders the store of {@link Half#BUSY} before all later loads of the peer's state and
+     * of the stamps of its regions. A process that takes memory away stores these words first, executes a fence and then loads
+     * BUSY. So either this side observes that the memory is no longer valid, or the peer observes that this side is busy and
+     * waits for the end of the operation before it reuses the memory.
      *
      * @param region the key of the region that the operation reaches, {@link Half#POSTED_RECEIVES}, or
      *     {@link RegionTable#NO_REGION}
@@ -746,7 +785,10 @@ final class QueuePair {
         Memory.fullFence();
     }
 
-    /** Ends what {@link #enter} has begun, if anything has. */
+    /**
+     * Makes the queue pair idle again if it is busy. The release store orders all accesses of the operation, including the
+     * published completion, before the even value.
+     */
     private void leave() {
         int mark = busy;
         if ((mark & 1) != 0) {
@@ -756,8 +798,8 @@ final class QueuePair {
     }
 
     /**
-     * Executes a work request in the peer's memory. Unless it has to wait, {@link #finish} follows, and this queue pair stays
-     * busy until then: where the peer is told of a message may be another queue pair's place once it has closed.
+     * Executes a work request in the peer's memory. Unless the request has to wait, {@link #finish} follows, and this queue pair
+     * stays busy until then: once the peer has closed, it may assign its index in the shared queue to another queue pair.
      *
      * @return the status, or, if it has to wait and nothing has been done, one of the negative reasons
      */
@@ -802,7 +844,7 @@ final class QueuePair {
         return access(operation, localAddress, target, remoteOffset, length, immediate, value);
     }
 
-    /** Sends: takes a receive that the peer has posted, fills its buffer, and completes it. */
+    /** Sends: takes a receive that the peer has posted, fills its buffer and publishes its completion. */
     private int send(long source, long length, int flags, int immediate) {
         if (isRingFull()) {
             return RING_FULL;
@@ -820,7 +862,7 @@ final class QueuePair {
             if (length > 0 && length <= capacity) {
                 region = region(key);
             }
-            // What was read of the entry holds if nobody has taken it since.
+            // The fields read from the entry are valid only if no other sender has taken it meanwhile.
             if (remoteShared != null && !takeShared()) {
                 continue;
             }
@@ -858,7 +900,8 @@ final class QueuePair {
             if (region == null || !region.allows(usage(operation), remoteDomain)) {
                 return REM_ACCESS_ERR;
             }
-            // The descriptor's word for the address, this table's word for what is allowed: the sums may overflow into anything.
+            // The address comes from the descriptor, which is not trusted; the bounds come from the peer's table. The sum may
+            // overflow to any value, and contains() checks the result.
             offset = target.address() - region.address() + remoteOffset;
             if (!region.contains(offset, length)) {
                 return REM_ACCESS_ERR;
@@ -876,7 +919,7 @@ final class QueuePair {
             case FLUSH_PERSISTENT:
                 return persist(region, offset, length);
             default:
-                // Visible it is since it was written; the completion comes after it in every thread's eyes.
+                // The writes went to shared memory. The fence orders them before the completion of the flush for all threads.
                 Memory.fullFence();
                 return SUCCESS;
         }
@@ -927,8 +970,9 @@ final class QueuePair {
     }
 
     /**
-     * Memory that this process cannot map: the kernel copies the aligned word. Neither process can die in the middle of it; that
-     * a reader sees it whole rests on the kernel's copying an aligned word by one store, as it does on x86-64 and aarch64.
+     * Writes to memory that this process cannot map: the kernel copies the aligned word. A process that is killed does not
+     * interrupt the copy. That a reader never observes half of the word relies on the kernel copying an aligned word by one
+     * store, as it does on x86-64 and aarch64. The fence orders all earlier writes of this process before the copy.
      */
     private int atomicWriteToForeign(RemoteRegion region, long offset, long value) {
         if ((region.address() + offset & 7) != 0) {
@@ -943,7 +987,7 @@ final class QueuePair {
     private int persist(RemoteRegion region, long offset, long length) {
         Memory.fullFence();
         if (length > 0 && region.local() != 0 && remoteProcess.isSelf()) {
-            // A file that this process has mapped; anything else has nothing behind it to be written to.
+            // The region may be a file that this process has mapped. Other memory has no storage to write back to.
             long first = (region.local() + offset) / Posix.PAGE_SIZE * Posix.PAGE_SIZE;
             int result = Posix.msync(first, region.local() + offset + length - first);
             return result == 0 ? SUCCESS : REM_OP_ERR;
@@ -989,7 +1033,7 @@ final class QueuePair {
             return REM_ACCESS_ERR;
         }
         if (result == -Libc.ESRCH) {
-            // The process has died since its control socket was looked at: nobody answers.
+            // The process died after isPeerGone() was called.
             return RETRY_EXC_ERR;
         }
         SoftLog.violation("memory of " + User.process(remoteProcess.pid()) + " cannot be reached by system call: "
@@ -998,8 +1042,9 @@ final class QueuePair {
     }
 
     /**
-     * Finds the receive for the next message, after the peer has been told of the present one, so that its entry is in this
-     * processor's cache when it is needed. It is only a hint; {@link SharedReceives#take} fails if it has been taken since.
+     * Loads the entry of the receive for the next message, after the current message has been signalled, so that it is in this
+     * processor's cache when it is needed. The result is only a hint; {@link SharedReceives#take} fails if the receive has been
+     * taken meanwhile.
      */
     private void lookAhead() {
         if (remoteShared != null) {
@@ -1016,7 +1061,7 @@ final class QueuePair {
             found = ahead;
             ahead = 0;
             if (found == 0) {
-                // Whoever is about to wait does not rely on a hint that others can overwrite.
+                // A request that is about to wait does not rely on SharedReceives.HEAD, which other processes can overwrite.
                 found = announcement == NO_RECEIVE ? remoteShared.search() : remoteShared.find();
             }
             return found == 0 ? 0 : remoteShared.entry(found);
@@ -1026,15 +1071,19 @@ final class QueuePair {
     }
 
     /**
-     * Takes the shared receive that was found, unless somebody else has. The peer knows which one it is even if a process that
-     * shares the queue overwrites the take word.
+     * Takes the shared receive that was found, unless another sender has taken it. The position is stored in
+     * {@link Half#BUSY_RECEIVE} first, so that the peer can identify the receive even if a process that shares the queue
+     * overwrites the take word.
      */
     private boolean takeShared() {
         Memory.putInt(base + Half.BUSY_RECEIVE, (int) found);
         return remoteShared.take(found, remoteSharedIndex);
     }
 
-    /** Returns whether the peer has yet to poll as many completions as its ring holds; only with a shared receive queue. */
+    /**
+     * Returns whether the peer's ring of completions is full. That is possible only with a shared receive queue: otherwise no
+     * more receives are posted than the ring has entries.
+     */
     private boolean isRingFull() {
         if (remoteShared == null || remotePosition - remoteConsumed <= remoteRingMask) {
             return false;
@@ -1051,9 +1100,9 @@ final class QueuePair {
     // ---- taking memory away
 
     /**
-     * Returns the operation that the peer is executing in memory of this process; those that it begins later see what was
-     * written before this call. If the peer's end is in this process, the thread that executes is waited for instead: it can no
-     * more have stopped than this one.
+     * Returns the operation that the peer is executing in memory of this process. Operations that the peer begins later observe
+     * what the caller stored before this call, if a full fence lies between (see {@link #enter}). If the peer's end is in this
+     * process, this method waits for the end of the operation instead: the executing thread cannot be stopped or killed alone.
      *
      * @return the operation, or {@code null} if there is none
      */
@@ -1062,10 +1111,11 @@ final class QueuePair {
     }
 
     /**
-     * Returns the operation that the peer is executing in a region of this process, which is invalid from before this call.
+     * Returns the operation that the peer is executing in a region of this process. The caller has marked the region as invalid
+     * before this call.
      *
-     * @param key of the region
-     * @param usages that it is registered for
+     * @param key the key of the region
+     * @param usages the usages that it is registered for
      * @return the operation, or {@code null} if there is none
      */
     GracePeriod.Operation peerOperation(int key, int usages) {
@@ -1081,7 +1131,7 @@ final class QueuePair {
         int mark = Memory.getIntVolatile(word);
         boolean concerned = (mark & 1) != 0;
         if (concerned && !any) {
-            // Of this operation or of one that began later, and then has seen that the region is invalid.
+            // Loaded after BUSY, so the value belongs to this operation or to a later one, which observes the invalid region.
             int region = Memory.getIntVolatile(end.base() + Half.BUSY_REGION);
             concerned = region == key || region == Half.POSTED_RECEIVES && (usages & MemoryUsage.RECV.bit()) != 0;
         }
@@ -1099,11 +1149,12 @@ final class QueuePair {
         return new GracePeriod.Operation(end, mark);
     }
 
-    /** Waits until the operation that a thread of this process may be executing by this queue pair has ended. */
+    /** Waits for the end of the operation that a thread of this process may be executing by this queue pair. */
     void awaitOwn() {
         int mark = (int) BUSY.getVolatile(this);
         if ((mark & 1) != 0) {
-            // However long it takes: that thread would crash the process, and can no more have died than this one.
+            // Wait without a limit: the executing thread would crash the process if the memory were unmapped under it, and it
+            // cannot be killed alone.
             Patience patience = new Patience();
             while ((int) BUSY.getVolatile(this) == mark) {
                 patience.pause();
@@ -1112,22 +1163,24 @@ final class QueuePair {
     }
 
     /**
-     * Closes: from now on nothing executes here, and nothing that the peer begins reaches this end. What the peer is executing
-     * is not waited for: until that has ended, this end stays as it is, and {@link #isReclaimed()} returns {@code false}.
+     * Closes the queue pair: it executes nothing more, and operations that the peer begins from now on do not reach this end.
+     * This method does not wait for an operation that the peer is executing: until that operation has ended, this end keeps its
+     * memory and {@link #isReclaimed()} returns {@code false}.
      */
     void close() {
         if ((int) STATE.getAndSet(this, CLOSED) == CLOSED) {
             return;
         }
         Memory.putIntVolatile(base + Half.STATE, Half.ERROR);
+        // Orders the store of the state before the load of Half.STALLED in wakePeer() and of the peer's BUSY in peerOperation().
         Memory.fullFence();
-        // In any case: a thread that has just failed may come too late for it.
+        // Wake the peer unconditionally. A thread that failed concurrently may have skipped it.
         wakePeer();
         wakeWaiter();
-        // A poll of another thread may be going on with what waits: it ends with the request that it is at.
+        // Another thread's poll may be executing requests that wait. It stops after its current request.
         for (int rounds = 1; !EXECUTING.compareAndSet(this, false, true); rounds++) {
             if (rounds % SPINS == 0) {
-                // On one CPU that thread has none otherwise.
+                // On a single CPU the other thread needs this one to yield.
                 Thread.yield();
             }
             Thread.onSpinWait();
@@ -1155,7 +1208,7 @@ final class QueuePair {
         reclaimed = true;
     }
 
-    /** Returns whether it is closed, and the peer can do nothing any more by this connection. */
+    /** Returns whether the queue pair is closed and the peer can no longer access memory by this connection. */
     boolean isReclaimed() {
         if (!reclaimed) {
             process.limbo().sweep();

@@ -17,10 +17,10 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Rings for the owner of the completion queue of a shared receive queue, if it sleeps. The processes that share the queue do not
- * trust each other with the wake-ups of all, so the armed word lies where only the owner writes ({@link SharedReceives}): it is a
- * number that grows each time the owner arms the queue. Each process remembers the last number for which it has rung, and writes
- * to the event descriptor once for each.
+ * Wakes the owner of the completion queue of a shared receive queue. The processes that share the queue do not trust each other,
+ * and one that could disarm the queue could suppress the wake-ups of all others. The armed word therefore lies in memory that
+ * only the owner writes ({@link SharedReceives}): a number that grows each time the owner arms the queue. Each process keeps the
+ * last number for which it has written to the event descriptor, and writes once for each number.
  */
 final class SharedDoorbell extends Doorbell {
     private static final VarHandle RUNG;

@@ -15,26 +15,27 @@ package io.rpma.soft;
 import io.rpma.posix.Memory;
 
 /**
- * A shared receive queue as its initiators see it: the ring of posted receives, which any of them takes from, and the words by
- * which they tell its owner that there is something to poll, or that they wait.
+ * An initiator's view of a shared receive queue: the ring of posted receives, from which any initiator takes, and the words by
+ * which initiators signal to the owner that there is something to poll, or that they wait for a receive.
  *
- * <p>There are two files. The <i>posted</i> file is the ring of {@link ReceiveEntry}, and behind it the number by which the owner
- * arms its completion queue: only the owner writes it, and the kernel keeps every other process from mapping it writable. The
+ * <p>There are two files. The <i>posted</i> file is the ring of {@link ReceiveEntry}, followed by the number by which the owner
+ * arms its completion queue: only the owner writes it, and the kernel prevents every other process from mapping it writable. The
  * owner posts at consecutive positions; the state word of an entry is the position that is posted there, plus one. The
- * <i>shared</i> file holds what initiators write. Each entry of the ring has a take word there: in its upper half the last
- * position of that entry that was taken, plus one; in its lower half a code of the taker and the position. A posted receive can
- * be taken while its take word names the position one ring before it. Taking is one compare-and-set, so that whoever dies has
- * either taken a receive, and the take word says who, or has not. Receives are taken in the order of positions. The owner posts
- * at an entry again only when the take word names the position before, and never writes a take word of an entry that is in order.
+ * <i>shared</i> file holds the words that initiators write. Each entry of the ring has a take word there: its upper half is the
+ * last position of that entry that was taken, plus one; its lower half is a code of the taker and the position. A posted receive
+ * can be taken while its take word names the position one ring before it. Taking is one compare-and-set: a process that dies has
+ * either not taken the receive, or has taken it and the take word identifies the taker. Receives are taken in the order of
+ * positions. The owner posts at an entry again only when the take word names the previous position of that entry, and does not
+ * write a take word that is valid.
  *
- * <p>The processes that share a queue can all write the shared file. Nothing there is believed: see {@link
- * SoftSharedReceiveQueue} for what the owner does about it. {@link #HEAD} is only a hint; whoever finds nothing from there
- * looks through the whole ring before it waits. A take word is believed only if its code makes sense: a word in which any single
- * bit is wrong, or which is a little larger or smaller than it was, is neither free nor taken. The first position is a random
- * number, so that an arbitrary number is not likely to be a take word that makes sense either.
+ * <p>All processes that share a queue can write the shared file, so its content is not trusted; {@link SoftSharedReceiveQueue}
+ * describes the owner's checks. {@link #HEAD} is only a hint: an initiator that finds no receive from there searches the whole
+ * ring before it waits. A take word is used only if its code is valid: a word in which a single bit is wrong, or that is slightly
+ * larger or smaller than it was, is neither free nor taken. The first position is a random number, so that an arbitrary number is
+ * unlikely to be a valid take word.
  *
- * <p>The ready bits: one for each queue pair, in three levels. A set bit at the lowest level means that the owner knows of the
- * queue pair and polls its ring; so an initiator that finds its bit set writes nothing.
+ * <p>There is one ready bit for each queue pair, in three levels. A set bit at the lowest level means that the owner polls the
+ * ring of the queue pair, or is about to, so an initiator that finds its bit set writes nothing.
  */
 final class SharedReceives {
     /** Queue pairs that can be attached to one shared receive queue. */
@@ -55,13 +56,13 @@ final class SharedReceives {
     /** The take words. */
     static final int TAKES = WAITERS + MAX_ATTACHED / 8;
 
-    /** The owner as a taker: the number of no queue pair. */
+    /** The owner as a taker; no queue pair has this number. */
     static final int OWNER = Integer.MAX_VALUE;
-    /** The taker of a receive whose take word has been overwritten: not known. */
+    /** The unknown taker of a receive whose take word has been overwritten. */
     static final int UNKNOWN = -1;
 
     private static final long FOUND = 1L << 32;
-    // Two to the 32nd by the golden ratio, whose multiples by powers of two and by small numbers are far from 0, and its inverse.
+    // 2^32 divided by the golden ratio, whose multiples by powers of two and by small numbers are far from 0, and its inverse.
     private static final int MIX = 0x9e37_79b9;
     private static final int UNMIX = 0x144c_bc89;
 
@@ -78,10 +79,11 @@ final class SharedReceives {
     /**
      * Creates a view.
      *
-     * @param posted the ring of posted receives, taken over
-     * @param memory what the initiators write, taken over
-     * @param capacity positions of the ring, a power of two
-     * @param event the doorbell of its completion queue, or {@code null} if it has none, taken over
+     * @param posted the ring of posted receives; this object takes ownership
+     * @param memory the file that initiators write; this object takes ownership
+     * @param capacity the positions of the ring, a power of two
+     * @param event the descriptor that wakes the owner of the completion queue, or {@code null} if there is no such queue; this
+     *     object takes ownership
      */
     SharedReceives(int id, SharedMemory posted, SharedMemory memory, int capacity, EventPipe event) {
         this.id = id;
@@ -105,8 +107,8 @@ final class SharedReceives {
     }
 
     /**
-     * Returns the address of the number by which the owner arms its completion queue ({@link SharedDoorbell}), which lies behind
-     * the ring, apart from it.
+     * Returns the address of the number by which the owner arms its completion queue ({@link SharedDoorbell}). It follows the
+     * ring, on a cache line of its own.
      *
      * @param ring the address of the posted file
      */
@@ -133,14 +135,14 @@ final class SharedReceives {
         return position + 1L << 32 | (taker * UNMIX ^ (position + 1) * MIX) & 0xffff_ffffL;
     }
 
-    /** Returns who has taken the position that a take word names. */
+    /** Returns the taker of the position that a take word names. */
     static int taker(long take) {
         return ((int) take ^ (int) (take >>> 32) * MIX) * MIX;
     }
 
     /**
-     * Returns whether there can be such a taker. One wrong bit in either half of a take word changes what is decoded by a
-     * multiple of {@link #MIX} by a power of two, to a number that no taker has.
+     * Returns whether a decoded number can be a taker. One wrong bit in either half of a take word changes the decoded number by
+     * {@link #MIX} times a power of two, to a number that no taker has.
      */
     private static boolean isTaker(int taker) {
         return taker > 0 && taker <= MAX_ATTACHED || taker == OWNER || taker == UNKNOWN;
@@ -164,12 +166,12 @@ final class SharedReceives {
         return capacity;
     }
 
-    /** Counts one more connection; under the lock of the process that it belongs to. */
+    /** Adds a connection to the use count. Guarded by the lock of the {@link RemoteProcess} that holds this view. */
     void addUser() {
         users++;
     }
 
-    /** Gives up one connection; under the same lock. Returns whether it was the last one. */
+    /** Removes a connection from the use count, guarded by the same lock. Returns whether it was the last one. */
     boolean removeUser() {
         return --users == 0;
     }
@@ -188,13 +190,13 @@ final class SharedReceives {
     }
 
     /**
-     * Finds the posted receive that is next.
+     * Finds the next posted receive.
      *
-     * @return where it is, for {@link #entry} and {@link #take}; 0 if none is posted, or the hint at where to look is wrong
+     * @return its position, encoded for {@link #entry} and {@link #take}; 0 if none is posted, or if {@link #HEAD} is wrong
      */
     long find() {
-        // Starts where some taker left off; that may lag by any distance, if that taker was held up before it said so, and never
-        // leads. The bound keeps a queue that another process scribbles over from holding us here.
+        // Start at HEAD. It may lag by any distance, if a taker was delayed before it stored HEAD, but does not lead unless it has
+        // been overwritten. The bound ends the loop in a queue that another process keeps overwriting.
         int position = Memory.getIntAcquire(base + HEAD);
         for (int i = 0; i <= 2 * capacity; i++) {
             int ahead = postedAt(position) - position;
@@ -204,17 +206,17 @@ final class SharedReceives {
             if (ahead == 0 && isFree(Memory.getLongAcquire(takeWord(base, capacity, position)), position, capacity)) {
                 return FOUND | position & 0xffff_ffffL;
             }
-            // A later use of the entry was posted: then all positions that lie a whole ring before it have been taken.
+            // A later position has been posted at this entry: then all positions up to one whole ring before it have been taken.
             position += Math.max(1, ahead - capacity + 1);
         }
         return 0;
     }
 
     /**
-     * Finds the posted receive that is next by looking at all entries, without the hint: for whoever is about to wait. Another
-     * process may have overwritten the hint so that {@link #find} passes over what is posted.
+     * Finds the next posted receive by searching all entries, for an initiator that is about to wait. Another process may have
+     * overwritten {@link #HEAD} so that {@link #find} skips receives that are posted.
      *
-     * @return as {@link #find} does; 0 if none is posted
+     * @return the result as {@link #find} encodes it; 0 if none is posted
      */
     long search() {
         boolean any = false;
@@ -237,16 +239,17 @@ final class SharedReceives {
         return (int) Memory.getLongAcquire(entry(ring, capacity, position) + ReceiveEntry.STATE) - 1;
     }
 
-    /** Returns the address of the {@link ReceiveEntry} of a receive that was found; it is whatever is posted there now. */
+    /** Returns the address of the {@link ReceiveEntry} of a receive that was found; a later one may have been posted there. */
     long entry(long found) {
         return entry(ring, capacity, (int) found);
     }
 
     /**
-     * Takes a receive that was found, and not one that has been posted in its entry since: those before that are not taken yet.
+     * Takes a receive that was found. It fails if another initiator has taken the receive, also if a later one has been posted in
+     * its entry meanwhile: the take word then names a later position.
      *
-     * @param index of the queue pair that takes it
-     * @return whether it was still there; then so was what has been read of its entry
+     * @param index the index of the queue pair that takes it
+     * @return whether the receive was still there; then the fields read from its entry before this call are valid as well
      */
     boolean take(long found, int index) {
         int position = (int) found;
@@ -259,7 +262,10 @@ final class SharedReceives {
         return true;
     }
 
-    /** Tells the owner that the ring of a queue pair has something, unless it knows. */
+    /**
+     * Sets the ready bit of a queue pair unless it is set. The caller has published a completion and then executed a full fence,
+     * against the owner's fence between clearing the bit and checking the ring ({@link SharedReceiveCompletionQueue}).
+     */
     void markReady(int index) {
         long word = base + READY + (index >>> 6) * 8L;
         long bit = 1L << index;
@@ -267,7 +273,8 @@ final class SharedReceives {
             return;
         }
         Memory.getAndBitwiseOrLong(word, bit);
-        // All levels, whoever else has set a bit beside ours: it may be killed before it comes to the level above.
+        // Set the bits of the upper levels even if another initiator has set a bit in the same word: it may have been killed
+        // before it set those.
         Memory.getAndBitwiseOrLong(base + READY_MIDDLE + (index >>> 12) * 8L, 1L << (index >>> 6));
         Memory.getAndBitwiseOrLong(base + READY_TOP, 1L << (index >>> 12));
     }
@@ -277,7 +284,7 @@ final class SharedReceives {
         return (Memory.getLongAcquire(base + WAITERS + (index >>> 6) * 8L) & 1L << index) != 0;
     }
 
-    /** Asks the owner to ring when it posts a receive. The caller looks once more behind it. */
+    /** Asks the owner to signal when it posts a receive. The caller then executes a full fence and searches once more. */
     void announceWaiting(int index) {
         Memory.getAndBitwiseOrLong(base + WAITERS + (index >>> 6) * 8L, 1L << index);
         Memory.putIntVolatile(base + WAITING, 1);
