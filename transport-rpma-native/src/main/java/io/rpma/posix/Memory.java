@@ -18,11 +18,11 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
 
 /**
- * Memory by absolute address. One constant segment stands for the whole address space, so that the compiler folds its checks
- * away; whoever computes an address from something that another process wrote checks it first.
+ * Access to memory by absolute address. One constant segment covers the whole address space, so that the compiler eliminates its
+ * checks. A caller that computes an address from a value that another process wrote has to check that value first.
  */
 public final class Memory {
-    /** Bytes of a cache line; words that different sides write lie {@link #APART} bytes apart. */
+    /** Bytes of a cache line. Words that different sides write lie {@link #APART} bytes apart. */
     public static final int CACHE_LINE = 64;
 
     /** Two cache lines: adjacent lines are fetched in pairs by some processors. */
@@ -122,7 +122,7 @@ public final class Memory {
         return (long) LONG.getAndBitwiseAnd(ALL, address, mask);
     }
 
-    /** Orders every earlier access before every later one, a store before a load of another word included. */
+    /** Orders every earlier access before every later one, including a store before a load of another word. */
     public static void fullFence() {
         VarHandle.fullFence();
     }
@@ -137,7 +137,7 @@ public final class Memory {
         MemorySegment.copy(ALL, source, ALL, target, length);
     }
 
-    /** Copies an array there. */
+    /** Copies an array to an address. */
     public static void put(long address, byte[] bytes) {
         MemorySegment.copy(bytes, 0, ALL, ValueLayout.JAVA_BYTE, address, bytes.length);
     }
@@ -152,7 +152,7 @@ public final class Memory {
         return MemorySegment.ofAddress(address).reinterpret(length);
     }
 
-    /** Returns a short in network order as it lies in memory. */
+    /** Converts a short between native order and network order. */
     public static short networkOrder(short value) {
         return LITTLE_ENDIAN ? Short.reverseBytes(value) : value;
     }

@@ -15,16 +15,17 @@ package io.rpma.soft;
 import io.rpma.posix.Memory;
 
 /**
- * The ring by which one queue pair's peer tells that it has filled a posted receive. One producer, the peer's process; one
- * consumer, whoever polls. An entry is two words: length and immediate data; position, slot, flags and status. The second is
- * written last, and its position tells the consumer that the entry is new, so that there is no separate tail to read.
+ * The ring in which the peer of a queue pair publishes that it has filled a posted receive. The peer's process is the only
+ * producer, the polling thread the only consumer. An entry is two words: length and immediate data; position, slot, flags and
+ * status. The second word is stored last (release), after the message and the first word, and loaded first (acquire). Its
+ * position shows that the entry is new, so there is no separate tail to load.
  */
 final class CompletionRing {
     /** Bytes of an entry. */
     static final int ENTRY = 16;
     /** The message carries immediate data. */
     static final int IMMEDIATE = 1;
-    /** It was a write, not a send. */
+    /** The message was a write, not a send. */
     static final int WRITE = 2;
 
     // Always set, so that no entry's second word is 0.
@@ -40,13 +41,13 @@ final class CompletionRing {
             | (flags | PRESENT) << 8 | status);
     }
 
-    /** Returns the second word of the entry at a position, 0 if it is not there yet. */
+    /** Returns the second word of the entry at a position, 0 if it has not been published yet. */
     static long control(long ring, int mask, long position) {
         long word = Memory.getLongAcquire(ring + (position & mask) * ENTRY + 8);
         return (int) (word >>> 32) == (int) (position + 1) ? word : 0;
     }
 
-    /** Returns the first word of an entry that is there. */
+    /** Returns the first word of an entry whose second word {@link #control} has returned. */
     static long data(long ring, int mask, long position) {
         return Memory.getLong(ring + (position & mask) * ENTRY);
     }

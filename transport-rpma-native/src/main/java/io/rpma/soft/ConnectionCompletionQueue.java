@@ -30,9 +30,9 @@ final class ConnectionCompletionQueue extends SoftCompletionQueue {
      * Creates a queue.
      *
      * @param channelShared whether another queue makes the same descriptor readable
-     * @param takesSends whether it is the one for work requests
-     * @param takesReceives whether it is the one for receives
-     * @param mayOverflow whether it is smaller than what can be posted
+     * @param takesSends whether work requests complete in this queue
+     * @param takesReceives whether receives complete in this queue
+     * @param mayOverflow whether it has fewer entries than requests can be posted
      */
     ConnectionCompletionQueue(CompletionChannel channel, boolean channelShared, QueuePair queuePair, boolean takesSends,
             boolean takesReceives, int size, boolean mayOverflow) {
@@ -76,7 +76,7 @@ final class ConnectionCompletionQueue extends SoftCompletionQueue {
         }
         int count;
         if (queuePair.isError()) {
-            // As on a device: what arrived before the failure comes before it, and what it flushed after it.
+            // As on a device: receives completed before the failure, then work requests, then the receives that it flushed.
             count = queuePair.pollArrived(completions, 0);
             count = sends.poll(completions, count, queuePair.number());
             return queuePair.pollReceives(completions, count);
@@ -89,7 +89,7 @@ final class ConnectionCompletionQueue extends SoftCompletionQueue {
             count = queuePair.pollReceives(completions, count);
         }
         if (count == completions.capacity()) {
-            // A batch that one kind has filled: the other kind comes first next time.
+            // The batch is full, possibly by one kind alone: poll the other kind first next time.
             receivesFirst = !receivesFirst;
         }
         return count;

@@ -17,15 +17,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The time until the operations have ended that peers were executing when memory was taken away from them. An operation that
- * begins later has seen that the memory is gone, so nothing but these can reach it.
+ * The period until the operations have ended that peers were executing when memory was taken away from them. An operation that
+ * begins later observes that the memory is no longer valid, so only these operations can access it.
  *
- * <p>A peer publishes that it executes an operation ({@link Half#BUSY}). That word is the peer's to write, so it decides over
- * nothing but the memory that the peer could write to anyway; and it decides no longer when the peer's process has ended. Nobody
- * waits for the end of a grace period: {@link LimboList} looks at it from time to time. Thread-safe.
+ * <p>A peer publishes in {@link Half#BUSY} that it executes an operation. The peer can store any value there, but thereby affects
+ * only memory that it could write to anyway; and the word is ignored once the peer's process has ended. No thread waits for the
+ * end of a grace period: {@link LimboList} checks it from time to time. Thread-safe.
  */
 final class GracePeriod {
-    /** How often the operations are looked at at once: an ordinary message has been copied by then. */
+    /** The number of immediate checks: an ordinary message is copied in less time. */
     private static final int SPINS = 200;
 
     private final List<Operation> operations = new ArrayList<>(1);
@@ -33,7 +33,7 @@ final class GracePeriod {
     /**
      * An operation that a peer was executing.
      *
-     * @param end the peer's end of the connection, of which the operation holds a use
+     * @param end the peer's end of the connection, retained by this object
      * @param mark the value of the peer's busy word
      */
     record Operation(RemoteEnd end, int mark) {
@@ -54,7 +54,7 @@ final class GracePeriod {
         return result;
     }
 
-    /** Returns whether all operations have ended, after a look at them of some microseconds. */
+    /** Returns whether all operations have ended, after spinning for at most some microseconds. */
     boolean endsAtOnce() {
         for (int i = 0; i < SPINS; i++) {
             if (!isBusy()) {

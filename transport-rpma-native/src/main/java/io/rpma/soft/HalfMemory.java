@@ -15,13 +15,13 @@ package io.rpma.soft;
 import io.rpma.posix.Memory;
 
 /**
- * The memory of one {@link Half}: a slot of a {@link HalfPool}, used by one connection after another. Counted: the slot is given
- * back when the last user releases it.
+ * The memory of one {@link Half}: a slot of a {@link HalfPool}, used by one connection after another. It is reference counted:
+ * the slot is returned to the pool when the last user releases it.
  *
- * <p>The other end writes into it for as long as it has the connection open, which may be longer than this end has. So the word
- * {@link Half#USE} holds the generation of the use and what the other end has done: nothing yet, attached, or released. A slot
- * is used anew only after the other end has released it, or has been kept from attaching; a description of an earlier use, still
- * on its way, finds another generation.
+ * <p>The other end writes to it for as long as it has the connection open, which may be longer than this end has. The word
+ * {@link Half#USE} therefore holds the generation of the use and its state: not attached yet, attached, or released by the other
+ * end. A slot is reused only after the other end has released it or has been prevented from attaching. A description of an
+ * earlier use that arrives late does not match the generation.
  */
 final class HalfMemory {
     // The lower bits of the word of use; the generation is above them.
@@ -43,8 +43,8 @@ final class HalfMemory {
      * Creates a slot in memory that is zero.
      *
      * @param owner the view of the process at the other end
-     * @param slab the number of the file, of which this process tells the other
-     * @param offset where in the file it lies
+     * @param slab the number of the file, which this process sends to the other
+     * @param offset the offset of the slot in the file
      */
     HalfMemory(RemoteProcess owner, HalfPool pool, int slab, long offset, long address, int size) {
         this.owner = owner;
@@ -55,7 +55,10 @@ final class HalfMemory {
         this.size = size;
     }
 
-    /** Makes the slot ready for a connection. */
+    /**
+     * Makes the slot ready for a connection. The release store of {@link Half#USE} orders the zeroing before it: an end that
+     * attaches by a compare-and-set on that word finds zeros.
+     */
     void begin() {
         if (use != 0) {
             Memory.zero(address, size);
@@ -65,7 +68,7 @@ final class HalfMemory {
         Memory.putLongRelease(address + Half.USE, use | OFFERED);
     }
 
-    /** Returns whether the other end has released the slot, so that it can be used anew. */
+    /** Returns whether the other end has released the slot, so that it can be reused. */
     boolean isReleased() {
         return Memory.getLongAcquire(address + Half.USE) == (use | RELEASED);
     }
@@ -83,7 +86,7 @@ final class HalfMemory {
         return offset;
     }
 
-    /** Returns what tells this use from the others, for the other end. */
+    /** Returns the generation of this use, for the other end. */
     long use() {
         return use;
     }
@@ -96,21 +99,21 @@ final class HalfMemory {
         return size;
     }
 
-    /** Counts one more user. Only a user may call it. */
+    /** Adds a user. Only a user may call it. */
     HalfMemory retain() {
         users.retain();
         return this;
     }
 
-    /** Becomes a user unless the last one has gone. */
+    /** Adds a user unless the last one has released the slot. Returns whether it did. */
     boolean tryRetain() {
         return users.tryRetain();
     }
 
-    /** Gives up one use. */
+    /** Removes a user; the last one returns the slot to the pool. */
     void release() {
         if (users.release()) {
-            // An end that has not attached does not any more.
+            // If the other end has not attached yet, it is prevented from doing so.
             Memory.casLong(address + Half.USE, use | OFFERED, use | RELEASED);
             pool.giveBack(this);
             owner.release();
@@ -120,14 +123,14 @@ final class HalfMemory {
     /**
      * Attaches the other end to the memory at this address.
      *
-     * @param use the use that it has been told of
-     * @return whether the owner still has that connection open
+     * @param use the generation in the description that it received
+     * @return whether the owner still has the connection of that generation open
      */
     static boolean attach(long address, long use) {
         return use > 0 && (use & STATES - 1) == 0 && Memory.casLong(address + Half.USE, use | OFFERED, use | ATTACHED);
     }
 
-    /** Releases what {@link #attach} has attached: nothing is written there any more. */
+    /** Undoes {@link #attach}: the caller does not write to the slot any more. */
     static void detach(long address, long use) {
         Memory.casLong(address + Half.USE, use | ATTACHED, use | RELEASED);
     }

@@ -18,15 +18,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What has been closed and cannot be used for anything else yet, because a peer may still be in it: each entry is released when
- * its {@link GracePeriod} is over. Nobody waits for that. The entries are looked at again and again, at first after some
- * milliseconds and then less and less often, on a thread of the common pool, and by those who ask whether a closed object is
- * quiescent. Thread-safe.
+ * The list of closed objects whose memory cannot be reused yet, because a peer may still access it. Each entry is released when
+ * its {@link GracePeriod} is over. No thread blocks for that: a thread of the common pool checks the entries, first after some
+ * milliseconds and then at growing intervals, and so does every caller that asks whether a closed object is quiescent.
+ * Thread-safe.
  */
 final class LimboList {
     private static final long FIRST_LOOK_MILLIS = 10;
     private static final long LAST_LOOK_MILLIS = 1_000;
-    /** A process that is only waiting for a processor has gone on by then. */
+    /** A process that is not stopped but only waits for a processor has continued within this time. */
     private static final long REPORTED_NANOS = 1_000_000_000;
 
     private final List<Entry> entries = new ArrayList<>();
@@ -40,8 +40,8 @@ final class LimboList {
     /**
      * Adds an entry.
      *
-     * @param pid the process whose connection the entry is, 0 if it is not a connection
-     * @param release what is done once, when the grace period is over, by any thread
+     * @param pid the process at the other end if the entry is a connection, otherwise 0
+     * @param release the action to run once, by any thread, when the grace period is over
      */
     void add(GracePeriod period, int pid, Runnable release) {
         synchronized (this) {

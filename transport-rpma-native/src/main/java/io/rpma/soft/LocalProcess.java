@@ -35,17 +35,17 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * This process as peers know it: its identity, the table of its memory regions, its segments, its queue pairs; and the other
- * processes that it has connections to.
+ * The state of this process that peers refer to: its identity, the table of its memory regions, its segments and its queue
+ * pairs. It also holds the views of the other processes that it has connections to.
  */
 final class LocalProcess {
     private static final int FIRST_QUEUE_PAIR = 2;
     // Queue pair numbers have 24 bits, as on devices.
     private static final int QUEUE_PAIR_MASK = 0xff_ffff;
-    /** How long what is shared with another process outlives the last connection to it. */
+    /** How long the view of another process is kept after the last connection to it. */
     private static final long KEEP_MILLIS = 1_000;
     private static final long MAX_SWEEP_MILLIS = 4_000;
-    /** Closed connections whose memory a process that has stopped may keep out of use; then it gets no further ones. */
+    /** The number of closed connections whose memory a stopped process may block before it is refused new connections. */
     private static final int MAX_STOPPED = 64;
 
     private final RemoteProcess.Identity identity;
@@ -63,7 +63,7 @@ final class LocalProcess {
     private final Map<Integer, SoftSharedReceiveQueue> receiveQueues = new ConcurrentHashMap<>();
     private final Map<Integer, SoftPeer> peers = new ConcurrentHashMap<>();
     private final RemoteProcess self;
-    // The lock of their counts, too.
+    // Also the lock that guards the use counts of its elements.
     private final List<RemoteProcess> remotes = new ArrayList<>();
     private boolean sweepScheduled;
     private final LimboList limbo = new LimboList();
@@ -81,14 +81,14 @@ final class LocalProcess {
     }
 
     private static byte[] readHost() {
-        // The kernel that runs, and the network namespace: within one, names of Unix sockets reach each other.
+        // The boot id identifies the running kernel. Abstract names of Unix sockets are visible within one network namespace.
         try {
             String text = Files.readString(Path.of("/proc/sys/kernel/random/boot_id")).trim() + ' '
                 + Files.readSymbolicLink(Path.of("/proc/self/ns/net"));
             byte[] bytes = text.getBytes(java.nio.charset.StandardCharsets.US_ASCII);
             return java.util.Arrays.copyOf(bytes, Hello.HOST_SIZE);
         } catch (IOException e) {
-            // No /proc: then no other process is taken for one of this host by this alone.
+            // Without /proc, a random value: no other process is then considered to be on this host because of it.
             byte[] bytes = new byte[Hello.HOST_SIZE];
             ThreadLocalRandom.current().nextBytes(bytes);
             return bytes;
@@ -99,12 +99,12 @@ final class LocalProcess {
         return identity;
     }
 
-    /** Returns the user that this process had when it began to use the provider. */
+    /** Returns the user of this process when it began to use the provider. */
     User user() {
         return user;
     }
 
-    /** Returns what the processes of this host and network namespace have in common. */
+    /** Returns a value that is the same for all processes of this host and network namespace. */
     byte[] host() {
         return host.clone();
     }
@@ -124,7 +124,7 @@ final class LocalProcess {
     void remove(SoftPeer peer) {
         peers.remove(peer.domain());
         limbo.sweep();
-        // Without a protection domain nothing can be connected.
+        // Without a protection domain there can be no connection, so idle views are closed at once.
         sweep(peers.isEmpty() ? 0 : KEEP_MILLIS);
     }
 
@@ -134,7 +134,7 @@ final class LocalProcess {
         return ranges;
     }
 
-    /** Returns the limit of what other processes make this one map. */
+    /** Returns the limit of the memory that other processes make this one map. */
     MappingLimit mappings() {
         return mappings;
     }
@@ -147,13 +147,13 @@ final class LocalProcess {
         segments.remove(segment.address());
     }
 
-    /** Returns the segment that memory lies in, or {@code null} if it lies in none, or in several. */
+    /** Returns the segment that contains a part of memory, or {@code null} if no single segment contains all of it. */
     Segment segmentOf(long address, long length) {
         Map.Entry<Long, Segment> entry = segments.floorEntry(address);
         return entry != null && entry.getValue().contains(address, length) ? entry.getValue() : null;
     }
 
-    /** Takes a range back from the peers that have been sent it. Nothing sends it from then on: its file may be closed. */
+    /** Withdraws a range from the peers that have been sent it. It is not sent any more, so its file can be closed. */
     void withdraw(Range range) {
         peers.values().forEach(peer -> peer.unpublish(range));
         Set<RemoteProcess> told = new HashSet<>();
@@ -167,7 +167,7 @@ final class LocalProcess {
 
     // ---- queue pairs
 
-    /** Creates a queue pair with a number that no other one of this process has. */
+    /** Creates a queue pair with a number that is unique in this process. */
     QueuePair newQueuePair(SoftPeer peer, QueueSizes sizes, HalfMemory half, CompletionChannel channel,
             CompletionChannel receiveChannel) throws RpmaException {
         if (queuePairs.size() >= SoftDevice.MAX_QUEUE_PAIRS) {
@@ -207,11 +207,12 @@ final class LocalProcess {
     }
 
     /**
-     * Makes a region invalid. Operations under way in it are not waited for.
+     * Makes a region invalid. This method does not wait for operations in progress in the region.
      *
-     * @param key of the region
-     * @param usages that it is registered for
-     * @return the time until they have ended, or {@code null} if there are none; after it {@link #forget} is to follow
+     * @param key the key of the region
+     * @param usages the usages that it is registered for
+     * @return the grace period of these operations, or {@code null} if there are none; at its end the caller calls
+     *     {@link #forget}
      */
     GracePeriod deregister(int key, int usages) {
         regions.invalidate(key);
@@ -222,12 +223,12 @@ final class LocalProcess {
         return period == null || period.endsAtOnce() ? null : period;
     }
 
-    /** Lets the key of a region be used anew in which no operation is under way any more. */
+    /** Releases the key of a region in which no operation is in progress any more. */
     void forget(int key) {
         regions.remove(key);
     }
 
-    /** Returns what is closed, and waits until no peer can be in it any more. */
+    /** Returns the list of closed objects whose memory a peer may still access. */
     LimboList limbo() {
         return limbo;
     }
@@ -246,7 +247,7 @@ final class LocalProcess {
         return receiveQueues.get(id);
     }
 
-    /** Forgets a shared receive queue, here and at the peers. */
+    /** Removes a shared receive queue from this process and withdraws it from the peers. */
     void withdraw(SoftSharedReceiveQueue queue) {
         receiveQueues.remove(queue.id());
         for (RemoteProcess remote : views()) {
@@ -268,10 +269,10 @@ final class LocalProcess {
     }
 
     /**
-     * Returns the view of a process that is about to be asked for a connection, and counts one more user.
+     * Returns the view of a process to which a connection request is about to be sent, and adds a user to it.
      *
-     * @param pid as the kernel tells, 0 if it does not
-     * @param token what tells it from other processes if the kernel does not, {@code null} if nothing does
+     * @param pid the process number that the kernel reports, 0 if it reports none
+     * @param token distinguishes processes without a number, {@code null} if nothing does
      */
     RemoteProcess connecting(int pid, String token) throws RpmaException {
         if (pid == identity.pid()) {
@@ -294,10 +295,10 @@ final class LocalProcess {
     }
 
     /**
-     * Returns the view of a process that asks for a connection, and counts one more user.
+     * Returns the view of a process that has sent a connection request, and adds a user to it.
      *
-     * @param number of the link that it has made
-     * @param end of that link, {@code null} if it says that this process has it
+     * @param number the number of the link that it has created
+     * @param end the end of that link, {@code null} if the request states that this process already has it
      * @return the view, or {@code null} if this process has no such link
      */
     RemoteProcess accepting(RemoteProcess.Identity other, long number, ControlMessage.Attachment end) throws RpmaException {
@@ -328,7 +329,7 @@ final class LocalProcess {
         }
     }
 
-    /** Counts one more use of a view. Only a user may call it. */
+    /** Adds a user to a view. Only a user may call it. */
     void retain(RemoteProcess remote) {
         if (!remote.isSelf()) {
             synchronized (remotes) {
@@ -338,8 +339,8 @@ final class LocalProcess {
     }
 
     /**
-     * Gives up one use of a view. After the last one it is kept for a while: whoever connects again soon finds all in place.
-     * Its maker decides when that is over; the other side notices when the link ends.
+     * Removes a user of a view. After the last one the view is kept for a while, so that a new connection finds everything
+     * mapped. The process that created the link closes it after that time; the other process observes the end of the link.
      */
     void release(RemoteProcess remote) {
         if (remote.isSelf()) {
@@ -372,7 +373,7 @@ final class LocalProcess {
         }
     }
 
-    /** Closes the views that are not used and whose other side is gone, and those that this side made and no longer needs. */
+    /** Closes unused views whose other process has ended, and unused views whose link this process created, after a while. */
     void sweep() {
         sweep(KEEP_MILLIS);
     }
@@ -390,7 +391,7 @@ final class LocalProcess {
         }
     }
 
-    /** Waits until the operations that threads of this process may be executing have ended. */
+    /** Waits for the end of the operations that threads of this process may be executing. */
     void awaitOwn() {
         for (QueuePair queuePair : queuePairs.values()) {
             queuePair.awaitOwn();

@@ -20,9 +20,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * The receive queue of one connection, as its owner sees it. The peer takes the receives in the order in which they were
- * posted; entry {@code n} is posted by the state word {@code n + 1}. Posted by one thread, polled by one thread, which may be
- * another.
+ * The owner's side of the receive queue of one connection. The peer takes the receives in the order in which they were posted;
+ * entry {@code n} is posted by the state word {@code n + 1}. One thread posts and one thread, which may be another, polls.
  */
 final class ReceiveQueue {
     private static final VarHandle POSTED;
@@ -65,7 +64,7 @@ final class ReceiveQueue {
         lengths = new int[capacity];
     }
 
-    /** Posts a receive. The caller then looks whether a sender waits. */
+    /** Posts a receive. The caller then checks whether a sender waits. */
     void post(int key, long offset, int length, long context) throws RpmaException {
         long position = posted;
         if (position - consumedKnown >= slots) {
@@ -88,7 +87,7 @@ final class ReceiveQueue {
         return (int) ((long) POSTED.getAcquire(this) - (long) CONSUMED.getAcquire(this));
     }
 
-    /** Returns the number of completions that wait to be polled, at most {@code limit}. */
+    /** Returns the number of completions that have not been polled, at most {@code limit}. */
     int ready(int limit) {
         int count = 0;
         while (count < limit && CompletionRing.control(ring, mask, consumed + count) != 0) {
@@ -100,8 +99,8 @@ final class ReceiveQueue {
     /**
      * Takes completions.
      *
-     * @return the number of entries now in the batch, or its complement if one of them failed or made no sense: then the queue
-     *     pair goes into the error state
+     * @return the number of entries now in the batch, or its complement if a completion has failed or is not valid: then the
+     *     queue pair enters the error state
      */
     int poll(WorkCompletions completions, int count, int queuePair) {
         long position = consumed;
@@ -136,7 +135,7 @@ final class ReceiveQueue {
         return failed ? ~count : count;
     }
 
-    /** Takes posted receives back, after the peer can take no more. Returns the number of entries now in the batch. */
+    /** Flushes the posted receives, once the peer can take no more. Returns the number of entries now in the batch. */
     int flush(WorkCompletions completions, int count, int queuePair) {
         long position = consumed;
         long end = (long) POSTED.getAcquire(this);

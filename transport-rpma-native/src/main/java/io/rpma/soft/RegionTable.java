@@ -19,24 +19,25 @@ import io.rpma.posix.Posix;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * The memory regions of this process as peers see them: a table in shared memory, which they cannot write to. The initiator of
- * a one-sided operation checks the region there, as an adapter checks its own tables, without asking this process.
+ * The table of the memory regions of this process, in shared memory that peers can only read. The initiator of a one-sided
+ * operation checks the region there, as an adapter checks its own tables, without involving this process.
  *
- * <p>A region's key is its place in the table and the generation of that place. Each entry starts with a stamp, the key and a
- * number that no other registration has: a region that a peer remembers is the one in the table while the stamps are equal.
- * The fields are written before the stamp, and the stamp is cleared before the place is used anew: a reader takes the stamp,
- * the fields and the stamp once more.
+ * <p>A region's key consists of its index in the table and the generation of that index. Each entry starts with a stamp: the key
+ * and a number that is unique to the registration. A region that a peer has cached is valid while its stamp equals the one in the
+ * table. The owner stores the fields before the stamp (release), and clears the stamp before it reuses the entry. A reader loads
+ * the stamp (acquire), the fields, and, after an acquire fence, the stamp once more: if both stamps are equal, the fields belong
+ * to that registration.
  */
 final class RegionTable {
     /** Regions that a process can have registered at a time. */
     static final int CAPACITY = 1 << 16;
     /** The size of the table in bytes. */
     static final long SIZE = CAPACITY * 64L;
-    /** Marks memory that peers cannot map: they copy by system call. */
+    /** Marks memory that peers cannot map and therefore copy by system call. */
     static final int FOREIGN = 0;
-    /** No region has this key: it marks a receive that cannot succeed. */
+    /** A key that no region has. It marks a receive that cannot succeed. */
     static final int BAD_KEY = 1;
-    /** No region has this key: it stands for "no region" where an empty message is received. */
+    /** A key that no region has. It marks a receive for empty messages, which has no region. */
     static final int NO_REGION = 0;
 
     private static final int STAMP = 0;
@@ -95,18 +96,22 @@ final class RegionTable {
         return key;
     }
 
-    /** Makes a key invalid for whoever looks from now on; operations that have looked already may still be under way. */
+    /**
+     * Makes a key invalid. Operations that have loaded the stamp before may still be in progress. The fence orders the store of
+     * the stamp before the caller's loads of {@link Half#BUSY} ({@link QueuePair#peerOperation}): an initiator stores that word,
+     * executes a fence and loads the stamp, so either it finds the key invalid or the caller finds it busy.
+     */
     void invalidate(int key) {
         Memory.putLongRelease(entryAddress(memory.address(), key) + STAMP, 0);
         Memory.fullFence();
     }
 
-    /** Lets the place of an invalid key be used anew, after the operations under way have ended. */
+    /** Releases the index of an invalid key for reuse, once the operations in progress have ended. */
     synchronized void remove(int key) {
         free[freeCount++] = key & CAPACITY - 1;
     }
 
-    /** Returns where the entry of a key lies, in a table at this address; its first word is the stamp. */
+    /** Returns the address of the entry of a key in a table at an address. Its first word is the stamp. */
     static long entryAddress(long table, int key) {
         return table + (key & CAPACITY - 1) * 64L;
     }
@@ -114,7 +119,7 @@ final class RegionTable {
     /**
      * Reads a region out of a table.
      *
-     * @return the region as it stands there, unchecked, or {@code null} if there is none of this key
+     * @return the content of the entry, unchecked, or {@code null} if there is no region with this key
      */
     static Entry read(long table, int key) {
         long entry = entryAddress(table, key);
@@ -130,14 +135,14 @@ final class RegionTable {
     }
 
     /**
-     * A region as it stands in a table.
+     * The content of an entry of a table.
      *
-     * @param stamp tells this registration from all others
+     * @param stamp identifies this registration
      * @param usages {@code RPMA_MR_USAGE_*}
-     * @param address in its own process
+     * @param address the address in its own process
      * @param length in bytes
      * @param range the range, or {@link #FOREIGN}
-     * @param rangeOffset where in the range it starts
+     * @param rangeOffset the offset of the region in the range
      * @param domain the protection domain
      */
     record Entry(long stamp, int usages, long address, long length, int range, long rangeOffset, int domain) {

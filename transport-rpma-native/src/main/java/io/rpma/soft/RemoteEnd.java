@@ -16,8 +16,8 @@ import io.rpma.RpmaException;
 import io.rpma.posix.Memory;
 
 /**
- * The other end of a connection, as far as this end reaches into it. Counted: another thread that waits for the other end's
- * operation, or wakes it, keeps the memory mapped meanwhile.
+ * The view of the other end of a connection: the parts of its memory that this end accesses. It is reference counted: a thread
+ * that waits for an operation of the other end, or wakes it, keeps the memory mapped meanwhile.
  */
 final class RemoteEnd {
     private final RemoteProcess process;
@@ -36,9 +36,9 @@ final class RemoteEnd {
     private final UseCount users = new UseCount();
 
     /**
-     * Creates the view; everything given is taken over, but for the process, of which it takes a use of its own.
+     * Creates the view. It takes ownership of all arguments except the process, to which it adds a user.
      *
-     * @param half the address of its half, which is attached
+     * @param half the address of its half, to which this end is attached
      * @param shared the shared receive queue that it receives from, or {@code null}
      * @param event the descriptor of its completion queue
      * @param receiveEvent the descriptor of its own receive completion queue, or {@code null}
@@ -68,7 +68,7 @@ final class RemoteEnd {
         local.retain(process);
     }
 
-    /** Creates the view of an end that was closed before this one has looked: it takes nothing. */
+    /** Creates the view of an end that was closed before this end could attach to it: it is in the error state. */
     static RemoteEnd closed(LocalProcess local, RemoteProcess process, EndDescription end) throws RpmaException {
         HalfMemory tombstone = local.self().newHalf((int) Half.size(1, 1));
         EventPipe event;
@@ -116,7 +116,7 @@ final class RemoteEnd {
         return sharedIndex;
     }
 
-    /** Returns whether the owner learns of a completion by the ready bits of its shared receive queue. */
+    /** Returns whether the owner finds completions by the ready bits of its shared receive queue. */
     boolean receivesShareQueue() {
         return receivesShareQueue;
     }
@@ -126,14 +126,15 @@ final class RemoteEnd {
         return doorbell;
     }
 
-    /** Returns the doorbell of the completion queue that its receives complete in. */
+    /** Returns the doorbell of its completion queue for receives. */
     Doorbell receiveDoorbell() {
         return receiveDoorbell;
     }
 
     /**
-     * Rings for the owner, who waits for what this side has just changed. If it is in this process, what waits is executed at
-     * once: its thread may be asleep for another reason, or be this one.
+     * Wakes the other end, whose work requests wait for a change that this side has just made. If the other end is in this
+     * process, this thread executes the work requests that wait at once: the other end's thread may be blocked elsewhere, or be
+     * this one. The fence orders the change before the load of the armed word in {@link Doorbell#ring()}.
      */
     void wake() {
         Memory.fullFence();
@@ -143,12 +144,12 @@ final class RemoteEnd {
         }
     }
 
-    /** Becomes a user unless the last one has gone. */
+    /** Adds a user unless the last one has released the view. Returns whether it did. */
     boolean tryRetain() {
         return users.tryRetain();
     }
 
-    /** Gives up one use. */
+    /** Removes a user; the last one detaches from the memory. */
     void release() {
         if (!users.release()) {
             return;
@@ -163,7 +164,7 @@ final class RemoteEnd {
         if (tombstone != null) {
             tombstone.release();
         } else {
-            // The last word: from here on the owner may use the memory for another connection.
+            // The last access to the half: from here on the owner may reuse the memory for another connection.
             HalfMemory.detach(half, use);
         }
         process.release();

@@ -29,20 +29,21 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What this process shares with another one, for all connections that one of the two has made to the other: what it has mapped
- * of the other's memory (the table of memory regions, the ranges that regions lie in, shared receive queues, halves of
- * connections), what the other has been sent of this one's, and the {@link Link} by which it comes. For connections within this
- * process it stands for this process itself, and maps nothing.
+ * This process's view of another process, shared by all connections that one of the two has made to the other. It holds the
+ * mapped memory of the other process (the table of memory regions, the ranges that regions lie in, shared receive queues, halves
+ * of connections), a record of what the other process has been sent of this one's memory, and the {@link Link} that carries both.
+ * For connections within this process it represents this process itself, and maps nothing.
  *
- * <p>Counted by both ends' halves; kept for a short while after the last connection, because the next one is then cheap.
+ * <p>It is reference counted by the halves of both ends, and kept for a short while after the last connection, because the next
+ * connection is then cheap.
  */
 final class RemoteProcess {
     /** Messages on the link after which the other process is asked to read them. */
     private static final int UNREAD = 32;
-    /** Ranges in one message: the other process must have so many descriptors free for a moment. */
+    /** Ranges in one message: the other process needs that many free descriptors to receive it. */
     private static final int RANGES_IN_MESSAGE = 16;
     private static final int GONE_BYTES = 8;
-    /** Messages that are read at a time, far more than a link has room for: whoever sends without end does not keep this side. */
+    /** Messages read by one call, far more than a link has room for: a process that keeps sending cannot hold up this one. */
     private static final int MOST_READ = 4_096;
 
     private static final RemoteRegion[] NO_REGIONS = new RemoteRegion[0];
@@ -56,22 +57,22 @@ final class RemoteProcess {
     private final HalfPool halves = new HalfPool(this);
     private final MappingLimit.Account account;
 
-    // Of the other process, as the link brings it.
+    // Memory of the other process, received on the link.
     private final Map<Integer, SharedMemory> ranges = new HashMap<>();
     private final Map<Integer, SharedMemory> slabs = new HashMap<>();
     private final Map<Integer, QueueFiles> queueFiles = new HashMap<>();
     private final Map<Integer, SharedReceives> receiveQueues = new HashMap<>();
-    // Those of them that the other process has not given back: one use of each is this view's.
+    // The shared receive queues that the other process has not withdrawn; this view holds one use of each.
     private final Set<Integer> offeredQueues = new HashSet<>();
     private final List<SharedMemory> withdrawn = new ArrayList<>();
     private SharedMemory table;
     private long tableAddress;
     private Identity identity;
 
-    // Of this process, as the other has been sent it.
+    // Memory of this process that the other process has been sent.
     private final Set<Integer> sentRanges = new HashSet<>();
     private final Set<Integer> sentQueues = new HashSet<>();
-    // What the link had no room for, to be sent when the other process has read what is there.
+    // Messages for which the link had no room, to be sent when the other process has read some.
     private final Map<Integer, Range> unsentRanges = new LinkedHashMap<>();
     private final Deque<Gone> unsentGone = new ArrayDeque<>();
     private int sent;
@@ -79,23 +80,23 @@ final class RemoteProcess {
     private boolean closed;
     private boolean stopReported;
 
-    // Grows by replacement; the elements are immutable and found again by their key, so that no fence is needed to read one.
+    // Grows by replacement. The elements are immutable (final fields) and are checked by their key, so a reader needs no fence.
     private volatile RemoteRegion[] regions = NO_REGIONS;
     private volatile boolean hasWithdrawn;
 
-    // Under the lock of the registry.
+    // Guarded by the lock of the registry, LocalProcess.remotes.
     private int users;
     private long idleSince;
 
     /**
-     * Which process it is.
+     * The identity of a process.
      *
-     * @param pid as the kernel tells it
-     * @param high of the random identity
-     * @param low of the random identity
+     * @param pid the process number that the kernel reports
+     * @param high the upper half of the random identity
+     * @param low the lower half of the random identity
      */
     record Identity(int pid, long high, long low) {
-        // By hand: what a record has by itself is slow until it has been compiled.
+        // Explicit methods: those that a record generates are slow until they have been compiled.
         @Override
         public boolean equals(Object other) {
             return other instanceof Identity that && that.pid == pid && that.high == high && that.low == low;
@@ -107,7 +108,7 @@ final class RemoteProcess {
         }
     }
 
-    /** Shared memory that is given back. */
+    /** Shared memory that this process withdraws. */
     private record Gone(int kind, int id) {
     }
 
@@ -143,9 +144,9 @@ final class RemoteProcess {
     /**
      * Creates the view of a process by a link to it.
      *
-     * @param mark what tells it from other processes that the kernel has no number for, {@code null} if nothing does
-     * @param number of the link, by which its maker knows it
-     * @param maker whether this process has made it
+     * @param mark distinguishes processes that have no number in this PID namespace, {@code null} if nothing does
+     * @param number the number of the link, which the process that creates the link assigns
+     * @param maker whether this process has created the link
      */
     static RemoteProcess linked(LocalProcess local, int pid, Object mark, long number, Link link, boolean maker)
             throws RpmaException {
@@ -168,14 +169,14 @@ final class RemoteProcess {
     }
 
     /**
-     * Returns what limits of one process are counted by: its number, or where the kernel has none, because it is in another PID
-     * namespace, a negative number made of what it says of itself.
+     * Returns the number to which the limits of one process apply: its process number, or, if it is in another PID namespace and
+     * has none here, a negative number computed from its mark.
      */
     int origin() {
         return pid > 0 || mark == null ? pid : mark.hashCode() | Integer.MIN_VALUE;
     }
 
-    /** Returns whether it is the process of a number, or of a mark where the kernel has no number for it. */
+    /** Returns whether it is the process with a number, or with a mark if it has no number here. */
     boolean is(int otherPid, Object otherMark) {
         return pid == otherPid && (pid > 0 || otherMark != null && otherMark.equals(mark));
     }
@@ -194,19 +195,19 @@ final class RemoteProcess {
         return link == null;
     }
 
-    /** Returns whether this process has made the link: then it decides when the link ends. */
+    /** Returns whether this process has created the link: then it decides when the link ends. */
     boolean isMaker() {
         return maker;
     }
 
-    // ---- how long it lives: under the lock of the registry, except for release()
+    // ---- life cycle: guarded by the lock of the registry, except for release()
 
-    /** Counts one more user. */
+    /** Adds a user. */
     void addUser() {
         users++;
     }
 
-    /** Gives up one user. Returns whether it was the last one. */
+    /** Removes a user. Returns whether it was the last one. */
     boolean removeUser(long now) {
         idleSince = now;
         return --users == 0;
@@ -220,7 +221,7 @@ final class RemoteProcess {
         return idleSince;
     }
 
-    /** Gives up one use. */
+    /** Removes a user, under the lock of the registry. */
     void release() {
         local.release(this);
     }
@@ -231,14 +232,14 @@ final class RemoteProcess {
     }
 
     /**
-     * Returns whether the other process can do nothing any more in memory that it has had from this one: it has died, or has
-     * closed its side, which it does when it has no connection left. The end of a control socket does not say that much.
+     * Returns whether the other process can no longer access memory that it has received from this one: it has died, or has
+     * closed its end of the link, which it does when it has no connection left. The end of a control socket does not imply that.
      */
     synchronized boolean hasEnded() {
         return link != null && (closed || link.hasHungUp());
     }
 
-    /** Tells the log, once, that the other process has stopped in the middle of an operation. */
+    /** Logs, once, that the other process has stopped in the middle of an operation. */
     void reportStopped() {
         synchronized (this) {
             if (stopReported) {
@@ -250,7 +251,7 @@ final class RemoteProcess {
             + " still write to is not used for anything else before that process goes on or ends");
     }
 
-    /** Returns whether the other process has not been heard of yet. */
+    /** Returns whether the other process has not confirmed yet that it has received its end of the link. */
     synchronized boolean isUnconfirmed() {
         return link != null && link.otherEnd() >= 0;
     }
@@ -274,12 +275,12 @@ final class RemoteProcess {
         link.close();
     }
 
-    // ---- what is sent
+    // ---- sending
 
     /**
-     * Adds the link's other end to a message that connects, unless it is known to have arrived.
+     * Attaches the link's other end to a message that connects, unless that end is known to have arrived.
      *
-     * @return whether it was added: then {@link #linkSent()} is to follow when the message has been sent, or will not be
+     * @return whether it was attached: then the caller calls {@link #linkSent()} when the message has been sent or discarded
      */
     synchronized boolean attachLink(ControlMessage message) {
         if (link == null || link.otherEnd() < 0) {
@@ -290,15 +291,15 @@ final class RemoteProcess {
         return true;
     }
 
-    /** The other end that was added to a message may be closed again. */
+    /** Allows the other end that was attached to a message to be closed. */
     synchronized void linkSent() {
         link.release();
     }
 
     /**
-     * The other process has accepted a connection, and thereby has the link.
+     * Records that the other process has accepted a connection, and therefore has the link.
      *
-     * @return whether it is the process that it was before
+     * @return whether it has the same identity as before
      */
     synchronized boolean confirm(Identity other) {
         if (identity == null) {
@@ -311,8 +312,7 @@ final class RemoteProcess {
     /**
      * Sends a message on the link.
      *
-     * @return whether there was room for it; if the other process is gone, its connections will tell, and this returns
-     *     {@code true}
+     * @return whether there was room for it; {@code true} also if the other process has ended, which its connections report
      */
     private boolean trySend(ControlMessage message) throws RpmaException {
         int result = closed || broken ? -Sockets.EPIPE : link.send(message);
@@ -331,7 +331,7 @@ final class RemoteProcess {
         }
     }
 
-    /** Sends a message that a connection cannot do without. Without room for it there is no connection; others live on. */
+    /** Sends a message that a connection needs. If the link has no room for it, that connection fails; others are not affected. */
     private void send(ControlMessage message) throws RpmaException {
         if (!trySend(message)) {
             throw full();
@@ -344,7 +344,7 @@ final class RemoteProcess {
             + " connections", null);
     }
 
-    /** Sends a file that halves of connections lie in. */
+    /** Sends a file that contains halves of connections. */
     void announceSlab(int id, SharedMemory memory) throws RpmaException {
         if (link != null) {
             synchronized (this) {
@@ -354,8 +354,8 @@ final class RemoteProcess {
     }
 
     /**
-     * Sends ranges, unless the other process has been sent them. What the link has no room for is sent by
-     * {@link #sendUnsent()}.
+     * Sends the ranges that the other process has not been sent. {@link #sendUnsent()} sends those later for which the link has
+     * no room now.
      *
      * @return whether it is time to ask the other process to read its link
      */
@@ -372,7 +372,7 @@ final class RemoteProcess {
     }
 
     /**
-     * Sends what the link had no room for, as far as it has room now.
+     * Sends the messages for which the link had no room, as far as it has room now.
      *
      * @return whether it is time to ask the other process to read its link
      */
@@ -412,7 +412,7 @@ final class RemoteProcess {
         return due;
     }
 
-    /** Throws if the other process has not been sent all that was announced. */
+    /** Throws if the other process has not been sent all announced ranges. */
     synchronized void checkHasAll() throws RpmaException {
         if (!unsentRanges.isEmpty()) {
             throw full();
@@ -442,9 +442,9 @@ final class RemoteProcess {
     }
 
     /**
-     * Takes a range back: it is not sent any more.
+     * Withdraws a range: it is not sent any more.
      *
-     * @return whether the other process had been sent it, and so is told now
+     * @return whether the other process had been sent it, and is therefore notified
      */
     synchronized boolean withdraw(Range range) {
         unsentRanges.remove(range.id());
@@ -455,7 +455,7 @@ final class RemoteProcess {
         return had;
     }
 
-    /** Takes a shared receive queue back. */
+    /** Withdraws a shared receive queue. */
     synchronized void withdraw(SoftSharedReceiveQueue queue) {
         if (sentQueues.remove(queue.id())) {
             withdraw(ControlMessage.QUEUE, queue.id());
@@ -467,18 +467,18 @@ final class RemoteProcess {
         try {
             sendUnsent();
         } catch (RpmaException e) {
-            // Logged; the connections end, and with them what the other process has mapped.
+            // The failure has been logged. The connections end, and with them the mappings of the other process.
             unsentGone.clear();
         }
     }
 
-    // ---- what comes
+    // ---- receiving
 
     /**
-     * Reads what the link has brought. What this process has too few descriptors or too little memory left for stays in the link,
-     * and is read when something of it is needed.
+     * Reads the messages on the link. A message for which this process has too few descriptors or too little memory left stays
+     * on the link, and is read again when its content is needed.
      *
-     * @return 0, or if something stayed, an {@code errno} for {@link Shortage#failure}
+     * @return 0, or if a message stayed, an {@code errno} for {@link Shortage#failure}
      */
     synchronized int read() {
         ControlMessage.Incoming incoming = ControlMessage.incoming();
@@ -515,7 +515,7 @@ final class RemoteProcess {
     }
 
     /**
-     * Reads the link if it has not brought yet what an end of a connection of the other process needs.
+     * Reads the link if memory has not been received yet that an end of a connection of the other process needs.
      *
      * @throws RpmaException if this process has too few descriptors left to receive it, with the errno {@code EMFILE}, or too
      *     little memory to map it
@@ -540,7 +540,7 @@ final class RemoteProcess {
         SoftLog.violation(User.process(pid) + " sent " + what);
     }
 
-    /** Takes what a message brings: all of it, or nothing if an exception is thrown. */
+    /** Takes all attachments of a message, or none if an exception is thrown. */
     private void take(ControlMessage message) throws RpmaException {
         if (message.type() == ControlMessage.GONE) {
             while (message.body().remaining() >= 8) {
@@ -570,7 +570,7 @@ final class RemoteProcess {
         }
     }
 
-    /** Undoes what has been taken of a message that is to be read again. */
+    /** Releases an attachment of a message that will be read again. */
     private void giveBack(ControlMessage.Attachment shared) {
         switch (shared.kind()) {
             case ControlMessage.TABLE -> {
@@ -584,7 +584,7 @@ final class RemoteProcess {
         }
     }
 
-    /** Takes one attachment, whose descriptor is used up. Returns whether all is well. */
+    /** Takes one attachment, and with it the ownership of its descriptor. Returns whether it is valid. */
     private boolean take(ControlMessage.Attachment shared, ControlMessage message) throws RpmaException {
         Map<Integer, SharedMemory> target;
         switch (shared.kind()) {
@@ -623,7 +623,7 @@ final class RemoteProcess {
         return memory != null;
     }
 
-    /** Maps what came, if that is within the limits; {@code null} if not. The descriptor is used up. */
+    /** Maps an attachment if the limits allow it, otherwise returns {@code null}. Takes ownership of the descriptor. */
     private SharedMemory open(ControlMessage.Attachment shared, boolean writable) throws RpmaException {
         return SharedMemory.open(shared.fd(), shared.size(), writable, account);
     }
@@ -676,6 +676,8 @@ final class RemoteProcess {
                         all[i] = null;
                     }
                 }
+                // Orders the removal of the regions before the loads of QueuePair.busy in awaitOwn(). QueuePair.enter() stores
+                // "busy", executes a fence and looks up the region: either it does not find the region, or it is waited for.
                 Memory.fullFence();
                 withdrawn.add(memory);
                 hasWithdrawn = true;
@@ -692,9 +694,9 @@ final class RemoteProcess {
     }
 
     /**
-     * Reads what the link has brought, and unmaps what the other process has given back. An honest process has waited for the
-     * operations in it; since this cannot be relied on, those of this process are waited for. Not to be called by a thread that
-     * is executing a work request.
+     * Reads the messages on the link, and unmaps the memory that the other process has withdrawn. A correct process has waited
+     * for the operations in it; as this cannot be relied on, this method waits for those of this process. It must not be called
+     * by a thread that is executing a work request.
      */
     void readAndUnmap() {
         read();
@@ -712,7 +714,7 @@ final class RemoteProcess {
 
     // ---- regions
 
-    /** Returns the region of a key as it was found before, or {@code null}. For the data path: allocates and locks nothing. */
+    /** Returns the region of a key if it was found before, or {@code null}. For the data path: allocates and locks nothing. */
     RemoteRegion known(int key) {
         RemoteRegion[] all = regions;
         int index = key & RegionTable.CAPACITY - 1;
@@ -726,7 +728,7 @@ final class RemoteProcess {
     /**
      * Looks a region up in the other process's table.
      *
-     * @return the region, or {@code null} if there is none of this key or it makes no sense
+     * @return the region, or {@code null} if there is none with this key or its entry is not valid
      */
     synchronized RemoteRegion find(int key) {
         if (table == null) {
@@ -746,7 +748,7 @@ final class RemoteProcess {
             address = entry.address();
         } else if (entry.range() != RegionTable.FOREIGN) {
             if (!ranges.containsKey(entry.range())) {
-                // Sent before anybody could know the key.
+                // The range was sent before the key was, so it is on the link.
                 int shortage = read();
                 if (shortage != 0 && !ranges.containsKey(entry.range())) {
                     SoftLog.warn(Shortage.failure(shortage, "a memory region of " + User.process(pid) + " cannot be reached")
@@ -775,7 +777,7 @@ final class RemoteProcess {
         return region;
     }
 
-    /** Returns the number of ranges mapped. */
+    /** Returns the number of mapped ranges. */
     synchronized int rangeCount() {
         return ranges.size();
     }
@@ -783,7 +785,7 @@ final class RemoteProcess {
     // ---- halves
 
     /**
-     * Returns memory for a half of this process. It is one user of this view.
+     * Returns memory for a half of this process. The half is a user of this view.
      *
      * @throws RpmaException {@link RpmaError#NO_MEMORY} if there is none, {@link RpmaError#PROVIDER} if the other process does
      *     not read its link
@@ -802,7 +804,7 @@ final class RemoteProcess {
         }
     }
 
-    /** Returns the address of a half of the other process, 0 if it is not where memory has been sent. */
+    /** Returns the address of a half of the other process, 0 if it does not lie in memory that has been received. */
     long half(int slab, long offset, long size) {
         if (isSelf()) {
             return halves.find(slab, offset, size);
@@ -819,7 +821,7 @@ final class RemoteProcess {
 
     // ---- shared receive queues
 
-    /** Returns the view of a shared receive queue, to be released by the caller; {@code null} if it has not been sent. */
+    /** Returns the view of a shared receive queue, which the caller releases; {@code null} if it has not been received. */
     synchronized SharedReceives receiveQueue(int id, int capacity, boolean hasCompletions) {
         SharedReceives known = receiveQueues.get(id);
         if (known == null) {
@@ -845,8 +847,8 @@ final class RemoteProcess {
     }
 
     /**
-     * Returns the view of a shared receive queue of this process itself, to be released by the caller; {@code null} if it has
-     * been closed.
+     * Returns the view of a shared receive queue of this process itself, which the caller releases; {@code null} if it has been
+     * closed.
      */
     synchronized SharedReceives localReceiveQueue(SoftSharedReceiveQueue queue) {
         SharedReceives view = receiveQueues.get(queue.id());
@@ -861,7 +863,7 @@ final class RemoteProcess {
         return view;
     }
 
-    /** Gives up one use of a shared receive queue. */
+    /** Removes a user of a shared receive queue. */
     synchronized void release(SharedReceives queue) {
         if (queue.removeUser()) {
             receiveQueues.remove(queue.id(), queue);
@@ -869,7 +871,7 @@ final class RemoteProcess {
         }
     }
 
-    // ---- memory that is not mapped
+    // ---- memory that this process cannot map
 
     /** Copies to memory that is not mapped here; returns 0 or {@code -errno}. */
     int copyTo(long remote, long source, long length) {

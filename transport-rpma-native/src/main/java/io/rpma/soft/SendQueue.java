@@ -20,9 +20,9 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * The send queue's slots and completions. A slot is taken by every work request and given back as on a device: when a
- * completion is polled, it and all slots before it are free. Whoever executes work requests writes, one thread at a time;
- * whoever polls reads.
+ * The slots and the completions of a send queue. Every work request takes a slot. As on a device, polling a completion frees its
+ * slot and all earlier ones. The thread that executes work requests writes the completions, one thread at a time; the polling
+ * thread reads them.
  */
 final class SendQueue {
     private static final VarHandle TAIL;
@@ -43,7 +43,7 @@ final class SendQueue {
 
     private final int slots;
     private final int mask;
-    // Of each completion: the context; the number of the work request; status, opcode and length.
+    // Three words for each completion: the context; the number of the work request; status, opcode and length.
     private final long[] entries;
     private long posted;
     private long retiredKnown;
@@ -67,7 +67,7 @@ final class SendQueue {
     }
 
     /**
-     * Takes a slot. For the posting thread.
+     * Takes a slot. Called by the posting thread.
      *
      * @return the number of the work request, from 1
      */
@@ -83,7 +83,7 @@ final class SendQueue {
         return ++posted;
     }
 
-    /** Adds a completion. For the executing thread; there is always room, because there are no more than slots. */
+    /** Adds a completion. Called by the executing thread. There is always room, because each completion has a slot. */
     void complete(long number, long context, int status, int opcode, long length) {
         long position = tail;
         int index = ((int) position & mask) * WORDS;
@@ -93,12 +93,12 @@ final class SendQueue {
         TAIL.setRelease(this, position + 1);
     }
 
-    /** Returns the number of completions that wait to be polled. */
+    /** Returns the number of completions that have not been polled. */
     int ready() {
         return (int) ((long) TAIL.getAcquire(this) - (long) HEAD.getAcquire(this));
     }
 
-    /** Takes completions. For the polling thread. Returns the number of entries now in the batch. */
+    /** Takes completions. Called by the polling thread. Returns the number of entries now in the batch. */
     int poll(WorkCompletions completions, int count, int queuePair) {
         long position = head;
         long available = (long) TAIL.getAcquire(this);

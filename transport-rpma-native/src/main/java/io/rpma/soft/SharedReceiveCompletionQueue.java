@@ -19,23 +19,24 @@ import java.util.Arrays;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * The completion queue of a shared receive queue: it polls the rings of the attached queue pairs, but only of those that have
- * something, or had a short while ago, so that its cost does not grow with the number of connections.
+ * The completion queue of a shared receive queue. It polls the rings of the attached queue pairs, but only of those that hold
+ * completions or did so recently, so that its cost does not grow with the number of connections.
  *
- * <p>A queue pair whose ready bit is set at the lowest level is in the list of active ones; its producer then writes nothing
- * but its ring. One that stays empty is put out of the list, and its bit cleared, when the list is long.
+ * <p>A queue pair whose ready bit is set at the lowest level is in the list of active queue pairs, or is about to be entered; its
+ * producer then writes nothing but its ring. When the list is long, a queue pair whose ring stays empty is removed from it and
+ * its bit is cleared.
  *
- * <p>Any process that shares the queue can overwrite the bits. So all rings are looked at when this queue has been woken and
- * there is nothing in the list, and now and then.
+ * <p>Any process that shares the queue can overwrite the bits. All rings are therefore checked when this queue has been woken and
+ * the rings in the list are empty, and after a number of polls.
  */
 final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
-    /** Rings that are polled though they are empty. */
+    /** The length of the list up to which empty rings stay in it. */
     private static final int KEEP = 8;
-    /** Empty polls in a row after which a ring beyond those is put out of the list. */
+    /** Empty polls in a row after which a ring is removed from a longer list. */
     private static final int IDLE_LIMIT = 64;
-    /** Empty polls of this queue in a row after which all rings are looked at. */
+    /** Empty polls of this queue in a row after which all rings are checked. */
     private static final int LOOK_LIMIT = 1024;
-    /** Polls after which that is done though there always was something: others may be waiting meanwhile. */
+    /** Polls after which all rings are checked even if no poll was empty: a ring that is not in the list may have completions. */
     private static final int BUSY_LOOK_LIMIT = 16 * 1024;
 
     private final SoftSharedReceiveQueue queue;
@@ -64,17 +65,20 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     }
 
     /**
-     * Reads the descriptor whether or not anybody has rung: that is not known from memory that others can overwrite. If somebody
-     * has, the queue is armed anew; otherwise it still is, and somebody who is about to ring makes the descriptor readable.
+     * Reads the descriptor unconditionally, because memory that other processes can overwrite does not tell reliably whether it
+     * has been signalled. If it has, the queue is armed again. Otherwise the queue is still armed, and a producer that is about
+     * to signal makes the descriptor readable.
      */
     @Override
     boolean consume() {
         boolean hasRung = channel().event().read() > 0;
         if (hasRung) {
-            // Before this looks into the rings once more: either it finds an entry there, or the producer finds the new number.
+            // The fence orders the store of the new number before the loads of the next poll. A producer publishes its entry,
+            // executes a fence and loads the number (SharedDoorbell): either the poll finds the entry or the producer finds the
+            // new number and signals.
             Memory.putLongRelease(arming, Memory.getLong(arming) + 1);
             Memory.fullFence();
-            // The bits by which producers say that they have something are not to be relied on.
+            // Make the next poll check all rings: the ready bits are not reliable.
             emptyPolls = LOOK_LIMIT;
         }
         return hasRung;
@@ -113,7 +117,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     private int pollActive(WorkCompletions completions, int taken) {
         int count = taken;
         int limit = completions.capacity();
-        // Starts where the last batch was full, so that no ring starves the others.
+        // Start after the ring that filled the last batch, so that no ring starves the others.
         int start = next < activeCount ? next : 0;
         for (int i = 0; i < activeCount && count < limit; i++) {
             int at = start + i;
@@ -135,7 +139,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
         return count;
     }
 
-    /** Brings the queue pairs into the list that are not there, and whose rings have something: their bits were overwritten. */
+    /** Enters the queue pairs into the list whose rings have completions but whose ready bits were overwritten. */
     private void findForgotten() {
         for (int index = queue.attachmentCount() - 1; index >= 0; index--) {
             SoftSharedReceiveQueue.Attachment attachment = queue.attachment(index);
@@ -158,7 +162,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
         }
     }
 
-    /** Brings the queue pairs whose bits are new into the list, from the uppermost level down. */
+    /** Enters the queue pairs whose bits have been set into the list, from the uppermost level down. */
     private void findReady() {
         long top = Memory.getAndSetLong(base + SharedReceives.READY_TOP, 0);
         while (top != 0) {
@@ -181,7 +185,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     }
 
     private void activate(SoftSharedReceiveQueue.Attachment attachment) {
-        // One may be revived and detached while its detachment is being taken: then it has finished before it is seen here.
+        // A queue pair may be revived and detached while takeNews() runs: it may have finished before it is taken from "revived".
         if (attachment != null && !attachment.isActive() && !attachment.hasFinished()) {
             attachment.setActive(true);
             if (activeCount == active.length) {
@@ -191,14 +195,17 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
         }
     }
 
-    /** Puts a ring out of the list, unless something has come meanwhile. */
+    /** Removes a ring from the list unless a completion has arrived meanwhile. */
     private boolean deactivate(int at) {
         SoftSharedReceiveQueue.Attachment attachment = active[at];
         Memory.getAndBitwiseAndLong(base + SharedReceives.READY + (attachment.index() >>> 6) * 8L,
             ~(1L << attachment.index()));
+        // Orders the clearing of the bit before the load of the ring. A producer publishes its entry, executes a fence and loads
+        // the bit (SharedReceives.markReady()): either this thread finds the entry or the producer finds the bit clear and sets
+        // it again.
         Memory.fullFence();
         if (!attachment.isEmpty()) {
-            // Its producer may have seen the bit still set: the list stays the one place that knows of it.
+            // The producer may have found the bit still set, and then does not set the bits of the upper levels: keep the ring.
             Memory.getAndBitwiseOrLong(base + SharedReceives.READY + (attachment.index() >>> 6) * 8L,
                 1L << attachment.index());
             attachment.setActive(true);
@@ -215,13 +222,13 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
         active[activeCount] = null;
     }
 
-    /** Polls the ring of a queue pair whose peer is gone, whether its ready bits were set or not. Any thread. */
+    /** Enters a queue pair whose peer has ended into the list, whether its ready bit was set or not. Any thread may call it. */
     void revive(SoftSharedReceiveQueue.Attachment attachment) {
         revived.add(attachment);
         announce();
     }
 
-    /** Takes over the ring of a queue pair that is closed. Any thread. */
+    /** Takes over the ring of a queue pair that is closed. Any thread may call it. */
     void detach(SoftSharedReceiveQueue.Attachment attachment) {
         detached.add(attachment);
         announce();
@@ -274,7 +281,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
         return count;
     }
 
-    /** Closes the queue with its shared receive queue, to which no queue pair is attached any more. */
+    /** Closes the queue together with its shared receive queue, to which no queue pair is attached any more. */
     void close() {
         takeNews();
         markClosed();

@@ -195,8 +195,8 @@ final class SharedReceives {
      * @return its position, encoded for {@link #entry} and {@link #take}; 0 if none is posted, or if {@link #HEAD} is wrong
      */
     long find() {
-        // Start at HEAD. It may lag by any distance, if a taker was delayed before it stored HEAD, but does not lead unless it has
-        // been overwritten. The bound ends the loop in a queue that another process keeps overwriting.
+        // Start at HEAD. It may lag by any distance, if a taker was delayed before it stored HEAD, but does not lead unless it
+        // has been overwritten. The bound ends the loop in a queue that another process keeps overwriting.
         int position = Memory.getIntAcquire(base + HEAD);
         for (int i = 0; i <= 2 * capacity; i++) {
             int ahead = postedAt(position) - position;

@@ -18,7 +18,7 @@ import io.rpma.RpmaException;
 import io.rpma.RpmaLog;
 import io.rpma.WorkCompletions;
 
-/** What the completion queues have in common: the descriptor, and what happens when one overflows. */
+/** The common part of the completion queues: the descriptor and the overflow. */
 abstract class SoftCompletionQueue implements CompletionQueue {
     private final CompletionChannel channel;
     private final int size;
@@ -28,7 +28,7 @@ abstract class SoftCompletionQueue implements CompletionQueue {
     /**
      * Creates a queue.
      *
-     * @param size the entries that were asked for
+     * @param size the requested number of entries
      */
     SoftCompletionQueue(CompletionChannel channel, int size) {
         this.channel = channel;
@@ -54,7 +54,7 @@ abstract class SoftCompletionQueue implements CompletionQueue {
         return consume();
     }
 
-    /** Consumes an event, and leaves the queue armed. Returns whether there was one. */
+    /** Consumes an event if there is one, and leaves the queue armed. Returns whether there was one. */
     abstract boolean consume() throws RpmaException;
 
     @Override
@@ -72,7 +72,7 @@ abstract class SoftCompletionQueue implements CompletionQueue {
     /** Takes completions out of the queue. */
     abstract int take(WorkCompletions completions) throws RpmaException;
 
-    /** Marks the queue: it held more completions than a device would have kept. */
+    /** Marks the queue as overflowed: it held more completions than a device would have kept. */
     final RpmaException overflow() {
         if (!overflowed) {
             overflowed = true;
@@ -90,7 +90,7 @@ abstract class SoftCompletionQueue implements CompletionQueue {
         }
     }
 
-    /** Says that the queue is gone; the channel is closed by its owner. */
+    /** Marks the queue as closed. The owner of the channel closes the channel. */
     final void markClosed() {
         closed = true;
     }

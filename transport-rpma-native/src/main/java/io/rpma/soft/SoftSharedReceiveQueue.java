@@ -33,29 +33,31 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * The owner's side of a shared receive queue. Any thread posts; the completions come by the rings of the attached queue pairs,
- * which one thread polls (by the receive completion queue) or each its own (by the queue pair's completion queue).
+ * The owner's side of a shared receive queue. Any thread may post. Completions arrive in the rings of the attached queue pairs,
+ * which one thread polls together (the receive completion queue) or several threads poll one by one (the completion queues of
+ * the queue pairs).
  *
- * <p>A posted receive is known by its slot. What the owner remembers of a slot is private; what peers see of it, and say of it,
- * is in {@link SharedReceives}. Free slots are a stack; the state of a slot that is posted says at which position, and whoever
- * changes it to {@link #FREE}, by a completion or because the peer that took the receive is gone, reports it, so that it is
- * reported once, and never for a later use of the slot.
+ * <p>A posted receive is identified by its slot. The owner's record of a slot is private to this process; the words that peers
+ * read and write are in {@link SharedReceives}. Free slots form a stack. The state of a posted slot contains its position; the
+ * thread that changes the state to {@link #FREE}, because of a completion or of the end of the peer that took the receive,
+ * reports the receive. It is therefore reported exactly once, and never on behalf of a later use of the slot.
  *
- * <p>No receive is lost. One that a queue pair had taken and not completed when it ended is reported by the receive completion
- * queue; where there is none it is posted again, since nobody could be told. The processes that share the queue can overwrite
- * each other's take words and hints, and which of them has done it cannot be known. So each completion is compared with the take
- * word, each take word is checked before its entry is used again, and {@link #repair} finds the receives that nobody can take
- * and nobody can complete, and posts them again: an overwritten word costs a delay, and at most the connection that used it.
+ * <p>No receive is lost. A receive that a queue pair had taken and not completed when it ended is reported by the receive
+ * completion queue; without such a queue it is posted again, because there is no queue to report it. The processes that share the
+ * queue can overwrite each other's take words and hints, and the owner cannot find out which of them did. So each completion is
+ * compared with the take word, each take word is checked before its entry is used again, and {@link #repair} finds the receives
+ * that can neither be taken nor completed, and posts them again: an overwritten word costs a delay, and at most the connection
+ * that used it.
  */
 final class SoftSharedReceiveQueue implements SharedReceiveQueue {
-    /** The largest number of completions that one queue pair can have waiting. */
+    /** The largest number of completions in the ring of one queue pair. */
     private static final int MAX_RING = 256;
 
     private static final long FREE = 0;
     private static final int NONE = -1;
-    /** After so many queue pairs have ended, the queue is looked through for receives that are lost. */
+    /** The number of queue pairs that end before the whole queue is searched for lost receives. */
     private static final int FULL_LOOK = 64;
-    /** The shortest and the longest time between two repairs of one that has to look again; well below what a user notices. */
+    /** The shortest and the longest time between two passes of a repair that is not complete. */
     private static final long MIN_REPAIR_MILLIS = 10;
     private static final long MAX_REPAIR_MILLIS = 40;
 
@@ -85,27 +87,27 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     private final int[] keys;
     private final long[] offsets;
     private final int[] lengths;
-    // FREE, or what posted() makes of the position.
+    // FREE, or posted(position).
     private final AtomicLongArray states;
-    // The take word of the entry in which a slot was posted, once that entry is used anew.
+    // The take word of the entry in which a slot is posted, copied before that entry is used for a later position.
     private final AtomicLongArray takers;
-    // The stack of free slots: links, and a head whose upper half changes with every step.
+    // The stack of free slots: links, and a head whose upper half changes with every push and pop, which prevents ABA.
     private final AtomicIntegerArray links;
     private final AtomicLong free;
-    // Of each entry of the ring: the position that was posted there last, plus one, and the slot.
+    // For each entry of the ring: the last position that was posted there, plus one, and the slot.
     private final AtomicLongArray places;
     private int tail;
 
-    // Under the lock of this object.
+    // Guarded by the lock of this object.
     private int ended;
     private boolean repairing;
     private long lastRepair;
 
     private final BitSet indexes = new BitSet();
-    // By number, with holes; an element is written before the array is written again.
+    // By index, with null elements. The volatile field is stored again after each store of an element, and thereby publishes it.
     private volatile Attachment[] attachments = new Attachment[0];
     private int attached;
-    // Those of them that are closed, and whose peer may still be in a buffer.
+    // The attached queue pairs that are closed, but whose peer may still write to the buffer of a receive.
     private int lingering;
     private volatile boolean closed;
     private volatile boolean destroyed;
@@ -115,7 +117,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         this.id = id;
         this.slots = slots;
         capacity = Half.powerOfTwo(slots);
-        // One more than the slots, where that is not too many: then no ring is ever full.
+        // More entries than slots, up to the limit: such a ring never becomes full.
         ringCapacity = Math.min(Half.powerOfTwo(slots + 1), MAX_RING);
         posted = SharedMemory.create("rpma-posted-receives", SharedReceives.postedSize(capacity), true);
         ring = posted.address();
@@ -152,7 +154,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         }
     }
 
-    /** Makes this position the first one: of each entry, the position before its first one has been posted, and taken. */
+    /** Makes this position the first one: the previous position of each entry is marked as posted and taken. */
     private void start(int first) {
         tail = first;
         for (int position = first - capacity; position != first; position++) {
@@ -168,7 +170,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         return peer;
     }
 
-    /** Returns the number that this process gave it. */
+    /** Returns the number of the queue within this process. */
     int id() {
         return id;
     }
@@ -186,12 +188,12 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         return ringCapacity;
     }
 
-    /** Returns what initiators write. */
+    /** Returns the file that initiators write. */
     SharedMemory memory() {
         return memory;
     }
 
-    /** Returns the posted receives, which initiators only read. */
+    /** Returns the file of posted receives, which initiators only read. */
     SharedMemory posted() {
         return posted;
     }
@@ -242,6 +244,8 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         while (next != NONE) {
             next = postAt(next);
         }
+        // Orders the store of the entry's state before the load of WAITING. An initiator that finds no receive stores its bit and
+        // WAITING, executes a fence and searches once more: either it finds this receive or this thread observes WAITING.
         Memory.fullFence();
         if (Memory.getInt(base + SharedReceives.WAITING) != 0) {
             wakeWaiting();
@@ -251,16 +255,17 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     /**
      * Posts a slot at the next position.
      *
-     * @return the slot that lay there before if nobody has taken it, to be posted somewhere else; {@link #NONE} if all is well
+     * @return the slot that was posted at the same entry before if it has not been taken, to be posted at another position;
+     *     otherwise {@link #NONE}
      */
     private int postAt(int slot) {
         int position = (int) TAIL.getAndAdd(this, 1);
         int index = position & capacity - 1;
         int before = position - capacity;
         int last = slotAt(index, before);
-        // The receive that lay here before has been taken, since no more are posted than there are positions. If it has not
-        // been completed, the take word is about to forget who took it. (If it has been, and its slot is posted elsewhere,
-        // the position tells that what is noted here is old.)
+        // The previous receive of this entry should have been taken, because no more receives are posted than there are
+        // positions. If it has not been completed, note its taker now: the next take overwrites the take word. (If it has been
+        // completed and its slot is posted elsewhere, the state of the slot contains another position.)
         int displaced = NONE;
         long take = Memory.getLongAcquire(SharedReceives.takeWord(base, capacity, before));
         boolean outstanding = last != NONE && states.getAcquire(last) == posted(before);
@@ -269,6 +274,8 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         } else if (outstanding) {
             noteTaker(last, take);
         }
+        // The private state is stored before the entry's state (release). An initiator takes the entry only after it has loaded
+        // the entry's state, so its completion finds the slot posted.
         states.setRelease(slot, posted(position));
         long entry = SharedReceives.entry(ring, capacity, position);
         ReceiveEntry.write(entry, keys[slot], offsets[slot], lengths[slot], slot);
@@ -277,12 +284,12 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         return displaced;
     }
 
-    /** Returns the slot that was posted at an entry last, which was at this position. */
+    /** Returns the slot that was posted last at an entry, at this position. */
     private int slotAt(int index, int position) {
         long place = places.getAcquire(index);
         while ((int) (place >>> 32) != position + 1) {
-            // Another thread is about to write the entry, and receives behind it have been taken: by somebody who does not take
-            // them in order.
+            // Another thread of this process has claimed that position and has not posted it yet, although a whole ring of later
+            // positions has been claimed: an initiator has taken receives out of order.
             Thread.yield();
             place = places.getAcquire(index);
         }
@@ -290,10 +297,10 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     }
 
     /**
-     * Puts a take word in order that does not say that its position has been taken, though the entry is about to be used again:
-     * somebody has overwritten it, or the hint at where to look, so that initiators passed over the position.
+     * Repairs a take word that does not mark its position as taken although the entry is about to be used again: a process has
+     * overwritten it, or has overwritten {@link SharedReceives#HEAD}, so that initiators skipped the position.
      *
-     * @return the slot that was posted there if nobody has taken it, and now nobody can; otherwise {@link #NONE}
+     * @return the slot that was posted there if it was not taken; it can no longer be taken there. Otherwise {@link #NONE}
      */
     private int takeBack(int position, int slot) {
         long word = SharedReceives.takeWord(base, capacity, position);
@@ -329,7 +336,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         return 1L << 32 | position + 1 & 0xffff_ffffL;
     }
 
-    /** Returns the position of a slot that is posted, by its state. */
+    /** Returns the position in the state of a posted slot. */
     private static int position(long state) {
         return (int) state - 1;
     }
@@ -340,13 +347,14 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     }
 
     /**
-     * Returns who has taken a slot that is posted at a position.
+     * Returns the taker of a slot that is posted at a position.
      *
-     * @return the number of a queue pair plus one, {@link SharedReceives#OWNER} if nobody has taken it;
-     *     {@link SharedReceives#UNKNOWN}, or the number of no queue pair, if the take word has been overwritten
+     * @return the index of a queue pair plus one, or {@link SharedReceives#OWNER} if the slot has not been taken; if the take
+     *     word has been overwritten, {@link SharedReceives#UNKNOWN} or an index that no queue pair has
      */
     private int takerOf(int slot, int position) {
-        // In this order: what is overwritten by the next use of the entry has been noted before.
+        // Load the take word (acquire) before the noted one. postAt() notes the taker before it posts the entry's next position,
+        // so a load that returns the take word of a later position is followed by one that returns the noted taker.
         long take = Memory.getLongAcquire(SharedReceives.takeWord(base, capacity, position));
         if (SharedReceives.isTaken(take, position)) {
             return SharedReceives.taker(take);
@@ -369,7 +377,8 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             return true;
         }
         if (taker <= 0 || taker != SharedReceives.OWNER && attachment(taker - 1) == null) {
-            // Nobody's number: somebody has overwritten it, and the one that completes the receive is likely to be honest.
+            // No attached queue pair has this index, so a process has overwritten the take word. Accept the completion: the queue
+            // pair that completes the receive is likely to be the one that took it.
             scheduleRepair();
             return true;
         }
@@ -412,8 +421,8 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     }
 
     /**
-     * Attaches a queue pair, whose completions come by the ring at this address of its half. {@link Attachment#publish()} is to
-     * follow.
+     * Attaches a queue pair, whose completions arrive in the ring at this address of its half. The caller then calls
+     * {@link Attachment#publish()}.
      */
     synchronized Attachment attach(QueuePair queuePair, HalfMemory half, long ringAddress, int ringSize)
             throws RpmaException {
@@ -433,7 +442,10 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         return new Attachment(this, queuePair, half, index, ringAddress, ringSize);
     }
 
-    /** Lets an attachment be found by its number, once its queue pair is complete: others set ready bits as they like. */
+    /**
+     * Makes an attachment available by its index. Called once its queue pair is complete, because another process can set any
+     * ready bit at any time.
+     */
     private synchronized void publish(Attachment attachment) {
         Attachment[] all = attachments;
         if (attachment.index >= all.length) {
@@ -453,13 +465,13 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         Memory.getAndBitwiseAndLong(base + words + (index >>> 6) * 8L, ~(1L << index));
     }
 
-    /** Lets the number of an attachment be used anew. */
+    /** Releases the index of an attachment. */
     private synchronized void forget(Attachment attachment) {
         attachments[attachment.index] = null;
         indexes.clear(attachment.index);
     }
 
-    /** Keeps the queue open for a request that has not attached a queue pair yet. */
+    /** Keeps the queue open for a connection request that has not attached a queue pair yet. */
     synchronized void hold() throws RpmaException {
         if (closed) {
             throw SoftLog.failure(RpmaError.INVALID, "the shared receive queue is closed");
@@ -467,7 +479,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         attached++;
     }
 
-    /** Takes {@link #hold} back. */
+    /** Undoes {@link #hold}. */
     void countDown() {
         countDown(false);
     }
@@ -484,20 +496,20 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         lingering++;
     }
 
-    /** Returns a number that is larger than those of all attachments. */
+    /** Returns a number that is larger than the indexes of all attachments. */
     int attachmentCount() {
         return attachments.length;
     }
 
-    /** Returns the attachment of a number, or {@code null}. */
+    /** Returns the attachment with an index, or {@code null}. */
     Attachment attachment(int index) {
         Attachment[] all = attachments;
         return index < all.length ? all[index] : null;
     }
 
     /**
-     * Gives back the receives that a queue pair had taken and not completed when it ended: nothing is written to their buffers
-     * any more.
+     * Gives back the receives that a queue pair had taken and not completed when it ended. Its peer no longer writes to their
+     * buffers.
      */
     private void reclaim(Attachment attachment) {
         if (Faults.ENABLED) {
@@ -518,13 +530,13 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     }
 
     /**
-     * Gives back a receive that somebody has taken and will not complete. It is reported by the receive completion queue if an
-     * attachment is given and there is one; otherwise it is posted again.
+     * Gives back a receive that was taken and will not be completed. If an attachment is given and there is a receive completion
+     * queue, that queue reports the receive; otherwise it is posted again.
      *
-     * @return whether it was still posted as this state says
+     * @return whether the slot still had this state
      */
     private boolean giveBack(int slot, long state, Attachment attachment) {
-        // The slot may have been completed and posted again meanwhile: that is another state.
+        // The slot may have been completed and posted again meanwhile. Its state then differs.
         if (!states.compareAndSet(slot, state, FREE)) {
             return false;
         }
@@ -537,12 +549,12 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         return true;
     }
 
-    /** A sender has been waiting for a receive for a while: perhaps receives are lost. */
+    /** Handles the report of a sender that has been waiting for a receive for a while: receives may be lost. */
     void starved() {
         scheduleRepair();
     }
 
-    /** Has a repair run by another thread, now or later, but not too often; at most one is in progress. */
+    /** Schedules a repair on another thread, at a limited rate. At most one repair is in progress. */
     private synchronized void scheduleRepair() {
         if (repairing || closed) {
             return;
@@ -557,14 +569,14 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     }
 
     /**
-     * Finds the receives that are lost, because somebody has overwritten what says who took them, and posts them again. Such a
-     * receive is posted, as this process remembers, but nobody can take it. That is also so for those that a queue pair has
-     * taken and is about to complete; but a queue pair that takes a receive has named it before ({@link Half#BUSY_RECEIVE}), and
-     * puts its completion into its ring before it names another one. So the receives that are named, or completed in a ring, are
-     * left alone; if the take word of one that is named makes no sense, this looks again later. A queue pair that never comes to
-     * an end of what it does keeps the one receive that it names.
+     * Finds the receives that are lost because a process has overwritten their take words, and posts them again. Such a receive
+     * is posted according to this process's record, but cannot be taken. That is also true of a receive that a queue pair has
+     * taken and is about to complete; but the queue pair names the receive in {@link Half#BUSY_RECEIVE} before it takes it, and
+     * publishes its completion before it names another one. So receives that are named, or completed in a ring, are left alone;
+     * if the take word of a named receive is not valid, the repair runs again later. A queue pair that never ends its operation
+     * keeps the one receive that it names.
      *
-     * @param nextDelay after how many milliseconds it looks again, if it has to
+     * @param nextDelay the delay in milliseconds before the next pass, if there has to be one
      */
     private void repair(long nextDelay) {
         synchronized (this) {
@@ -576,7 +588,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         }
         boolean over = true;
         try {
-            // Without the lock: posting wakes senders of this process, whose work requests are executed at once.
+            // Not under the lock: posting wakes senders of this process, whose work requests are then executed by this thread.
             Repair repair = new Repair();
             reportLost(repair.giveBackLost());
             over = !repair.hasLeftAny();
@@ -602,15 +614,15 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         }
     }
 
-    /** Returns whether initiators can take what is posted at a position. */
+    /** Returns whether initiators can take the receive that is posted at a position. */
     private boolean canBeTaken(int position) {
         return SharedReceives.isFree(Memory.getLongAcquire(SharedReceives.takeWord(base, capacity, position)), position,
             capacity);
     }
 
-    /** A look for receives that are lost. */
+    /** One pass of a repair: finds lost receives. */
     private final class Repair {
-        // What each slot's state was, FREE if it is not suspected.
+        // The observed state of each slot, FREE if it is not suspected.
         private final long[] suspects = new long[slots];
         private final BitSet lost = new BitSet(slots);
         private boolean leftAny;
@@ -623,7 +635,9 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
                     lost.set(slot);
                 }
             }
-            // Whoever had taken one of them by then is seen to be busy with it, or to have completed it, after this.
+            // Orders the loads of the take words above before the loads of BUSY and BUSY_RECEIVE in exclude(). An initiator
+            // stores these two before it takes a receive. If its take has been observed above, the later loads observe that it
+            // is busy with the receive, or its completion is in the ring.
             Memory.fullFence();
             Attachment[] all = attachments;
             for (Attachment attachment : all) {
@@ -642,7 +656,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             int slot = suspectAt(position);
             if (slot != NONE) {
                 lost.clear(slot);
-                // If the word says that this one has taken it, it is given back when that queue pair ends.
+                // If the take word names this queue pair as the taker, the receive is given back when the queue pair ends.
                 leftAny |= takerOf(slot, position) != attachment.index + 1;
             }
         }
@@ -656,12 +670,12 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             return NONE;
         }
 
-        /** Returns whether there is a receive that cannot be given back yet, and that nobody will give back later. */
+        /** Returns whether there is a receive that only a later pass can give back. */
         boolean hasLeftAny() {
             return leftAny;
         }
 
-        /** Posts those again that are lost. Returns how many. */
+        /** Posts the lost receives again. Returns their number. */
         int giveBackLost() {
             for (int slot = lost.nextSetBit(0); slot >= 0; slot = lost.nextSetBit(slot + 1)) {
                 if (states.getAcquire(slot) != suspects[slot]) {
@@ -724,7 +738,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
     record Orphan(long context, int status, int length, int immediate, int flags) {
     }
 
-    /** One queue pair's part in a shared receive queue: its number there, and its ring of completions. */
+    /** A queue pair's attachment to a shared receive queue: its index there, and its ring of completions. */
     static final class Attachment {
         /** No position. */
         static final long NOTHING = Long.MIN_VALUE;
@@ -739,10 +753,10 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         private final boolean canFill;
         private final ArrayDeque<Orphan> orphans = new ArrayDeque<>();
         private long consumed;
-        // Of the completion queue that polls several rings.
+        // Used by the completion queue that polls several rings.
         private boolean active;
         private boolean finished;
-        // Whether the peer was in the middle of an operation when this ended.
+        // Whether the peer was executing an operation when this attachment ended.
         private boolean heldAtEnd;
         private boolean lingers;
         private int idlePolls;
@@ -759,7 +773,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             canFill = queue.slots >= ringCapacity;
         }
 
-        /** Lets it be found: its queue pair is complete. */
+        /** Makes this attachment available by its index. Called once its queue pair is complete. */
         void publish() {
             queue.publish(this);
         }
@@ -785,7 +799,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             idlePolls = 0;
         }
 
-        /** Counts a poll that found nothing; returns how many there have been in a row. */
+        /** Counts a poll that found nothing; returns the number of such polls in a row. */
         int countIdle() {
             return ++idlePolls;
         }
@@ -794,12 +808,12 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             return CompletionRing.control(ring, mask, consumed) == 0;
         }
 
-        /** Returns whether the peer has told of something, a message or a fault. */
+        /** Returns whether the peer has published a completion or a fault. */
         boolean isDue() {
             return !isEmpty() || Memory.getInt(half.address() + Half.FAULT) != 0;
         }
 
-        /** Returns the number of completions that wait to be polled, at most {@code limit}. */
+        /** Returns the number of completions that have not been polled, at most {@code limit}. */
         int ready(int limit) {
             int count = 0;
             while (count < limit && CompletionRing.control(ring, mask, consumed + count) != 0) {
@@ -811,7 +825,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         /**
          * Takes completions.
          *
-         * @return the number of entries now in the batch, or its complement if one of them failed or made no sense
+         * @return the number of entries now in the batch, or its complement if a completion has failed or is not valid
          */
         int poll(WorkCompletions completions, int count) {
             long position = consumed;
@@ -822,7 +836,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
                 if (control == 0) {
                     break;
                 }
-                // Once: the peer can change it at any time.
+                // Load it only once: the peer can change it at any time.
                 long data = CompletionRing.data(ring, mask, position);
                 int slot = take(control, data);
                 position++;
@@ -837,7 +851,9 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
                 int flags = CompletionRing.flags(control);
                 completions.set(count++, queue.contexts[slot], status, Receives.opcode(flags), (int) data,
                     (int) (data >>> 32), number, Receives.completionFlags(flags));
-                // Before the slot can be posted again: a ring that has room for all that is posted is then never seen full.
+                // Store CONSUMED before the slot is pushed and can be posted again. A sender that takes the slot's next receive
+                // therefore observes this value when it next checks for room, and never finds a ring full that has more entries
+                // than the queue has slots.
                 Memory.putLongRelease(half.address() + Half.CONSUMED, position);
                 queue.push(slot);
                 if (Faults.ENABLED) {
@@ -849,6 +865,8 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
                 idlePolls = 0;
                 consumed = position;
                 if (canFill) {
+                    // Orders the store of CONSUMED before the load of Half.STALLED; a sender that found the ring full stores
+                    // STALLED, executes a fence and loads CONSUMED once more.
                     Memory.fullFence();
                     queuePair.wakePeer();
                 }
@@ -856,7 +874,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             return failed ? ~count : count;
         }
 
-        /** Takes a slot that the peer says it has filled, if that can be; otherwise returns {@link #NONE}. */
+        /** Takes the slot that a completion of the peer names, if the completion is valid; otherwise returns {@link #NONE}. */
         private int take(long control, long data) {
             int slot = CompletionRing.slot(control);
             int flags = CompletionRing.flags(control);
@@ -874,12 +892,12 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             return slot;
         }
 
-        /** Returns whether the peer says that it executes something. */
+        /** Returns whether the peer publishes that it executes an operation. */
         private boolean isPeerBusy() {
             return namedByPeer() != NOTHING;
         }
 
-        /** Returns the position of the receive that the peer says it takes, or {@link #NOTHING} if it executes nothing. */
+        /** Returns the position of the receive that the peer names as the one it takes, or {@link #NOTHING} if it is not busy. */
         long namedByPeer() {
             RemoteEnd end = queuePair.remote();
             if (end == null || !end.tryRetain()) {
@@ -893,18 +911,18 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
 
         /**
          * Returns whether the peer may have taken a receive that it has not completed, or whose completion has not been polled.
-         * A peer that lies is found out by {@link #repair}.
+         * If the peer gives a false answer, {@link #repair} finds its receives.
          */
         private boolean mayHoldReceives() {
             return heldAtEnd || !isEmpty();
         }
 
-        /** Clears the bits of those slots that completions in the ring are about. Any thread. */
+        /** Clears the bits of the slots that completions in the ring name. Any thread may call it. */
         private void clearCompleted(BitSet candidates) {
             if (!half.tryRetain()) {
                 return;
             }
-            // May be old: then what has been polled since is looked at as well.
+            // Loaded without synchronization. An old value only adds completions that have been polled since.
             int from = (int) consumed;
             for (int i = 0; i <= mask; i++) {
                 long control = Memory.getLongAcquire(ring + (long) i * CompletionRing.ENTRY + 8);
@@ -915,7 +933,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             half.release();
         }
 
-        /** Rings for the peer if it waits for a receive. */
+        /** Wakes the peer if it waits for a receive. */
         void wakeWaiter() {
             long word = queue.base + SharedReceives.WAITERS + (index >>> 6) * 8L;
             long bit = 1L << index;
@@ -929,20 +947,23 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             }
         }
 
-        /** The peer has ended: what it published without a word is polled all the same. */
+        /** Handles the end of the peer: completions that it published without setting its ready bit are polled as well. */
         void peerGone() {
             if (queue.completionQueue != null) {
                 queue.completionQueue.revive(this);
             }
         }
 
-        /** The queue pair is closed, but its peer may still fill a receive: the queue may be closed, and is destroyed later. */
+        /**
+         * Marks the queue pair as closed while its peer may still fill a receive: the shared receive queue can then be closed,
+         * and is destroyed later.
+         */
         void linger() {
             lingers = true;
             queue.countLingering();
         }
 
-        /** Ends the queue pair's part. Nothing is published in its ring any more. */
+        /** Ends the attachment. The peer publishes nothing more in its ring. */
         void detach() {
             heldAtEnd = isPeerBusy();
             if (queue.completionQueue != null) {
@@ -957,8 +978,8 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         }
 
         /**
-         * Takes what is left in the ring, and what the peer had taken without completing it. For the completion queue that
-         * polls several rings, on its thread, after the queue pair has closed.
+         * Takes the completions that are left in the ring, and the receives that the peer had taken without completing them. The
+         * completion queue that polls several rings calls it on its thread, after the queue pair has closed.
          */
         void finish() {
             long control = CompletionRing.control(ring, mask, consumed);
@@ -980,12 +1001,12 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             half.release();
         }
 
-        /** Returns whether {@link #finish()} has been called: there is nothing more to be polled, nor the memory for it. */
+        /** Returns whether {@link #finish()} has been called. The ring must not be polled then: its memory is released. */
         boolean hasFinished() {
             return finished;
         }
 
-        /** Hands out what {@link #finish()} has found. Returns the number of entries now in the batch. */
+        /** Takes the completions that {@link #finish()} has found. Returns the number of entries now in the batch. */
         int pollOrphans(WorkCompletions completions, int count) {
             while (count < completions.capacity() && !orphans.isEmpty()) {
                 Orphan orphan = orphans.remove();

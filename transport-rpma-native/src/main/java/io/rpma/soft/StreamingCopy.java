@@ -26,17 +26,21 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
- * Copies past the caches, as an adapter's DMA does. The target's lines lie in the caches of the processor that read them last:
- * an ordinary store has to fetch each from there first, which costs several times as much as the copy itself. Non-temporal
- * stores do not; but Java has none, so here are fourteen instructions of x86-64 (SSE2, which each of these processors has). Where
- * they cannot be had, on other processors or where the system maps no executable memory, the copy is the ordinary one.
+ * A copy that bypasses the caches, as an adapter's DMA does. The lines of the target are in the caches of the processor that read
+ * them last; an ordinary store has to fetch each line from there, which costs several times as much as the copy itself.
+ * Non-temporal stores do not fetch the line. Java has no such stores, so this class contains fourteen instructions of x86-64
+ * (SSE2, which every such processor has). On other processors, and where the system does not map executable memory, the copy is
+ * an ordinary one.
  */
 final class StreamingCopy {
-    /** A shorter copy is cheaper through the caches, also for who reads it next. Found by measurement. */
+    /** A shorter copy is cheaper through the caches, also for the next reader. The value was found by measurement. */
     static final int MIN_BYTES = 8192;
 
     private static final int LINE = 64;
-    /** No thread stops for a collection while it is in a call: a copy is cut into pieces of some ten microseconds. */
+    /**
+     * The largest piece of one native call, some ten microseconds. The call is a critical one, during which the thread reaches no
+     * safepoint, so a longer one would delay garbage collections.
+     */
     private static final long PIECE = 256 << 10;
 
     // void copy(target: rdi, source: rsi, bytes: rdx); the target is aligned to a line, the bytes are lines, at least one.
@@ -53,7 +57,7 @@ final class StreamingCopy {
         + "4883c740"    //       add rdi, 64
         + "4883ea40"    //       sub rdx, 64
         + "75cc"        //       jnz loop
-        + "0faef8"      //       sfence: before the store that tells of the copy
+        + "0faef8"      //       sfence: non-temporal stores are weakly ordered; order them before the store that publishes them
         + "c3";         //       ret
 
     private static final MethodHandle COPY = copy();
@@ -81,7 +85,7 @@ final class StreamingCopy {
             FunctionDescriptor.ofVoid(JAVA_LONG, JAVA_LONG, JAVA_LONG), Linker.Option.critical(false));
     }
 
-    /** Whether copies go past the caches on this machine. */
+    /** Returns whether copies bypass the caches on this machine. */
     static boolean isAvailable() {
         return COPY != null;
     }

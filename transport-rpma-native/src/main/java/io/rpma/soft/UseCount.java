@@ -14,21 +14,21 @@ package io.rpma.soft;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** How many users something has that the last of them releases. Thread-safe. */
+/** A reference count: the last user releases the object. Thread-safe. */
 final class UseCount {
     private final AtomicInteger users = new AtomicInteger(1);
 
-    /** Starts anew with one user. Only before anybody knows of it. */
+    /** Restarts the count with one user. Only before the object is published again. */
     void restart() {
         users.set(1);
     }
 
-    /** Counts one more user. Only a user may call it. */
+    /** Adds a user. Only a user may call it. */
     void retain() {
         users.incrementAndGet();
     }
 
-    /** Counts one more user, unless the last one has gone. Returns whether it has. */
+    /** Adds a user unless the last one has released the object. Returns whether a user was added. */
     boolean tryRetain() {
         int count = users.get();
         while (count > 0) {
@@ -40,7 +40,7 @@ final class UseCount {
         return false;
     }
 
-    /** Gives up one use. Returns whether it was the last one. */
+    /** Removes a user. Returns whether it was the last one. */
     boolean release() {
         return users.decrementAndGet() == 0;
     }
