@@ -16,8 +16,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 /**
- * A reserved range of addresses in which memory is placed piece by piece, so that from an address the piece is found by one
- * subtraction and one shift. Lives as long as the process unless closed. Thread-safe for pieces that do not overlap.
+ * A reserved range of addresses in which memory is committed piece by piece, so that the piece of an address can be found by one
+ * subtraction and one shift. It exists until it is closed or the process ends. Thread-safe for pieces that do not overlap.
  */
 public interface AddressRange extends AutoCloseable {
     /** Returns the first address, a multiple of the page size. */
@@ -27,18 +27,18 @@ public interface AddressRange extends AutoCloseable {
     long size();
 
     /**
-     * Puts zeroed memory behind a part of the range. The software provider makes it memory that a peer can map.
+     * Commits zeroed memory to a part of the range. With the software provider a peer can map this memory.
      *
      * @param offset from the start of the range, a multiple of the page size
      * @param length in bytes, a multiple of the page size, greater than 0
      * @return the memory, valid until {@link #decommit} or {@link #close()}
-     * @throws RpmaException {@link RpmaError#NO_MEMORY} if it cannot be had; {@link RpmaError#INVALID} if the part lies outside
-     *     the range, is not whole pages, or has memory already
+     * @throws RpmaException {@link RpmaError#NO_MEMORY} if there is not enough memory; {@link RpmaError#INVALID} if the part lies
+     *     outside the range, does not consist of whole pages, or has memory already
      */
     MemorySegment commit(long offset, long length) throws RpmaException;
 
     /**
-     * Gives the memory of a part back, exactly as it was committed. No region may be registered in it any more.
+     * Releases the memory of a part that was committed by one call. No region may be registered in it any more.
      *
      * @param offset as given to {@link #commit}
      * @param length as given to {@link #commit}
@@ -47,15 +47,15 @@ public interface AddressRange extends AutoCloseable {
     void decommit(long offset, long length) throws RpmaException;
 
     /**
-     * Returns a buffer, in native byte order, over committed memory. It is not checked against {@link #decommit}: the caller
-     * keeps the memory as long as the buffer.
+     * Returns a buffer, in native byte order, over committed memory. The caller must not use the buffer after {@link #decommit},
+     * which is not checked.
      *
      * @param offset from the start of the range, in bytes
      * @param length in bytes
      */
     ByteBuffer buffer(long offset, int length);
 
-    /** Gives the range back with all its memory. Closing again does nothing. */
+    /** Releases the range and all its memory. Closing again does nothing. */
     @Override
     void close();
 }

@@ -15,12 +15,12 @@ package io.rpma;
 import java.time.Duration;
 
 /**
- * A completion queue ({@code struct rpma_cq}). It belongs to a connection or a shared receive queue and lives as long.
+ * A completion queue ({@code struct rpma_cq}). It belongs to a connection or a shared receive queue and has the same lifetime.
  *
  * <p>The descriptor becomes readable when the queue is <i>armed</i> and a completion arrives; that disarms it. A new queue is
- * armed. The protocol that loses no wake-up: {@link #consumeEvent()}, which always leaves the queue armed, then
- * {@link #poll} until it returns 0, then wait for the descriptor. Whoever stops polling earlier gets no event for what is
- * left. Polling without consuming is allowed and leaves a stale event behind: later the descriptor is readable, and the queue
+ * armed. To lose no wake-up, call {@link #consumeEvent()}, which always leaves the queue armed, then {@link #poll} until it
+ * returns 0, and only then wait for the descriptor. A caller that stops polling earlier gets no event for the completions that
+ * are left. Polling without consuming is allowed and leaves a stale event: the descriptor is then readable although the queue is
  * empty.
  *
  * <p>One thread at a time polls a queue.
@@ -31,7 +31,7 @@ public interface CompletionQueue {
 
     /**
      * Consumes the event, if there is one, and leaves the queue armed ({@code rpma_cq_wait} on a non-blocking descriptor). With
-     * the provider tcp there may be none though the descriptor is readable; wait for it once more then.
+     * the provider tcp there may be none although the descriptor is readable; the caller then waits for it again.
      *
      * @return whether there was an event
      * @throws RpmaException {@link RpmaError#SHARED_CHANNEL} if the descriptor is shared: use
@@ -40,9 +40,9 @@ public interface CompletionQueue {
     boolean consumeEvent() throws RpmaException;
 
     /**
-     * Waits for an event: {@code rpma_cq_wait} as it is on a blocking descriptor. As there, whoever has not polled until the
-     * queue was empty gets no event for what is left in it; {@link #poll(WorkCompletions, Duration)} looks there first. Not for
-     * event loops. A virtual thread that waits keeps no carrier.
+     * Waits for an event, as {@code rpma_cq_wait} does on a blocking descriptor. A caller that has not polled until the queue was
+     * empty gets no event for the completions that are left; {@link #poll(WorkCompletions, Duration)} takes them first. Not for
+     * event loops. A virtual thread that waits does not pin its carrier.
      *
      * @param timeout how long at most; 0 does not wait
      * @return whether there was an event in time; the queue can be empty all the same
@@ -57,8 +57,8 @@ public interface CompletionQueue {
 
     /**
      * Takes completions out of the queue, and waits for the first if there is none: {@code rpma_cq_wait} and
-     * {@code rpma_cq_get_wc}, in the order that loses no completion. Not for event loops. A virtual thread that waits keeps no
-     * carrier.
+     * {@code rpma_cq_get_wc}, in the order that loses no completion. Not for event loops. A virtual thread that waits does not
+     * pin its carrier.
      *
      * @param completions receives up to its capacity
      * @param timeout how long to wait at most; 0 does not wait
@@ -72,7 +72,7 @@ public interface CompletionQueue {
         Integer taken = EventWait.forIt(fd(), timeout, () -> {
             int count = poll(completions);
             if (count == 0 && consumeEvent()) {
-                // Armed again: what came before that brings no event.
+                // The queue is armed again. Poll once more: a completion that arrived before it was armed signals no event.
                 count = poll(completions);
             }
             return count == 0 ? null : count;
@@ -86,7 +86,7 @@ public interface CompletionQueue {
      * @param completions receives up to its capacity
      * @return the number taken, 0 if the queue is empty
      * @throws RpmaException {@link RpmaError#PROVIDER} if the device refuses; the software provider throws it also when the
-     *     queue has overflowed, which a real device keeps to itself
+     *     queue has overflowed, which a real device does not report
      */
     int poll(WorkCompletions completions) throws RpmaException;
 }

@@ -41,9 +41,9 @@ public enum CompletionStatus {
     REM_ACCESS_ERR("remote access error"),
     /** The peer could not complete the operation. */
     REM_OP_ERR("remote operation error"),
-    /** The peer did not answer, however often asked. */
+    /** The peer did not respond to any of the retries. */
     RETRY_EXC_ERR("transport retry counter exceeded"),
-    /** The peer posted no receive, however often asked. */
+    /** The peer had no receive posted at any of the retries. */
     RNR_RETRY_EXC_ERR("receiver-not-ready retry counter exceeded"),
     /** Reliable datagram domain violation. */
     LOC_RDD_VIOL_ERR("local reliable datagram domain violation"),

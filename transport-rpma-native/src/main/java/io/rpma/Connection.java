@@ -24,7 +24,8 @@ import java.time.Duration;
  * work request that reaches outside completes with {@link CompletionStatus#LOC_PROT_ERR} (here) or
  * {@link CompletionStatus#REM_ACCESS_ERR} (there) and kills the queue pair. They throw {@link RpmaException} with
  * {@link RpmaError#INVALID} for a flag of {@code null} or another argument that is not valid, with {@link RpmaError#PROVIDER}
- * if the send queue is full or the connection is not established: count the slots, the cause cannot be told apart.
+ * if the send queue is full or the connection is not established: the caller has to count the slots, because the exception does
+ * not distinguish the two.
  */
 public interface Connection extends AutoCloseable {
     /** The alignment of {@link #atomicWrite}, and the size of what it writes, in bytes. */
@@ -65,7 +66,7 @@ public interface Connection extends AutoCloseable {
      */
     ByteBuffer privateData() throws RpmaException;
 
-    /** Returns the number that completions name this connection by ({@code rpma_conn_get_qp_num}). */
+    /** Returns the number that identifies this connection in completions ({@code rpma_conn_get_qp_num}). */
     int queuePairNumber();
 
     /** Returns the address of this side; {@code null} if the provider cannot tell. */
@@ -91,8 +92,8 @@ public interface Connection extends AutoCloseable {
     int completionFd() throws RpmaException;
 
     /**
-     * Consumes one event of the shared descriptor and arms the queue that it came from again ({@code rpma_conn_wait}). To be
-     * repeated until it returns {@code null}.
+     * Consumes one event of the shared descriptor and arms the queue that it came from again ({@code rpma_conn_wait}). The caller
+     * repeats the call until it returns {@code null}.
      *
      * @return the queue that has completions, or {@code null} if there was no event
      * @throws RpmaException {@link RpmaError#NOT_SHARED_CHANNEL} if each queue has its own descriptor
@@ -115,7 +116,7 @@ public interface Connection extends AutoCloseable {
     }
 
     /**
-     * Takes note of what the other side said of itself ({@code rpma_conn_apply_remote_peer_cfg}).
+     * Applies the peer configuration of the other side ({@code rpma_conn_apply_remote_peer_cfg}).
      *
      * @param config as opened by {@link RpmaProvider#peerConfigFromDescriptor}
      */
@@ -139,7 +140,7 @@ public interface Connection extends AutoCloseable {
     void write(RemoteMemoryRegion target, long targetOffset, LocalMemoryRegion source, long sourceOffset, long length,
             CompletionFlag flag, long context) throws RpmaException;
 
-    /** Writes, and takes one posted receive of the other side to tell it ({@code rpma_write_with_imm}). */
+    /** Writes, and completes one posted receive of the other side to notify it ({@code rpma_write_with_imm}). */
     void writeWithImmediate(RemoteMemoryRegion target, long targetOffset, LocalMemoryRegion source, long sourceOffset,
             long length, CompletionFlag flag, int immediate, long context) throws RpmaException;
 
@@ -155,7 +156,7 @@ public interface Connection extends AutoCloseable {
             throws RpmaException;
 
     /**
-     * Makes what was written before visible or persistent ({@code rpma_flush}); the completion says that it is.
+     * Makes earlier writes visible or persistent ({@code rpma_flush}). They are when the flush has completed.
      *
      * @throws RpmaException {@link RpmaError#NOT_SUPPORTED} if the region does not allow this kind of flush, or the other
      *     side's configuration does not allow a persistent one
@@ -164,8 +165,8 @@ public interface Connection extends AutoCloseable {
             long context) throws RpmaException;
 
     /**
-     * Sends a message ({@code rpma_send}), which takes one posted receive of the other side. If none is posted there it waits,
-     * on real devices in steps of 655 milliseconds: use credits.
+     * Sends a message ({@code rpma_send}), which takes one posted receive of the other side. If none is posted there, the message
+     * waits, on real devices in steps of 655 milliseconds. Use credits to avoid that.
      *
      * @param source registered for {@link MemoryUsage#SEND}; {@code null} with offset and length 0 for an empty message
      */
@@ -176,8 +177,8 @@ public interface Connection extends AutoCloseable {
             long context) throws RpmaException;
 
     /**
-     * Posts a receive ({@code rpma_recv}). Posted receives are a set: any of them may take the next message, and the
-     * completion's context tells which.
+     * Posts a receive ({@code rpma_recv}). Posted receives are unordered: any of them may take the next message. The context of
+     * the completion identifies it.
      *
      * @param target registered for {@link MemoryUsage#RECV}; {@code null} with offset and length 0 for empty messages
      * @throws RpmaException {@link RpmaError#PROVIDER} also if the connection takes its receives from a shared queue
@@ -185,27 +186,27 @@ public interface Connection extends AutoCloseable {
     void receive(LocalMemoryRegion target, long offset, long length, long context) throws RpmaException;
 
     /**
-     * Starts to disconnect ({@code rpma_conn_disconnect}). What this side has not sent yet is flushed, posted receives too;
-     * {@link ConnectionEvent#CLOSED} comes when the other side has disconnected or closed as well, which may be never.
+     * Starts to disconnect ({@code rpma_conn_disconnect}). Work requests that have not been executed and posted receives are
+     * flushed. {@link ConnectionEvent#CLOSED} follows when the other side has disconnected or closed as well, which may be never.
      * Calling it again, or after the event, does nothing.
      */
     void disconnect() throws RpmaException;
 
     /**
-     * Destroys the connection and everything that belongs to it ({@code rpma_conn_delete}); the other side learns of it. Its
-     * descriptors are closed: take them out of any epoll set first. What was still posted is not reported any more. Never waits
-     * for the other side: {@link #isQuiescent} tells when the memory of the receives may be used for something else. Closing
-     * again does nothing.
+     * Destroys the connection and everything that belongs to it ({@code rpma_conn_delete}); the other side is notified. The
+     * descriptors are closed: remove them from any epoll set first. Requests that are still posted are not reported any more.
+     * This method never waits for the other side: {@link #isQuiescent} returns when the memory of the receives can be reused.
+     * Closing again does nothing.
      */
     @Override
     void close() throws RpmaException;
 
     /**
      * Returns whether the connection is closed and the other side can no longer write to the memory of the receives that were
-     * posted for it. With librpma that is so as soon as the connection is closed. The software provider has no device that could
-     * be told to stop: if the other side's process was executing an operation when the connection was closed, that operation goes
-     * on until it is complete or the process ends, and if the process has been stopped ({@code SIGSTOP}) that may take any time.
-     * Any thread may call it.
+     * posted for it. With librpma that is the case as soon as the connection is closed. The software provider has no device that
+     * it could stop: if the other side's process was executing an operation when the connection was closed, that operation
+     * continues until it is complete or the process ends; if the process has been stopped ({@code SIGSTOP}), that may take any
+     * time. Any thread may call it.
      */
     boolean isQuiescent();
 }

@@ -15,9 +15,9 @@ package io.rpma;
 /**
  * Sizes and queues of a connection ({@code struct rpma_conn_cfg}). Thread-safe, except {@link #close()}.
  *
- * <p>A completion queue that overflows loses completions without a word on real devices: the completion queue needs at least
- * as many entries as the send and the receive queue together, or as the send queue alone where receives have a completion
- * queue of their own.
+ * <p>On real devices a completion queue that overflows loses completions without an error. The completion queue needs at least as
+ * many entries as the send and the receive queue together, or as the send queue alone if receives have a completion queue of
+ * their own.
  */
 public interface ConnectionConfig extends AutoCloseable {
     /** Returns the time that resolving may take, in milliseconds ({@code rpma_conn_cfg_get_timeout}); default 1000. */

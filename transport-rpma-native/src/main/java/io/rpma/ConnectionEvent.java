@@ -16,7 +16,7 @@ package io.rpma;
  * What happened to a connection ({@code enum rpma_conn_event}).
  *
  * <p>The first event other than {@link #ESTABLISHED} is final. librpma may repeat it (a {@link #CLOSED} comes again some
- * two seconds later, when the queue pair leaves its time-wait state): a repetition carries no news.
+ * two seconds later, when the queue pair leaves its time-wait state). Ignore repetitions.
  */
 public enum ConnectionEvent {
     /** {@code RPMA_CONN_UNDEFINED}: never delivered. */
@@ -27,7 +27,7 @@ public enum ConnectionEvent {
     CLOSED(1),
     /** {@code RPMA_CONN_LOST}: the connection broke, or the device was removed. */
     LOST(2),
-    /** {@code RPMA_CONN_REJECTED}: nobody listens there, or the peer turned the request down. */
+    /** {@code RPMA_CONN_REJECTED}: there is no listener at the address, or the peer rejected the request. */
     REJECTED(3),
     /** {@code RPMA_CONN_UNREACHABLE}: the peer's host does not answer. */
     UNREACHABLE(4);

@@ -16,9 +16,9 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 
 /**
- * A connection in the making ({@code struct rpma_conn_req}), outgoing or incoming. It has its queues already: receives are
- * posted before {@link #connect}, so that the peer's first message finds one. Used by one thread at a time; an incoming
- * request by the thread of its endpoint.
+ * A request for a connection ({@code struct rpma_conn_req}), outgoing or incoming. Its queues exist already: receives are posted
+ * before {@link #connect}, so that one is available for the peer's first message. It is used by one thread at a time, an
+ * incoming request by the thread of its endpoint.
  */
 public interface ConnectionRequest extends AutoCloseable {
     /** The private data that an outgoing request can carry, in bytes. */
@@ -51,13 +51,13 @@ public interface ConnectionRequest extends AutoCloseable {
     void receive(LocalMemoryRegion target, long offset, long length, long context) throws RpmaException;
 
     /**
-     * Sends the request, or accepts it ({@code rpma_conn_req_connect}). Does not wait: {@link Connection#nextEvent()} tells
-     * how it went. The request is used up, whether this succeeds or not.
+     * Sends the request, or accepts it ({@code rpma_conn_req_connect}). Does not wait: {@link Connection#nextEvent()} returns the
+     * result. The request cannot be used again, whether this succeeds or not.
      *
      * @param privateData its remaining bytes go to the other side, at most {@link #MAX_CONNECT_PRIVATE_DATA} or
      *     {@link #MAX_ACCEPT_PRIVATE_DATA}; {@code null} for none
      * @return the connection, not established yet
-     * @throws RpmaException {@link RpmaError#PROVIDER} if the other side is gone or the private data is too long;
+     * @throws RpmaException {@link RpmaError#PROVIDER} if the other side has closed or the private data is too long;
      *     {@link RpmaError#INVALID} if the private data is empty but not {@code null}, or the request was used up before
      */
     Connection connect(ByteBuffer privateData) throws RpmaException;

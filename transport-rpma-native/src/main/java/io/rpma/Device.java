@@ -23,10 +23,10 @@ public interface Device {
     /** Returns the device's name, such as {@code mlx5_0} or {@code rxe0}; {@code soft} for the software provider. */
     String name();
 
-    /** Returns the provider that the device is of. */
+    /** Returns the provider of the device. */
     RpmaProvider provider();
 
-    /** Returns what the device can do. */
+    /** Returns the limits of the device. */
     DeviceLimits limits();
 
     /** Returns the addresses of this host that lead to the device, in the order of preference; may be empty. */

@@ -13,8 +13,8 @@
 package io.rpma;
 
 /**
- * What a device can do ({@code struct ibv_device_attr}, {@code struct ibv_port_attr}). librpma does not check a
- * configuration against it: a queue too large shows only when a connection request fails, with the client left waiting.
+ * The limits of a device ({@code struct ibv_device_attr}, {@code struct ibv_port_attr}). librpma does not check a configuration
+ * against them: a queue that is too large makes a connection request fail, and the client is left waiting.
  *
  * @param maxQueuePairs queue pairs
  * @param maxQueuePairWorkRequests work requests in one send or receive queue

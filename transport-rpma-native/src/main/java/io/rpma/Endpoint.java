@@ -16,8 +16,8 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 
 /**
- * A listening endpoint ({@code struct rpma_ep}). One thread uses it <b>and</b> connects the requests that come out of it: with
- * librpma, another thread that asks for the next request while one is being accepted steals the events of its connection.
+ * A listening endpoint ({@code struct rpma_ep}). A single thread uses it <b>and</b> accepts the requests that it returns: with
+ * librpma, a thread that asks for the next request while another thread accepts one takes the events of that connection.
  */
 public interface Endpoint extends AutoCloseable {
     /** Returns the descriptor to wait on for requests, non-blocking, owned by the endpoint ({@code rpma_ep_get_fd}). */
@@ -32,15 +32,15 @@ public interface Endpoint extends AutoCloseable {
      * @param config the queue sizes of the connection, {@code null} for librpma's defaults; it may be changed or closed
      *     afterwards
      * @return the request, or {@code null} if there is none
-     * @throws RpmaException if <i>this</i> request failed, because its client is gone or the queues cannot be had; the
-     *     endpoint goes on. With the errno {@code EMFILE} (24) or {@code ENFILE} (23) there is no file descriptor left: on the
-     *     software provider the client then waits for a later call, and trying again at once is in vain
+     * @throws RpmaException if <i>this</i> request failed, because its client has closed or the queues cannot be created; the
+     *     endpoint stays usable. With the errno {@code EMFILE} (24) or {@code ENFILE} (23) there is no file descriptor left: on
+     *     the software provider the client then waits for a later call, and a retry at once fails as well
      */
     ConnectionRequest nextConnectionRequest(ConnectionConfig config) throws RpmaException;
 
     /**
-     * Waits for the next connection request: {@code rpma_ep_next_conn_req} as it is on a blocking descriptor. Not for event
-     * loops. A virtual thread that waits keeps no carrier.
+     * Waits for the next connection request, as {@code rpma_ep_next_conn_req} does on a blocking descriptor. Not for event loops.
+     * A virtual thread that waits does not pin its carrier.
      *
      * @param config as for {@link #nextConnectionRequest}
      * @param timeout how long at most; 0 does not wait

@@ -18,7 +18,7 @@ import java.time.Duration;
 
 import static io.rpma.posix.Posix.strerror;
 
-/** Waiting for what a descriptor tells of, for programs without an event loop. */
+/** Waits for events that a descriptor signals, for programs without an event loop. */
 final class EventWait {
     private EventWait() {
     }
@@ -49,13 +49,13 @@ final class EventWait {
         if (found != null || timeout.isZero()) {
             return found;
         }
-        // Not more than nanoTime() can tell apart.
+        // Limit the deadline to the range in which values of nanoTime() can be compared.
         long nanos = timeout.compareTo(Duration.ofNanos(Long.MAX_VALUE >> 1)) > 0 ? Long.MAX_VALUE >> 1 : timeout.toNanos();
         long end = System.nanoTime() + nanos;
         try (DescriptorWait wait = DescriptorWait.begin(fd)) {
             while (true) {
                 int error = wait.arm();
-                // Looked for once more: it may have come, or been closed, before the descriptor was watched.
+                // Look again: the event may have arrived, or the object may have been closed, before the descriptor was watched.
                 found = attempt.look();
                 if (found != null) {
                     return found;

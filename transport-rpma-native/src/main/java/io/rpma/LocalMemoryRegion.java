@@ -58,9 +58,9 @@ public interface LocalMemoryRegion extends AutoCloseable {
     void advise(long offset, long length, int advice, int flags) throws RpmaException;
 
     /**
-     * Deregisters the memory ({@code rpma_mr_dereg}); the memory itself stays. No work request may still use the region: a
-     * receive posted in it kills its queue pair later. Never waits for an operation of a peer: {@link #isQuiescent} tells when
-     * the memory may be used for something else, or freed. Closing again does nothing.
+     * Deregisters the memory ({@code rpma_mr_dereg}); the memory itself is not freed. No work request may still use the region: a
+     * receive posted in it breaks its queue pair later. This method never waits for an operation of a peer: {@link #isQuiescent}
+     * returns whether the memory can be reused or freed. Closing again does nothing.
      *
      * @throws RpmaException {@link RpmaError#PROVIDER} if the device refuses
      */
@@ -68,9 +68,9 @@ public interface LocalMemoryRegion extends AutoCloseable {
     void close() throws RpmaException;
 
     /**
-     * Returns whether the region is closed and no peer can be in its memory any more. With librpma that is so as soon as the
-     * region is closed. With the software provider an operation that a peer's process was executing in the region when it was
-     * closed goes on until it is complete or that process ends; see {@link Connection#isQuiescent}. Any thread may call it.
+     * Returns whether the region is closed and no peer can access its memory any more. With librpma that is the case as soon as
+     * the region is closed. With the software provider an operation that a peer's process was executing in the region when it was
+     * closed continues until it is complete or that process ends; see {@link Connection#isQuiescent}. Any thread may call it.
      */
     boolean isQuiescent();
 }

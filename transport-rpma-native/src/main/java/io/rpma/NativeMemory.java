@@ -17,11 +17,11 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Copies between addresses, for code that knows what lies there: nothing is checked, and an address that is not mapped ends the
- * process. Meant for the memory of {@link AddressRange} and of direct buffers.
+ * Copies between addresses. Nothing is checked: an address that is not mapped terminates the process. Intended for the memory of
+ * {@link AddressRange} and of direct buffers.
  */
 public final class NativeMemory {
-    // The whole address space. A constant, so that the compiler folds the bounds checks away.
+    // The whole address space. It is a constant, so that the compiler eliminates the bounds checks.
     private static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 
     private NativeMemory() {

@@ -88,10 +88,10 @@ public interface Peer extends AutoCloseable {
     SharedReceiveQueue newSharedReceiveQueue(SharedReceiveQueueConfig config) throws RpmaException;
 
     /**
-     * Registers memory ({@code rpma_mr_reg}): pins its pages and lets the device at them. May take milliseconds.
+     * Registers memory ({@code rpma_mr_reg}): pins its pages and allows the device to access them. May take milliseconds.
      *
-     * @param memory off-heap memory that outlives the region; for the software provider, memory from
-     *     {@link RpmaProvider#reserve} is reached fastest, any other works too
+     * @param memory off-heap memory that outlives the region; with the software provider, access is fastest to memory from
+     *     {@link RpmaProvider#reserve}, but any other is possible
      * @param usages what the region is for, at least one
      * @return the region
      * @throws RpmaException {@link RpmaError#PROVIDER} with errno {@code ENOMEM} (12) when the limit of locked memory

@@ -14,13 +14,13 @@ package io.rpma;
 
 import java.nio.ByteBuffer;
 
-/** What a peer says of itself to the other side ({@code struct rpma_peer_cfg}). Thread-safe, except {@link #close()}. */
+/** The properties of a peer that it sends to the other side ({@code struct rpma_peer_cfg}). Thread-safe, except {@link #close()}. */
 public interface PeerConfig extends AutoCloseable {
     /** Returns whether writes may go straight to persistent memory ({@code rpma_peer_cfg_get_direct_write_to_pmem}). */
     boolean isDirectWriteToPmem() throws RpmaException;
 
     /**
-     * Says whether writes may go straight to persistent memory ({@code rpma_peer_cfg_set_direct_write_to_pmem}).
+     * Sets whether writes may go straight to persistent memory ({@code rpma_peer_cfg_set_direct_write_to_pmem}).
      *
      * @param supported {@code true} only where the platform keeps writes of the device out of volatile caches
      * @return this object

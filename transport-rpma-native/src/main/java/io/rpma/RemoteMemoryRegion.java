@@ -15,8 +15,8 @@ package io.rpma;
 import java.util.Set;
 
 /**
- * A memory region of the other side, opened from its descriptor ({@code struct rpma_mr_remote}). Only a description: whether
- * the region exists shows when it is used. Thread-safe, except {@link #close()}.
+ * A memory region of the other side, opened from its descriptor ({@code struct rpma_mr_remote}). It is only a description: the
+ * first work request that uses it shows whether the region exists. Thread-safe, except {@link #close()}.
  */
 public interface RemoteMemoryRegion extends AutoCloseable {
     /** Returns the size in bytes ({@code rpma_mr_remote_get_size}). */
@@ -26,7 +26,7 @@ public interface RemoteMemoryRegion extends AutoCloseable {
     Set<MemoryUsage> flushUsages();
 
     /**
-     * Forgets the region ({@code rpma_mr_remote_delete}). Closing again does nothing.
+     * Frees the description of the region ({@code rpma_mr_remote_delete}). Closing again does nothing.
      *
      * @throws RpmaException never for a handle that this interface gave out
      */

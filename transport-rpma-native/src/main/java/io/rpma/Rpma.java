@@ -26,15 +26,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The way in: which provider this process uses.
+ * The entry point: selects the provider that this process uses.
  *
  * <p>{@code -Dio.rpma.provider} (or, where it is not set, the environment variable {@code RPMA_PROVIDER}) is one of
  * {@code auto} (the default: librpma where the library is 1.x and a device is usable, otherwise soft, with one warning that
  * says why), {@code librpma}, {@code soft} (software RDMA within one host) and {@code tcp} (software RDMA over TCP, between
  * hosts). The choice is made once, at first use.
  *
- * <p>{@link #isAvailable()}, {@link #unavailabilityCause()} and {@link #ensureAvailability()} speak of the real library and a
- * real device, whatever was chosen.
+ * <p>{@link #isAvailable()}, {@link #unavailabilityCause()} and {@link #ensureAvailability()} refer to librpma and a real device,
+ * regardless of the selected provider.
  */
 public final class Rpma {
     /** The system property that chooses the provider: {@code auto}, {@code librpma}, {@code soft} or {@code tcp}. */
@@ -42,7 +42,7 @@ public final class Rpma {
 
     private static final String PROVIDER_VARIABLE = "RPMA_PROVIDER";
 
-    /** What may be wished for, and how it is fulfilled. */
+    /** The values of the property, each with the function that returns its provider. */
     private static final Map<String, Supplier<RpmaProvider>> CHOICES = new LinkedHashMap<>();
 
     static {
@@ -61,9 +61,9 @@ public final class Rpma {
     /**
      * Returns the provider of this process.
      *
-     * @throws RpmaUnavailableException if {@code librpma} was asked for by name and cannot be used; the message says what is
-     *     missing. If soft or tcp was asked for it is never thrown, except where the platform lacks what these need (64-bit
-     *     Linux). In any case, if the JVM refuses native access; the message names the flag that grants it
+     * @throws RpmaUnavailableException if {@code librpma} was requested by name and cannot be used; the message says what is
+     *     missing. If soft or tcp was requested, only if the platform is not 64-bit Linux. With every choice, if the JVM refuses
+     *     native access; the message names the flag that grants it
      */
     public static RpmaProvider provider() {
         RpmaProvider provider = chosen;
@@ -104,8 +104,8 @@ public final class Rpma {
     }
 
     /**
-     * Returns the real library, whatever was chosen and whether or not it has a usable device: for those who want to know what
-     * it sees. Empty if it cannot be loaded or is not 1.x, as {@link #unavailabilityCause()} then says.
+     * Returns the provider of librpma, regardless of the selected provider and of whether there is a usable device, for
+     * diagnosis. Empty if the library cannot be loaded or is not 1.x; {@link #unavailabilityCause()} then returns the cause.
      */
     public static Optional<RpmaProvider> library() {
         return Optional.ofNullable(Real.PROVIDER);
@@ -140,7 +140,7 @@ public final class Rpma {
     }
 
     static RpmaProvider choose(String wish) {
-        // Every provider calls native functions: where the JVM refuses them, that alone is the cause to name.
+        // Every provider calls native functions. If the JVM refuses native access, report that before any other cause.
         NativeAccess.ensure();
         String name = wish.trim().toLowerCase(Locale.ROOT);
         Supplier<RpmaProvider> choice = CHOICES.get(name.isEmpty() ? "auto" : name);
@@ -174,7 +174,7 @@ public final class Rpma {
         return LoggerFactory.getLogger(Rpma.class);
     }
 
-    /** The real library, tried once. */
+    /** The provider of librpma, opened once at the first use of this class. */
     private static final class Real {
         static final RpmaProvider PROVIDER;
         static final Throwable CAUSE;

@@ -13,8 +13,8 @@
 package io.rpma;
 
 /**
- * A work completion as librpma told it until 0.11 ({@code struct rpma_completion} of {@code rpma_cq_get_completion}), for code
- * that was written against that. It is a copy, with the old names; {@link WorkCompletions} tells more and copies nothing.
+ * A work completion in the form of librpma up to 0.11 ({@code struct rpma_completion} of {@code rpma_cq_get_completion}), for
+ * code that was written for it. It is a copy, with the old names; {@link WorkCompletions} has more fields and copies nothing.
  *
  * <p>The mapping is the one of the old manual page: {@code op_context} is {@code wr_id}, {@code op_status} is {@code status},
  * {@code byte_len} and {@code flags} have kept their names, {@code op} stands for an {@code opcode}, and {@code imm} is

@@ -15,16 +15,16 @@ package io.rpma;
 /**
  * The ten error codes of librpma ({@code RPMA_E_*}).
  *
- * <p>Three of them never leave a provider as exceptions, because they report that there is nothing to report:
- * {@link #NO_COMPLETION} is a zero or {@code false}, {@link #NO_EVENT} is a {@code null}, and so is the
- * {@link #PROVIDER} with {@code EAGAIN} that librpma returns for an empty non-blocking event descriptor.
+ * <p>Three of them are never thrown, because they only mean that nothing is available: {@link #NO_COMPLETION} becomes a zero or
+ * {@code false}, {@link #NO_EVENT} becomes {@code null}, and so does the {@link #PROVIDER} with {@code EAGAIN} that librpma
+ * returns for an empty non-blocking event descriptor.
  */
 public enum RpmaError {
-    /** {@code RPMA_E_UNKNOWN}: an error nothing more is known of. */
+    /** {@code RPMA_E_UNKNOWN}: an unknown error. */
     UNKNOWN(-100000),
     /** {@code RPMA_E_NOSUPP}: the operation is not supported by the device, the region or the peer. */
     NOT_SUPPORTED(-100001),
-    /** {@code RPMA_E_PROVIDER}: the verbs library or the kernel refused; {@link RpmaException#errno()} may tell why. */
+    /** {@code RPMA_E_PROVIDER}: the verbs library or the kernel failed; {@link RpmaException#errno()} may be the cause. */
     PROVIDER(-100002),
     /** {@code RPMA_E_NOMEM}: out of memory. */
     NO_MEMORY(-100003),
@@ -63,6 +63,6 @@ public enum RpmaError {
         return index >= 0 && index < VALUES.length ? VALUES[index] : UNKNOWN;
     }
 
-    // In the order of the codes, without a hole: a code is its own index.
+    // In the order of the codes, without a gap, so that a code is an index.
     private static final RpmaError[] VALUES = values();
 }

@@ -15,7 +15,7 @@ package io.rpma;
 import java.io.IOException;
 
 /**
- * A call of the provider failed: a negative return value of librpma, or what the software provider says in its place.
+ * A failed call of the provider: a negative return value of librpma, or the equivalent error of the software provider.
  *
  * <p>The message names the function, the value that was refused, the limit it broke and the remedy, where there is one.
  */

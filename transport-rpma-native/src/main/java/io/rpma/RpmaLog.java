@@ -17,7 +17,7 @@ package io.rpma;
  * exception or a completion, and librpma's own default is to write to the system's log. Thread-safe.
  */
 public interface RpmaLog {
-    /** How grave a message is ({@code enum rpma_log_level}). */
+    /** The severity of a message ({@code enum rpma_log_level}). */
     enum Level {
         /** Nothing is logged. */
         DISABLED,
@@ -40,7 +40,7 @@ public interface RpmaLog {
         }
     }
 
-    /** Which threshold ({@code enum rpma_log_threshold}). */
+    /** A threshold of the log ({@code enum rpma_log_threshold}). */
     enum Threshold {
         /** {@code RPMA_LOG_THRESHOLD}: messages above it are not handed to the function. */
         MAIN,
@@ -54,7 +54,7 @@ public interface RpmaLog {
         /**
          * Takes a message.
          *
-         * @param level how grave it is
+         * @param level the severity
          * @param file the source file of the library
          * @param line the line in it
          * @param function the function in it
@@ -70,7 +70,7 @@ public interface RpmaLog {
     void threshold(Threshold threshold, Level level) throws RpmaException;
 
     /**
-     * Sets who receives the messages ({@code rpma_log_set_function}).
+     * Sets the receiver of the messages ({@code rpma_log_set_function}).
      *
      * @param sink the receiver; {@code null} for the library's own
      * @throws RpmaException {@link RpmaError#NOT_SUPPORTED} from librpma's provider, for a sink that comes after the first

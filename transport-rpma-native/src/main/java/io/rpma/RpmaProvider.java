@@ -18,14 +18,14 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * One implementation of librpma's interface: the library itself, or software RDMA. Thread-safe. {@link Rpma#provider()} gives
- * the one to use.
+ * An implementation of librpma's interface: the library itself, or software RDMA. Thread-safe. {@link Rpma#provider()} returns
+ * the one that this process uses.
  */
 public interface RpmaProvider {
     /** Returns {@code librpma}, {@code soft} or {@code tcp}. */
     String name();
 
-    /** Returns the implementation and its version, for people. */
+    /** Returns the implementation and its version, as text for a user. */
     String description();
 
     /**
@@ -54,29 +54,29 @@ public interface RpmaProvider {
     Device remoteDevice(InetAddress remote) throws RpmaException;
 
     /**
-     * Returns whether it makes sense to ask this provider for a connection to an address, as far as that is known without asking
-     * the network: the software provider reaches the addresses of this host alone.
+     * Returns whether this provider may be able to connect to an address, as far as that is known without network traffic: the
+     * provider {@code soft} reaches only the addresses of this host.
      *
      * @param remote a resolved address
      */
     boolean mayReach(InetAddress remote);
 
     /**
-     * Returns whether a connection is known to be refused because nobody listens, as far as that can be told without waiting:
-     * for event loops, which spare themselves a request that has to be made by another thread. The provider {@code tcp} tells it
-     * of this host's addresses; a listener that is there after all sees a connection that ends at once.
+     * Returns whether a connection is known to be refused because there is no listener, as far as that can be determined without
+     * waiting. An event loop then need not start a request on another thread. The provider {@code tcp} determines it for
+     * addresses of this host; if there is a listener, it sees a connection that ends at once.
      *
      * @param remote a resolved address
-     * @return {@code false} if only a request can tell
+     * @return {@code false} if only a request can determine it
      */
     default boolean isRefused(InetSocketAddress remote) {
         return false;
     }
 
     /**
-     * Returns an address that a device answers at, in the place of one that only means "this host": a loopback or wildcard
-     * address becomes the address of a usable device with librpma (RDMA has no loopback interface) and stays as it is with the
-     * software provider. Any other address is returned unchanged.
+     * Returns an address of a device in place of one that only means "this host": with librpma a loopback or wildcard address
+     * becomes the address of a usable device (RDMA has no loopback interface); with the software provider it is returned
+     * unchanged, as is any other address.
      *
      * @param address a resolved address
      * @throws RpmaException {@link RpmaError#PROVIDER} if there is no usable device
@@ -120,9 +120,9 @@ public interface RpmaProvider {
     /** Returns the library's log. */
     RpmaLog log();
 
-    /** Returns the library's words for an error ({@code rpma_err_2str}). */
+    /** Returns the library's text for an error ({@code rpma_err_2str}). */
     String describe(RpmaError error);
 
-    /** Returns the library's words for an event ({@code rpma_utils_conn_event_2str}). */
+    /** Returns the library's text for an event ({@code rpma_utils_conn_event_2str}). */
     String describe(ConnectionEvent event);
 }

@@ -15,7 +15,7 @@ package io.rpma;
 /** Receive buffers shared by connections of one peer ({@code struct rpma_srq}). Thread-safe, except {@link #close()}. */
 public interface SharedReceiveQueue extends AutoCloseable {
     /**
-     * Posts a receive ({@code rpma_srq_recv}). Posted receives are a set: any of them may take the next message.
+     * Posts a receive ({@code rpma_srq_recv}). Posted receives are unordered: any of them may take the next message.
      *
      * @param target the region, registered for {@link MemoryUsage#RECV}; {@code null} with offset and length 0 for empty
      *     messages
@@ -34,18 +34,18 @@ public interface SharedReceiveQueue extends AutoCloseable {
     CompletionQueue receiveCompletionQueue();
 
     /**
-     * Returns whether no receive is lost with a connection that ends in the middle of a message. Then a receive that the
-     * connection has taken and not completed is reported by the receive completion queue, or is posted again by itself if there
-     * is none. A device may lose it without a word, so that whoever cannot do without it has to post another one. (librpma has no
-     * function for this.)
+     * Returns whether no receive is lost when a connection ends in the middle of a message. If so, a receive that the connection
+     * has taken and not completed is reported by the receive completion queue, or is posted again automatically if there is no
+     * such queue. A device may lose it without a report; the application then has to post another one. (librpma has no function
+     * for this.)
      */
     default boolean returnsUnfinishedReceives() {
         return false;
     }
 
     /**
-     * Destroys the queue ({@code rpma_srq_delete}). {@link #isQuiescent} tells when the memory of its receives may be used for
-     * something else. Closing again does nothing.
+     * Destroys the queue ({@code rpma_srq_delete}). {@link #isQuiescent} returns whether the memory of its receives can be
+     * reused. Closing again does nothing.
      *
      * @throws RpmaException {@link RpmaError#PROVIDER} while a connection uses it
      */
@@ -53,8 +53,8 @@ public interface SharedReceiveQueue extends AutoCloseable {
     void close() throws RpmaException;
 
     /**
-     * Returns whether the queue is closed and no peer can write to the memory of its receives any more. With librpma that is so
-     * as soon as the queue is closed; with the software provider, when that can be said of its connections
+     * Returns whether the queue is closed and no peer can write to the memory of its receives any more. With librpma that is the
+     * case as soon as the queue is closed; with the software provider, when all its connections are quiescent
      * ({@link Connection#isQuiescent}). Any thread may call it.
      */
     boolean isQuiescent();

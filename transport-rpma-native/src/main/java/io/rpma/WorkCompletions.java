@@ -22,7 +22,7 @@ import java.nio.ByteOrder;
  * ({@code rpma_cq_get_wc}) and read by index. Reading allocates nothing.
  *
  * <p>Of an entry whose status is not zero only {@link #context}, {@link #status}, {@link #queuePairNumber} and
- * {@link #vendorError} mean anything; devices leave whatever they like in the rest.
+ * {@link #vendorError} are valid; devices leave arbitrary values in the other fields.
  *
  * <p>The object belongs to one thread at a time. Its memory is freed when the object is no longer reachable.
  */
@@ -46,10 +46,10 @@ public final class WorkCompletions {
     private static final int QP_NUM = 7;
     private static final int WC_FLAGS = 9;
 
-    // An array and not native memory: until it has been compiled, each access to native memory is a dozen calls.
+    // A Java array instead of native memory: in interpreted code each access to native memory makes a dozen calls.
     private final int[] entries;
     private final int capacity;
-    // Null until it is asked for.
+    // Null until memory() is called.
     private MemorySegment memory;
 
     /**

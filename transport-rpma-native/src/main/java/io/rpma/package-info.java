@@ -11,17 +11,17 @@
  * language governing permissions and limitations under the License.
  */
 /**
- * RPMA for Java, in librpma's language: peer, endpoint, connection request, connection, completion queue, shared receive queue,
- * memory region. librpma's man pages are the second documentation of this package. {@link io.rpma.Rpma#provider()} is the way
- * in.
+ * RPMA for Java, with librpma's terms: peer, endpoint, connection request, connection, completion queue, shared receive queue,
+ * memory region. librpma's man pages also describe this package. {@link io.rpma.Rpma#provider()} is the entry point.
  *
- * <p>What the package hides is what is an accident of C: error numbers become {@link io.rpma.RpmaException}s, pointers to
- * results become results, nothing to report ({@code RPMA_E_NO_COMPLETION}, {@code RPMA_E_NO_EVENT}, and {@code RPMA_E_PROVIDER}
- * with {@code EAGAIN}) becomes {@code 0}, {@code false} or {@code null}, closing twice does nothing, and using what is closed
- * is an {@link io.rpma.RpmaError#INVALID}. Descriptors are non-blocking; the two calls that resolve addresses, and block for
- * it, say so. Programs without an event loop wait by {@link io.rpma.Endpoint#waitForConnectionRequest}, {@link
- * io.rpma.Connection#waitForEvent} and {@link io.rpma.CompletionQueue#poll(WorkCompletions, java.time.Duration)}, on threads of
- * any kind: one thread of the process sleeps for all of them.
+ * <p>The package replaces the conventions of C: error numbers become {@link io.rpma.RpmaException}s, pointers to results become
+ * results, and codes that report that there is nothing to return ({@code RPMA_E_NO_COMPLETION}, {@code RPMA_E_NO_EVENT}, and
+ * {@code RPMA_E_PROVIDER} with {@code EAGAIN}) become {@code 0}, {@code false} or {@code null}. Closing an object twice does
+ * nothing, and using a closed object fails with {@link io.rpma.RpmaError#INVALID}. Descriptors are non-blocking; the two calls
+ * that block while they resolve an address are documented as such. Programs without an event loop wait by {@link
+ * io.rpma.Endpoint#waitForConnectionRequest}, {@link io.rpma.Connection#waitForEvent} and {@link
+ * io.rpma.CompletionQueue#poll(WorkCompletions, java.time.Duration)}, on threads of any kind: a single thread of the process
+ * polls the descriptors for all of them.
  *
  * <table>
  * <caption>The functions of librpma 1.x</caption>

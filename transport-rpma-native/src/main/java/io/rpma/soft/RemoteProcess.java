@@ -331,7 +331,7 @@ final class RemoteProcess {
         }
     }
 
-    /** Sends a message that a connection needs. If the link has no room for it, that connection fails; others are not affected. */
+    /** Sends a message that a connection needs. Without room on the link that connection fails; others are not affected. */
     private void send(ControlMessage message) throws RpmaException {
         if (!trySend(message)) {
             throw full();
