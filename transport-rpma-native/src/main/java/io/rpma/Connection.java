@@ -46,7 +46,7 @@ public interface Connection extends AutoCloseable {
 
     /**
      * Waits for the next connection event: {@code rpma_conn_next_event} as it is on a blocking descriptor. Not for event loops. A
-     * virtual thread that waits keeps no carrier.
+     * virtual thread that waits does not pin its carrier.
      *
      * @param timeout how long at most; 0 does not wait
      * @return the event, or {@code null} if none came in time
@@ -102,7 +102,7 @@ public interface Connection extends AutoCloseable {
 
     /**
      * Waits for an event of the shared descriptor: {@code rpma_conn_wait} as it is on a blocking descriptor. Not for event loops.
-     * Poll a queue until it is empty before waiting for its next event. A virtual thread that waits keeps no carrier.
+     * Poll a queue until it is empty before waiting for its next event. A virtual thread that waits does not pin its carrier.
      *
      * @param timeout how long at most; 0 does not wait
      * @return the queue that has completions, or {@code null} if there was no event in time
@@ -195,7 +195,7 @@ public interface Connection extends AutoCloseable {
     /**
      * Destroys the connection and everything that belongs to it ({@code rpma_conn_delete}); the other side is notified. The
      * descriptors are closed: remove them from any epoll set first. Requests that are still posted are not reported any more.
-     * This method never waits for the other side: {@link #isQuiescent} returns when the memory of the receives can be reused.
+     * This method never waits for the other side: {@link #isQuiescent} returns whether the memory of the receives can be reused.
      * Closing again does nothing.
      */
     @Override

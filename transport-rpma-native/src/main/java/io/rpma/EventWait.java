@@ -23,20 +23,20 @@ final class EventWait {
     private EventWait() {
     }
 
-    /** Looks for something, without waiting. */
+    /** An attempt to take an event without waiting. */
     interface Attempt<T> {
-        /** Returns it, or {@code null} if it is not there. */
+        /** Returns the event, or {@code null} if there is none. */
         T look() throws RpmaException;
     }
 
     /**
-     * Waits for something.
+     * Waits for an event.
      *
-     * @param fd becomes readable when there may be something
-     * @param timeout how long at most; with 0 this only looks
-     * @return what came, or {@code null} if nothing did
+     * @param fd a descriptor that becomes readable when there may be an event
+     * @param timeout how long to wait at most; with 0 there is a single attempt
+     * @return the event, or {@code null} if none arrived in time
      * @throws IllegalArgumentException if the timeout is negative
-     * @throws IllegalStateException if another thread waits for the same
+     * @throws IllegalStateException if another thread waits for the same descriptor
      */
     static <T> T forIt(int fd, Duration timeout, Attempt<T> attempt) throws RpmaException, InterruptedException {
         if (timeout.isNegative()) {

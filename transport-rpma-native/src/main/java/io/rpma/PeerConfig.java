@@ -14,7 +14,7 @@ package io.rpma;
 
 import java.nio.ByteBuffer;
 
-/** The properties of a peer that it sends to the other side ({@code struct rpma_peer_cfg}). Thread-safe, except {@link #close()}. */
+/** Properties of a peer that it sends to the other side ({@code struct rpma_peer_cfg}). Thread-safe, except {@link #close()}. */
 public interface PeerConfig extends AutoCloseable {
     /** Returns whether writes may go straight to persistent memory ({@code rpma_peer_cfg_get_direct_write_to_pmem}). */
     boolean isDirectWriteToPmem() throws RpmaException;

@@ -24,8 +24,8 @@ public interface SharedReceiveQueueConfig extends AutoCloseable {
     int receiveCompletionQueueSize() throws RpmaException;
 
     /**
-     * Sets the entries of its completion queue ({@code rpma_srq_cfg_set_rcq_size}). With 0 there is none: a receive then completes
-     * in the completion queue of the connection whose message took it.
+     * Sets the entries of its completion queue ({@code rpma_srq_cfg_set_rcq_size}). With 0 there is none: a receive then
+     * completes in the completion queue of the connection whose message took it.
      */
     SharedReceiveQueueConfig receiveCompletionQueueSize(int size) throws RpmaException;
 

@@ -17,8 +17,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The wait of one thread for one descriptor. All waits of the process share one thread, which sleeps in {@code epoll_wait(2)} and
- * unparks those whose descriptors are ready: so a wait can be interrupted, and a virtual thread that waits keeps no carrier.
+ * The wait of one thread for one descriptor. All waits of the process share one thread, which blocks in {@code epoll_wait(2)} and
+ * unparks the threads whose descriptors are ready. A wait can therefore be interrupted, and a virtual thread that waits does not
+ * pin its carrier.
  */
 public final class DescriptorWait implements AutoCloseable {
     private static final ConcurrentHashMap<Integer, DescriptorWait> WAITS = new ConcurrentHashMap<>();
@@ -47,7 +48,7 @@ public final class DescriptorWait implements AutoCloseable {
     }
 
     /**
-     * Begins to wait; on the thread that is going to.
+     * Begins to wait. Called by the thread that is going to wait.
      *
      * @param fd the descriptor
      * @throws IllegalStateException if another thread waits for it
@@ -63,9 +64,9 @@ public final class DescriptorWait implements AutoCloseable {
     }
 
     /**
-     * A descriptor is about to be closed: who waits for it looks again, and finds that.
+     * Wakes the thread that waits for a descriptor which is about to be closed, so that it looks again and finds it closed.
      *
-     * @param fd the descriptor, open still
+     * @param fd the descriptor, which is still open
      */
     public static void closing(int fd) {
         DescriptorWait wait = WAITS.remove(fd);
@@ -81,7 +82,8 @@ public final class DescriptorWait implements AutoCloseable {
     }
 
     /**
-     * Has the descriptor watched from now on. Who then looks for what it waits for, and finds nothing, may {@link #await}.
+     * Watches the descriptor from now on. The caller then looks for its event once more, because it may have arrived before, and
+     * calls {@link #await} if there is none.
      *
      * @return 0, or {@code -errno}
      */
@@ -95,8 +97,8 @@ public final class DescriptorWait implements AutoCloseable {
     /**
      * Waits until the descriptor is readable, or is closed.
      *
-     * @param nanos how long at most
-     * @return whether there is reason to look again
+     * @param nanos how long to wait at most
+     * @return whether the caller has to look again
      */
     public boolean await(long nanos) throws InterruptedException {
         long end = System.nanoTime() + nanos;

@@ -26,14 +26,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * The one thread of the provider. It does what an adapter would do by itself where the owner of a connection does not look:
- * executes the one-sided operations of peers, acknowledges, goes on sending when a socket has room again; and it greets the
- * clients of listeners.
+ * The single thread of the provider. For connections whose owner does not drive them it does the work of a network adapter: it
+ * executes the one-sided operations of peers, acknowledges, and continues to send when a socket has room again. It also greets
+ * the clients of listeners.
  *
- * <p>It leaves a connection alone as long as its owner drives it. When something comes on one that was idle, the owner is given
- * the first chance: the connection is put on a list that is looked through every millisecond or more. A connection whose owner
- * has not looked meanwhile is driven here, at once from then on, until its owner looks again. What is idle leaves the list, and
- * its socket wakes this thread with the next byte, once. With nothing on the list the thread sleeps.
+ * <p>It does not drive a connection while its owner does. When data arrives on an idle connection, the owner gets the first
+ * chance: the connection is put on a list that is checked every few milliseconds. If the owner has not driven the connection by
+ * then, this thread does, and from then on drives it as soon as its socket is ready, until the owner drives it again. An idle
+ * connection is removed from the list; its socket then wakes this thread once, with the next byte. While the list is empty, the
+ * thread blocks.
  */
 final class Adapter {
     private static final int EVENTS = 64;
@@ -54,22 +55,22 @@ final class Adapter {
     private final List<Acceptor> acceptors = new ArrayList<>();
     private volatile boolean sleeping;
     private int tick = SHORTEST_TICK;
-    // Whether a connection has more to be done at once.
+    // Whether a connection has more work to be done at once.
     private boolean hurry;
     private long nextTick;
 
-    /** Started with the first connection or listener. */
+    /** Starts the thread with the first connection or listener. */
     private static final class Holder {
         static final Adapter INSTANCE = new Adapter();
     }
 
-    /** A connection as the adapter knows it. */
+    /** The adapter's record of a connection. */
     static final class Place {
         private final QueuePair pair;
         private volatile boolean isListed;
         private Place next;
         private long id;
-        // For the adapter's thread alone.
+        // Used only by the adapter's thread.
         private boolean mine;
         private long seenDrives;
         private int idle;
@@ -96,7 +97,7 @@ final class Adapter {
         return Holder.INSTANCE;
     }
 
-    // ---- for every thread
+    // ---- called by any thread
 
     /** Watches a connection. */
     void add(Place place, int socket) {
@@ -105,12 +106,12 @@ final class Adapter {
         EpollSet.add(set, socket, EpollSet.IN | EpollSet.ONCE, place.id);
     }
 
-    /** Forgets a connection, whose socket is about to be closed. */
+    /** Removes a connection whose socket is about to be closed. */
     void remove(Place place) {
         watched.remove(place.id);
     }
 
-    /** Looks after a connection soon. */
+    /** Puts a connection on the list, so that the adapter's thread checks it soon. */
     void look(Place place) {
         if (!place.isListed) {
             place.isListed = true;
@@ -123,12 +124,12 @@ final class Adapter {
         wakeUp();
     }
 
-    /** Is woken by the socket of a connection once more, which is open. */
+    /** Arms the socket of a connection, which is open, to wake the adapter's thread once more. */
     void arm(Place place, int socket, boolean isBlocked) {
         EpollSet.modify(set, socket, EpollSet.IN | EpollSet.ONCE | (isBlocked ? EpollSet.OUT : 0), place.id);
     }
 
-    /** Makes memory persistent; the result goes to the queue pair. */
+    /** Makes memory persistent on the adapter's thread, and passes the result to {@link QueuePair#persisted}. */
     void persist(QueuePair pair, long address, long length) {
         tasks.add(() -> {
             long first = address & -Posix.PAGE_SIZE;
@@ -152,7 +153,7 @@ final class Adapter {
 
     // ---- for listeners
 
-    /** Watches the clients of a listener, until {@link #remove(Acceptor)}. */
+    /** Watches the clients of a listener until {@link #remove(Acceptor)}. */
     void add(Acceptor acceptor) {
         acceptor.id = nextId.incrementAndGet() & 0xffff_ffffL;
         watched.put(acceptor.id, acceptor);
@@ -160,7 +161,7 @@ final class Adapter {
         execute(() -> acceptors.add(acceptor));
     }
 
-    /** Forgets a listener, whose descriptors have been closed. */
+    /** Removes a listener whose descriptors have been closed. */
     void remove(Acceptor acceptor) {
         watched.remove(acceptor.id);
         execute(() -> acceptors.remove(acceptor));
@@ -179,6 +180,8 @@ final class Adapter {
     }
 
     private void turn() {
+        // Set before timeout() reads "incoming" and "tasks". A thread that adds to one of these reads "sleeping" afterwards:
+        // either timeout() finds the addition or that thread writes to the descriptor "wake".
         sleeping = true;
         int timeout = timeout();
         int count = EpollSet.await(set, events, EVENTS, timeout);
@@ -226,7 +229,7 @@ final class Adapter {
         return -1;
     }
 
-    /** Something has come on a socket, or it has room. */
+    /** Handles a socket that is readable or has room. */
     private void ready(Place place) {
         boolean room = place.pair.isBlocked();
         if (place.mine || room) {
@@ -292,7 +295,8 @@ final class Adapter {
             } else if (++place.idle >= IDLE_TICKS) {
                 unlist(i);
                 place.isListed = false;
-                // What was owed until now is done; whoever owes something from now on finds the connection not on the list.
+                // Send an acknowledgement that is pending now. A thread that leaves one pending later finds the connection not on
+                // the list and adds it, because isListed was cleared first.
                 pair.kick(QueuePair.ACKNOWLEDGE | QueuePair.ARM);
             }
         }

@@ -20,9 +20,9 @@ import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
 
 /**
- * A descriptor that is readable while it has been raised, and while a socket that it watches is: an epoll set. It is raised by
- * putting a descriptor into the set that is readable for ever, one for the whole process, so that an alarm costs one descriptor.
- * It is made when it is first asked for. Guarded by its own lock, which is held for one system call at most.
+ * A descriptor that is readable while the alarm is raised or while a watched socket is readable: an epoll set. The alarm is raised
+ * by adding a descriptor to the set that is always readable; the whole process shares it, so that an alarm costs one descriptor.
+ * The set is created when it is first requested. Guarded by its own lock, which is held for a few system calls that do not block.
  */
 final class Alarm {
     private static final int BEACON = Posix.eventfd(1);
@@ -52,7 +52,7 @@ final class Alarm {
         return set;
     }
 
-    /** Makes the descriptor, so that whatever lacks shows now. */
+    /** Creates the descriptor now, so that a lack of resources is reported here. */
     Alarm made() throws RpmaException {
         try {
             fd();
@@ -63,12 +63,12 @@ final class Alarm {
         return this;
     }
 
-    /** Returns whether anybody has asked for the descriptor. */
+    /** Returns whether the descriptor has been requested. */
     synchronized boolean isUsed() {
         return set != NONE;
     }
 
-    /** Is readable from now on while a socket is. */
+    /** Makes the descriptor readable while a socket is. */
     synchronized void watch(int fd) {
         socket = fd;
         if (set != NONE && !closed) {
@@ -76,7 +76,7 @@ final class Alarm {
         }
     }
 
-    /** Looks at the socket no longer. */
+    /** Stops watching the socket. */
     synchronized void unwatch() {
         if (socket != NONE && set != NONE && !closed) {
             EpollSet.remove(set, socket);
@@ -91,7 +91,7 @@ final class Alarm {
         }
     }
 
-    /** Takes one of many sockets out. */
+    /** Removes one of many sockets. */
     synchronized void remove(int fd) {
         if (!closed && set != NONE) {
             EpollSet.remove(set, fd);

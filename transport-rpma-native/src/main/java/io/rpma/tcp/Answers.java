@@ -21,10 +21,10 @@ final class Answers {
     private final TcpLocalMemoryRegion[] regions = new TcpLocalMemoryRegion[Wire.MAX_READS];
     private int first;
     private int count;
-    // Of the first: whether the disk has it, and what came of that. Written by the adapter's thread.
+    // The result of making the first one persistent, or PENDING. Stored by the adapter's thread.
     private volatile int persisted = PENDING;
 
-    /** The disk is still to be written. */
+    /** The memory has not been written to storage yet. */
     static final int PENDING = 1;
 
     boolean isEmpty() {
@@ -39,7 +39,7 @@ final class Answers {
         return (first + place) % Wire.MAX_READS;
     }
 
-    /** Adds one; returns whether there was room. */
+    /** Adds an answer. Returns whether there was room. */
     boolean add(int type, long number, TcpLocalMemoryRegion region, long address, long length) {
         if (count == Wire.MAX_READS) {
             return false;
@@ -73,12 +73,12 @@ final class Answers {
         return lengths[index(place)];
     }
 
-    /** Says what came of making the first one persistent: 0, or {@code -errno}. */
+    /** Sets the result of making the first one persistent: 0, or {@code -errno}. */
     void persisted(int result) {
         persisted = result;
     }
 
-    /** Returns what came of making the first one persistent, {@link #PENDING} as long as nothing has. */
+    /** Returns the result of making the first one persistent, {@link #PENDING} as long as there is none. */
     int persisted() {
         return persisted;
     }

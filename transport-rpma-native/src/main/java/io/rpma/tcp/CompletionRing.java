@@ -16,7 +16,7 @@ import io.rpma.WorkCompletions;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/** The entries of a completion queue: any thread adds, one at a time takes. Bounded; nothing waits and nothing is allocated. */
+/** The entries of a completion queue: any thread adds, one thread at a time takes. Bounded; it neither blocks nor allocates. */
 final class CompletionRing {
     private static final VarHandle LONGS = MethodHandles.arrayElementVarHandle(long[].class);
     private static final VarHandle TAIL;
@@ -34,9 +34,9 @@ final class CompletionRing {
 
     private final int size;
     private final int mask;
-    // Of each entry one more than its place once it is written.
+    // For each entry its place plus one, stored after its words (volatile) and loaded before them (acquire).
     private final long[] written;
-    // Of each entry: context; status, opcode, flags and length; immediate data and queue pair; number of the work request.
+    // For each entry: context; status, opcode, flags and length; immediate data and queue pair; number of the work request.
     private final long[] words;
     private long tail;
     private long head;

@@ -25,27 +25,28 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * The queue pair of a connection. Whoever has something to do with it, or is asked to look for work, <i>drives</i> it: the thread
- * that posts and polls, the thread that posts to its shared receive queue, or the adapter's. One at a time does; a thread that
- * finds another one at it leaves its reason behind, and the other one goes on for it. So nobody waits.
+ * The queue pair of a connection. A thread that has work for it, or looks for work, <i>drives</i> it: the thread that posts and
+ * polls, the thread that posts to its shared receive queue, or the adapter's thread. One thread at a time drives it. A thread
+ * that finds it held by another one adds its reason to {@link #state}, and the holder does that work before it releases the
+ * queue pair. So no thread waits.
  */
 final class QueuePair implements TcpCompletionQueue.Driven {
-    /** There is something to be sent. */
+    /** A reason to drive: there is something to send. */
     static final int SEND = 2;
-    /** Something may have come. */
+    /** A reason to drive: data may have arrived. */
     static final int RECEIVE = 4;
-    /** What is acknowledged goes alone if need be. */
+    /** A reason to drive: send a pending acknowledgement, in a frame of its own if no other frame carries it. */
     static final int ACKNOWLEDGE = 8;
     private static final int HELD = 1;
     private static final int DISCONNECT = 16;
     private static final int CLOSE = 32;
-    /** The socket wakes the adapter again. */
+    /** A reason to drive: arm the socket in the adapter's epoll set again. */
     static final int ARM = 64;
-    /** Whoever looks does not see what is received, and so has not had the time to answer it. */
+    /** The driving thread does not poll the receives, so it has had no chance to reply to a message. */
     private static final int PATIENT = 128;
-    /** So many looks of that kind are as good as one of the other. */
+    /** The number of such drives after which a pending acknowledgement is sent in a frame of its own. */
     private static final int MOST_LOOKS = 8;
-    /** Bytes that are read before others get their turn. */
+    /** Bytes read in one drive, so that other connections are served as well. */
     private static final long BUDGET = 4 << 20;
 
     private static final VarHandle STATE;
@@ -67,7 +68,7 @@ final class QueuePair implements TcpCompletionQueue.Driven {
     private TcpCompletionQueue receiveCompletions;
     private final MemorySegment memory = Arena.ofAuto().allocate(2 * Wire.HEADER, 8);
     private int state;
-    // From here on written by whoever holds the queue pair.
+    // From here on, written by the holder of the queue pair.
     private Owner owner;
     private Transmitter transmitter;
     private Receiver receiver;
@@ -81,25 +82,25 @@ final class QueuePair implements TcpCompletionQueue.Driven {
     private volatile boolean starved;
     private volatile boolean waiting;
     private volatile boolean stopped;
-    // For the adapter.
+    // Read by the adapter.
     private volatile boolean blocked;
     private volatile boolean hurried;
     private volatile long work;
     private volatile long drives;
     private final Receives.Taken flushed = new Receives.Taken();
     private final Adapter.Place place = new Adapter.Place(this);
-    // The place in the shared receive queue.
+    // The index in the shared receive queue, -1 for none.
     private int member = -1;
 
-    /** What is told of the connection. */
+    /** The receiver of the events of the connection. */
     interface Owner {
-        /** The client is there. */
+        /** The client has confirmed the connection. */
         void established();
 
-        /** The other side is gone. */
+        /** The other side has ended the connection, or the connection has broken. */
         void ended(ConnectionEvent event);
 
-        /** Returns who the other side is, for people. */
+        /** Returns a description of the other side, for log messages. */
         String remote();
     }
 
@@ -116,7 +117,7 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         this.shared = shared;
     }
 
-    /** Says where completions go. */
+    /** Sets the completion queues. */
     void complete(TcpCompletionQueue ofSends, TcpCompletionQueue ofReceives) {
         completions = ofSends;
         receiveCompletions = ofReceives;
@@ -131,9 +132,9 @@ final class QueuePair implements TcpCompletionQueue.Driven {
     }
 
     /**
-     * Starts on a connected socket, which is taken over.
+     * Starts on a connected socket, and takes ownership of it.
      *
-     * @param isServer whether the client is still to say that it is there
+     * @param isServer whether this is the server's side, which waits for the client's confirmation
      */
     void start(int connected, Owner connection, boolean isServer) {
         socket = connected;
@@ -145,7 +146,8 @@ final class QueuePair implements TcpCompletionQueue.Driven {
             transmitter.oweReady();
         }
         if (shared != null && shared.hasCompletions()) {
-            // Whoever waits for what is received is woken by the socket, and tells whoever waits for what was sent.
+            // The socket wakes the thread that polls the shared receive queue. By driving this queue pair, that thread also
+            // signals the completion queue of the work requests.
             member = shared.join(this, socket);
         } else {
             completions.alarm().watch(socket);
@@ -159,7 +161,11 @@ final class QueuePair implements TcpCompletionQueue.Driven {
 
     // ---- driving
 
-    /** Sees to it that something is done: by this thread, unless another one is at it. */
+    /**
+     * Drives the queue pair for the given reasons, or leaves them to the thread that holds it. Each step is an atomic
+     * read-modify-write of the state: the holder releases it only by a compare-and-set from a state without reasons, so no reason
+     * is lost, and what one holder has written is visible to the next.
+     */
     void kick(int reasons) {
         if (((int) STATE.getAndBitwiseOr(this, reasons | HELD) & HELD) != 0) {
             return;
@@ -174,14 +180,14 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         }
     }
 
-    /** Looks for completions of what was sent, for the thread that polls, and of what was received unless they go elsewhere. */
+    /** Looks for completions on behalf of the thread that polls the connection's own completion queues. */
     @Override
     public void drive() {
         drives = drives + 1;
         kick(member < 0 ? RECEIVE : RECEIVE | PATIENT);
     }
 
-    /** Looks for completions, for the thread that polls those of the shared receive queue. */
+    /** Looks for completions on behalf of the thread that polls the shared receive queue. */
     void driveAsMember() {
         drives = drives + 1;
         kick(RECEIVE);
@@ -205,7 +211,8 @@ final class QueuePair implements TcpCompletionQueue.Driven {
     }
 
     private void carry(int todo) {
-        // What was owed before: since then its owner has had the time to say something that could have carried it.
+        // An acknowledgement that was pending before this drive: since then the owner has had the chance to send a frame that
+        // would have carried it, so it may go in a frame of its own.
         boolean acknowledging = (todo & (ACKNOWLEDGE | DISCONNECT | CLOSE)) != 0;
         if (!transmitter.owesAcknowledgement()) {
             looks = 0;
@@ -241,7 +248,7 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         }
     }
 
-    /** Lets the peer go on if there is a receive for what it sent; is woken otherwise when there is. */
+    /** Lets the peer resume if there is a receive for its message; otherwise registers this queue pair for the next receive. */
     private void resumeIfPossible() {
         receiver.resumeIfPossible();
         if (receiver.isStarved()) {
@@ -250,13 +257,14 @@ final class QueuePair implements TcpCompletionQueue.Driven {
                 waiting = true;
                 shared.starve(this);
             }
-            // Once more: one may have been posted before anybody could know.
+            // Check again: a receive may have been posted before "starved" was set, or before this queue pair was entered into
+            // the list of starving queue pairs. A posting thread adds the receive first and then reads "starved" or the list.
             receiver.resumeIfPossible();
         }
         starved = receiver.isStarved();
     }
 
-    /** There may be a receive in the shared queue. Returns whether one was waited for. */
+    /** Handles a receive posted to the shared queue. Returns whether this queue pair waited for one. */
     boolean wake() {
         boolean was = starved;
         waiting = false;
@@ -264,7 +272,7 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         return was;
     }
 
-    /** A work request that cannot be executed fails when those before it are done. */
+    /** Fails a work request that cannot be executed once all earlier ones have completed. */
     private void checkNext() {
         long next = transmitter.sent() + 1;
         if (error || next > sends.posted() || !sends.isBad(next)) {
@@ -288,12 +296,12 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         }
     }
 
-    /** There is something to be made persistent. */
+    /** Notes that the peer has requested a persistent flush. */
     void persist() {
         persisting = false;
     }
 
-    /** The adapter has made persistent what was asked for. */
+    /** Handles the result of a persistent flush, on the adapter's thread. */
     void persisted(int result) {
         transmitter.answers().persisted(result);
         persisting = false;
@@ -314,20 +322,20 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         }
     }
 
-    /** Flushes everything; what is posted from now on too. */
+    /** Enters the error state: all work requests and receives are flushed, also those posted later. */
     void fail() {
         kick(DISCONNECT);
     }
 
-    /** Takes note of what has come, flushes the rest, and ends what this side sends. */
+    /** Processes the data that has arrived, flushes all other requests, and ends the sending direction. */
     void disconnect() {
         kick(RECEIVE | DISCONNECT);
     }
 
-    /** Ends everything and closes the socket. */
+    /** Closes the queue pair and its socket. */
     void close() {
         kick(CLOSE);
-        // Another thread may be at it: it does what can be done without waiting, and then this.
+        // Another thread may hold the queue pair. It finishes its current work, which does not block, and then closes.
         Patience patience = new Patience();
         while (!stopped) {
             patience.pause();
@@ -345,7 +353,7 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         stopped = true;
     }
 
-    /** Watches the socket no longer: at its end it is readable for ever. */
+    /** Stops watching the socket: after the end of the stream it would stay readable. */
     private void leave() {
         completions.alarm().unwatch();
         if (member >= 0) {
@@ -363,9 +371,9 @@ final class QueuePair implements TcpCompletionQueue.Driven {
     }
 
     /**
-     * Fails.
+     * Enters the error state.
      *
-     * @param culprit the work request that completes with the status; all others that are not done are flushed
+     * @param culprit the work request that completes with the status; all others that have not completed are flushed
      */
     void fail(long culprit, CompletionStatus status) {
         if (error) {
@@ -406,7 +414,7 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         fail(0, CompletionStatus.WR_FLUSH_ERR);
     }
 
-    /** The peer has done what is against the protocol. */
+    /** Ends the connection after a violation of the protocol by the peer. */
     void violated(String what) {
         TcpLog.violation("Receiver", "the peer at " + owner.remote() + " sent " + what + " on queue pair " + number
             + ": the connection ends");
@@ -420,7 +428,7 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         peerEnded(ConnectionEvent.LOST);
     }
 
-    /** Nothing more comes from the peer. */
+    /** Handles the end of the data from the peer. */
     void peerEnded(ConnectionEvent event) {
         if (receiver.hasEnded()) {
             return;
@@ -433,9 +441,9 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         owner.ended(event);
     }
 
-    // ---- what the peer says
+    // ---- frames from the peer
 
-    /** The client is there. */
+    /** Handles the client's confirmation of the connection. */
     void ready() {
         if (!awaitsReady) {
             violated("an agreement that was not asked for");
@@ -449,7 +457,7 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         return completed + (request - (int) completed);
     }
 
-    /** The peer has executed all requests up to a number. Returns whether that can be. */
+    /** Handles an acknowledgement: the peer has executed all requests up to a number. Returns whether that is possible. */
     boolean acknowledge(int last) {
         long upTo = widen(last);
         if (error || upTo <= completed) {
@@ -473,7 +481,7 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         return true;
     }
 
-    /** The next request has been executed. */
+    /** Completes the next request successfully. */
     private void succeed() {
         long request = ++completed;
         if (sends.isSignalled(request)) {
@@ -500,7 +508,7 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         return 0;
     }
 
-    /** An answer is there, and with it everything before it has been executed. */
+    /** Handles a complete answer, which implies that all earlier requests have been executed. */
     void answered() {
         long request = awaitedAnswer();
         while (completed < request && !error) {
@@ -509,7 +517,7 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         transmitter.answered();
     }
 
-    /** The peer has refused a request. */
+    /** Handles the refusal of a request by the peer. */
     void refused(int request, int status) {
         long culprit = widen(request);
         if (error) {
@@ -523,7 +531,7 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         fail(culprit, why);
     }
 
-    /** The peer has no receive for a request. */
+    /** Handles the notification that the peer has no receive for a request. */
     void stalled(int request) {
         long stalledAt = widen(request);
         if (error) {
@@ -541,7 +549,7 @@ final class QueuePair implements TcpCompletionQueue.Driven {
             || sends.type(request) == Wire.WRITE && (sends.flags(request) & Wire.WITH_IMMEDIATE) != 0;
     }
 
-    /** The peer has a receive for a request that it had none for. */
+    /** Handles the notification that the peer now has a receive for a stalled request. */
     void resumed(int request) {
         if (!error && !transmitter.resume(widen(request))) {
             violated("that it has a receive which nobody waited for");
@@ -564,7 +572,7 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         }
     }
 
-    /** A receive was taken and not used. */
+    /** Gives back a receive that was taken and not used, or completes it as flushed. */
     void abandonReceive(Receives.Taken taken) {
         if (shared != null && !shared.hasCompletions() && shared.receives().giveBack(taken)) {
             return;
@@ -574,7 +582,7 @@ final class QueuePair implements TcpCompletionQueue.Driven {
 
     // ---- for the adapter
 
-    /** Something has come; seen by the adapter, which wants to know whether there was anything to do. */
+    /** Counts data that has arrived. The adapter reads the count to find out whether a drive found work. */
     void received() {
         work = work + 1;
     }
@@ -583,7 +591,7 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         return work;
     }
 
-    /** Returns how often the owner has looked. */
+    /** Returns how often the owner has driven this queue pair. */
     long drives() {
         return drives;
     }
@@ -596,19 +604,19 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         return blocked;
     }
 
-    /** Returns whether there was too much to do for one turn. */
+    /** Returns whether work was left over by the last drive. */
     boolean isHurried() {
         return hurried;
     }
 
-    /** Returns whether there was too much to do for one turn, and forgets it. */
+    /** Returns whether work was left over by the last drive, and clears that mark. */
     boolean takeHurry() {
         boolean was = hurried;
         hurried = false;
         return was;
     }
 
-    /** Returns whether the peer waits for an acknowledgement. For the thread that polls; a guess if another one drives. */
+    /** Returns whether the peer waits for an acknowledgement. The result may be stale if another thread drives. */
     boolean owesAcknowledgement() {
         return transmitter != null && transmitter.owesAcknowledgement();
     }

@@ -24,26 +24,26 @@ import io.rpma.posix.Sockets;
 import io.rpma.posix.TcpSockets;
 
 /**
- * The receiving half of a connection: reads frames, checks everything in them, and executes them. Large payloads go from the
- * socket straight to where they belong; small frames are read together. Only for whoever holds the queue pair.
+ * The receiving half of a connection: reads frames, checks all their fields, and executes them. Large payloads are read from the
+ * socket directly to their target; several small frames are read by one call. Only the holder of the queue pair uses it.
  */
 final class Receiver {
-    /** From so many bytes on a payload is read straight to its place. */
+    /** The size in bytes from which on a payload is read directly to its target. */
     private static final int DIRECT = 2048;
-    /** A payload of so many bytes makes it likely that the next one is as long. */
+    /** The size in bytes from which on the next payload is expected to be as long. */
     private static final int LARGE = 8192;
-    /** What is read behind a large payload: the next header, and little that would have to be copied. */
+    /** The bytes read after a large payload: the next header, and little payload that would have to be copied. */
     private static final int SHORT_AHEAD = 256;
 
     private final QueuePair pair;
     private final Transmitter transmitter;
     private final TcpPeer peer;
     private final int socket;
-    // The header of the frame at hand, as far as it has come.
+    // The header of the current frame, as far as it has been received.
     private final long header;
     private int headerHave;
     private boolean inPayload;
-    // Where the rest of the payload goes; 0 drops it.
+    // The target address of the rest of the payload; with 0 it is discarded.
     private long target;
     private TcpLocalMemoryRegion region;
     private long payloadLeft;
@@ -66,16 +66,16 @@ final class Receiver {
         return ended;
     }
 
-    /** Reads no more. */
+    /** Ends reading. */
     void end() {
         ended = true;
     }
 
     /**
-     * Reads what has come, as long as it is not too much.
+     * Reads the data that has arrived, up to a budget.
      *
-     * @param budget bytes after which others get their turn
-     * @return whether nothing was left
+     * @param budget the bytes after which this method returns, so that other connections are served as well
+     * @return whether no data was left
      */
     boolean receive(long budget) {
         Batch batch = Batch.get();
@@ -134,7 +134,7 @@ final class Receiver {
                 TcpLog.log(RpmaLog.Level.ERROR, "memory that is registered is not mapped any more: the connection ends");
                 pair.breakOff();
             }
-            // The end, in order or by the death of the process at the other end.
+            // The end of the stream: an orderly close, or the end of the process at the other end.
             case 0, Sockets.ECONNRESET, Sockets.EPIPE -> pair.peerEnded(ConnectionEvent.CLOSED);
             default -> pair.peerEnded(ConnectionEvent.LOST);
         }
@@ -180,7 +180,7 @@ final class Receiver {
         }
     }
 
-    /** The region that a payload goes to has been closed: the rest of the payload is dropped. */
+    /** Refuses a request whose target region has been closed, and discards the rest of its payload. */
     private void withdrawn() {
         target = 0;
         region = null;
@@ -246,7 +246,7 @@ final class Receiver {
         int ahead = Wire.number(header) - (int) next;
         long payload = type == Wire.SEND || type == Wire.WRITE ? length : 0;
         if (pair.isError()) {
-            // A queue pair that has failed by itself does not answer: the peer learns of it in place of a time-out.
+            // A device in the error state would not respond, and the peer would time out. Refuse at once with the same status.
             transmitter.refuse(next, CompletionStatus.RETRY_EXC_ERR);
             drop(payload);
             return;
@@ -295,7 +295,7 @@ final class Receiver {
         }
     }
 
-    /** Returns the region that a request reaches, {@code null} if it may not: it has been refused then. */
+    /** Returns the region that a request accesses. If the access is not allowed, refuses the request and returns {@code null}. */
     private TcpLocalMemoryRegion reach(long number, MemoryUsage usage, long length) {
         TcpLocalMemoryRegion found = peer.find(Wire.key(header));
         if (found != null && found.allows(usage.bit()) && found.contains(Wire.address(header) - found.address(), length)) {
@@ -382,13 +382,13 @@ final class Receiver {
         expectPayload(length == 0 ? 0 : pair.sends().source(number), pair.sends().region(number), length);
     }
 
-    // ---- what has come in whole
+    // ---- complete frames
 
     private void finish() {
         inPayload = false;
         region = null;
         int type = Wire.type(header);
-        // Answers are not dropped with the requests that wait for a receive.
+        // While requests are dropped that wait for a receive, answers are still processed.
         if (pair.isError() || dropping && (type == Wire.SEND || type == Wire.WRITE)) {
             return;
         }
@@ -416,7 +416,7 @@ final class Receiver {
         taken.clear();
     }
 
-    /** Refuses the peer's request, by which the queue pair fails; a receive that it took completes with a status of its own. */
+    /** Refuses a request, which breaks the queue pair. If the request took a receive, that completes with the second status. */
     private void refuse(long number, CompletionStatus answer, CompletionStatus own) {
         if (holdsReceive && own != CompletionStatus.WR_FLUSH_ERR) {
             holdsReceive = false;
@@ -426,7 +426,7 @@ final class Receiver {
         pair.refuse(number, answer);
     }
 
-    /** Gives up the receive that a message has begun to fill: the queue pair has failed. */
+    /** Gives back the receive that a message has begun to fill, because the queue pair has failed or is closed. */
     void giveUpReceive() {
         if (holdsReceive) {
             holdsReceive = false;
@@ -437,7 +437,7 @@ final class Receiver {
         }
     }
 
-    /** Goes on with what was dropped, if there is a receive for it by now. */
+    /** Lets the peer send the dropped requests again if there is a receive now. */
     void resumeIfPossible() {
         if (dropping && !resumed && !pair.isError() && pair.hasReceive()) {
             resumed = true;

@@ -19,7 +19,7 @@ import io.rpma.posix.Posix;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/** Posted receives: any thread posts, any connection takes. Bounded; nothing waits and nothing is allocated. */
+/** A queue of posted receives: any thread posts, any connection takes. Bounded; it allocates nothing. */
 final class Receives {
     private static final VarHandle LONGS = MethodHandles.arrayElementVarHandle(long[].class);
     private static final VarHandle TAIL;
@@ -37,7 +37,8 @@ final class Receives {
 
     private final int size;
     private final int mask;
-    // Of each slot: its place while it is free, one more once it is posted, and a round more when it has been taken.
+    // For each slot: its place while it is free, its place plus one once it is posted, and its place in the next round once it
+    // has been taken. Stored after the other fields of the slot and loaded before them, both volatile.
     private final long[] turns;
     private final long[] words;
     private final TcpLocalMemoryRegion[] regions;
@@ -141,18 +142,18 @@ final class Receives {
         }
     }
 
-    /** Posts a receive again that was taken in vain; there is no room only if somebody has posted another one in its place. */
+    /** Posts a receive again that was not used. There is no room only if another receive has been posted in its place. */
     boolean giveBack(Taken taken) {
         return tryPost(taken.region, taken.offset, taken.length, taken.context);
     }
 
-    /** Returns whether a message may be received there. */
+    /** Returns whether a message may be received into the buffer of a receive. */
     static boolean isUsable(Taken taken, TcpPeer peer) {
         return taken.region == null || taken.region.owner() == peer && taken.region.allows(MemoryUsage.RECV.bit())
             && taken.region.contains(taken.offset, taken.length);
     }
 
-    /** Refuses a receive in a connection's own queue where it has none. */
+    /** Returns the exception for a receive posted to a connection that uses a shared receive queue. */
     static RpmaException shared() {
         return TcpLog.failure(RpmaError.PROVIDER, Posix.EINVAL, "receive: this connection takes its receives from a shared"
             + " receive queue; post them there (SharedReceiveQueue.receive)", null);

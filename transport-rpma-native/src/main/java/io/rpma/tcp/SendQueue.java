@@ -19,8 +19,8 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * The work requests of a connection, by number from 1: posted by one thread, executed by whoever drives the connection. A slot is
- * given back as on a device: when a completion is polled, it and all slots before it are free.
+ * The work requests of a connection, numbered from 1: one thread posts them, the thread that drives the connection executes them.
+ * As on a device, polling a completion frees its slot and all earlier ones.
  */
 final class SendQueue {
     private static final VarHandle POSTED;
@@ -37,7 +37,7 @@ final class SendQueue {
 
     private final int slots;
     private final int mask;
-    // Of each slot: type and flags of the frame.
+    // For each slot: the type and the flags of the frame.
     private final int[] kinds;
     private final boolean[] bad;
     private final boolean[] signalled;
@@ -72,9 +72,9 @@ final class SendQueue {
     /**
      * Posts a work request.
      *
-     * @param type of the frame
-     * @param source address of the local memory
-     * @param isBad whether it fails when its turn comes
+     * @param type the type of the frame
+     * @param source the address of the local memory
+     * @param isBad whether the request fails once all earlier ones have completed
      */
     void post(int type, boolean withImmediate, boolean isBad, boolean isSignalled, TcpLocalMemoryRegion region, long source,
             long length, int immediate, long address, long key, long value, long context) throws RpmaException {
@@ -104,7 +104,7 @@ final class SendQueue {
         return (long) POSTED.getAcquire(this);
     }
 
-    /** Frees the slots up to a number. For the polling thread. */
+    /** Frees the slots up to a number. Called by the polling thread. */
     void retire(long number) {
         RETIRED.setRelease(this, number);
     }
@@ -158,7 +158,7 @@ final class SendQueue {
         return contexts[(int) number & mask];
     }
 
-    /** Forgets the region of a work request that is done. */
+    /** Clears the region of a work request that has completed. */
     void done(long number) {
         regions[(int) number & mask] = null;
     }

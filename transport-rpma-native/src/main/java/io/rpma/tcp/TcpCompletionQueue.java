@@ -19,8 +19,8 @@ import io.rpma.RpmaLog;
 import io.rpma.WorkCompletions;
 
 /**
- * A completion queue. Whoever polls it when it is empty drives what its completions come from: its connection, or the connections
- * of its shared receive queue.
+ * A completion queue. A thread that polls it while it is empty drives the source of its completions: its connection, or the
+ * connections of its shared receive queue.
  */
 final class TcpCompletionQueue implements CompletionQueue {
     private static final int ARMED = 1;
@@ -32,25 +32,26 @@ final class TcpCompletionQueue implements CompletionQueue {
     private final boolean alarmShared;
     private final SendQueue sends;
     private final Driven driven;
-    // Written under the lock of the alarm.
+    // Stored under the lock of the alarm.
     private volatile int state = ARMED;
     private volatile boolean overflowed;
     private volatile boolean closed;
-    // The thread that consumes the event of what it finds itself, and whether it has found any: it needs no descriptor for that.
+    // The thread in look(), which consumes the event of the completions that it adds itself, and whether it has added any. Such
+    // an event does not need the descriptor.
     private Thread looking;
     private boolean found;
 
-    /** Where completions come from. */
+    /** The source of the completions. */
     interface Driven {
-        /** Does what there is to do without waiting. */
+        /** Does all work that is possible without waiting. */
         void drive();
     }
 
     /**
      * Creates a queue.
      *
-     * @param alarm its descriptor
-     * @param alarmShared whether another queue has the same one
+     * @param alarm the alarm that provides its descriptor
+     * @param alarmShared whether another queue uses the same alarm
      * @param sends the send queue whose slots polling frees, {@code null} if there is none
      */
     TcpCompletionQueue(int size, Alarm alarm, boolean alarmShared, SendQueue sends, Driven driven) {
@@ -78,9 +79,10 @@ final class TcpCompletionQueue implements CompletionQueue {
             overflowed = true;
             TcpLog.log(RpmaLog.Level.ERROR, "a completion queue of " + size + " entries has overflowed");
         }
-        // Either this sees the queue armed, or its owner, who looks once more after arming, sees the entry.
+        // The volatile store of the entry in add() precedes this volatile load. The owner stores ARMED and then polls: either this
+        // thread finds the queue armed, or the owner's poll finds the entry.
         if (state == ARMED) {
-            // Of another thread's no thread reads its own name here.
+            // Only this thread stores its own reference, so a race with another thread cannot make this comparison true.
             if (looking == Thread.currentThread()) {
                 found = true;
             } else {
@@ -99,7 +101,7 @@ final class TcpCompletionQueue implements CompletionQueue {
         }
     }
 
-    /** Does what there is to do, for a thread that consumes the event of it at once; returns whether there is one. */
+    /** Drives the source for a thread that consumes the resulting event at once. Returns whether there is an event. */
     private boolean look() {
         found = false;
         looking = Thread.currentThread();
@@ -118,7 +120,7 @@ final class TcpCompletionQueue implements CompletionQueue {
                 + " use Connection.consumeCompletionEvent");
         }
         checkOpen();
-        // The descriptor may be readable because of a socket: what came there tells whether there is an event.
+        // The descriptor may be readable because of a socket. Only its data shows whether there is an event.
         return !hasFired() && look() || consume(null);
     }
 

@@ -27,8 +27,8 @@ import java.nio.ByteOrder;
 import java.util.Set;
 
 /**
- * Registered memory. Whoever reads or writes it for a peer enters it first: closing it waits for those that are inside, which do
- * no more than one system call, or copy one buffer, and never wait for a peer.
+ * Registered memory. A thread that reads or writes it for a peer calls {@link #enter} first. {@link #close()} waits for the
+ * threads that are inside; each makes at most one system call or copies one buffer, and never waits for a peer.
  */
 final class TcpLocalMemoryRegion implements LocalMemoryRegion {
     /** Bytes of a descriptor; librpma's own. */
@@ -51,7 +51,7 @@ final class TcpLocalMemoryRegion implements LocalMemoryRegion {
     private final long size;
     private final int usages;
     private final int key;
-    // How many are inside, and whether nobody may enter any more.
+    // The number of threads that are inside, and the bit CLOSED, after which no thread may enter.
     private int inside;
 
     TcpLocalMemoryRegion(TcpPeer peer, MemorySegment memory, int usages, int key) {
@@ -63,7 +63,7 @@ final class TcpLocalMemoryRegion implements LocalMemoryRegion {
         this.key = key;
     }
 
-    /** Returns the region behind the interface, which is open. */
+    /** Returns the implementation of a region, which must be open. */
     static TcpLocalMemoryRegion of(LocalMemoryRegion region) throws RpmaException {
         if (region == null) {
             return null;
@@ -102,7 +102,7 @@ final class TcpLocalMemoryRegion implements LocalMemoryRegion {
         return true;
     }
 
-    /** Ends what {@link #enter} began. */
+    /** Ends the access that {@link #enter} began. */
     void exit() {
         INSIDE.getAndAdd(this, -1);
     }

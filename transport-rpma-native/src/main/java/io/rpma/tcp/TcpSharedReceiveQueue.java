@@ -25,13 +25,13 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * A shared receive queue. Its completion queue's descriptor is readable while a socket of one of its connections is, and tells
- * which: who polls it drives those that have something, however many there are.
+ * A shared receive queue. The descriptor of its completion queue is an epoll set of the sockets of its connections. The polling
+ * thread drives only the connections whose sockets are readable, regardless of the number of connections.
  */
 final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQueue.Driven {
     private static final int EVENTS = 64;
     private static final int EBUSY = 16;
-    /** Connections that one posted receive wakes at most: the first one may have lost its peer. */
+    /** The number of connections that one posted receive wakes at most: the first ones may have lost their peers. */
     private static final int WOKEN = 8;
 
     private final TcpPeer peer;
@@ -39,9 +39,9 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
     private final TcpCompletionQueue completions;
     private final MemorySegment events = Arena.ofAuto().allocate((long) EVENTS * EpollSet.EVENT_BYTES, 8);
     private final Queue<QueuePair> starving = new ConcurrentLinkedQueue<>();
-    // By the number in the set; replaced under this lock.
+    // By the number in the epoll set. The array is replaced under the lock of this object.
     private volatile QueuePair[] members = new QueuePair[4];
-    // For the polling thread: members that may owe an acknowledgement since it looked last.
+    // Used by the polling thread: members that may have had a pending acknowledgement at its last poll.
     private QueuePair[] owing = new QueuePair[8];
     private int owingCount;
     private int users;
@@ -70,7 +70,7 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
         return completions;
     }
 
-    /** Counts a connection. */
+    /** Adds a connection or a request to the use count. */
     synchronized void hold() throws RpmaException {
         if (closed) {
             throw TcpLog.failure(RpmaError.INVALID, "the shared receive queue is closed");
@@ -82,7 +82,7 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
         users--;
     }
 
-    /** Watches the socket of a connection; returns its number here. */
+    /** Watches the socket of a connection. Returns its number in the epoll set. */
     synchronized int join(QueuePair pair, int socket) {
         QueuePair[] now = members;
         int free = 0;
@@ -103,7 +103,7 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
         completions.alarm().remove(socket);
     }
 
-    /** Wakes a connection when there is a receive. */
+    /** Registers a connection to be woken by the next receive. */
     void starve(QueuePair pair) {
         starving.add(pair);
     }
@@ -132,7 +132,7 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
         }
     }
 
-    /** Drives the connections that have something, and those that have owed an acknowledgement since the last time. */
+    /** Drives the connections that have data, and those whose acknowledgement has been pending since the last call. */
     @Override
     public void drive() {
         int before = owingCount;

@@ -20,11 +20,11 @@ import io.rpma.posix.Sockets;
 import io.rpma.posix.TcpSockets;
 
 /**
- * The sending half of a connection: puts frames into the socket, from where their payload lies, as many as one system call takes.
- * Only for whoever holds the queue pair.
+ * The sending half of a connection: writes frames to the socket, as many as one system call takes, with the payload directly from
+ * registered memory. Only the holder of the queue pair uses it.
  */
 final class Transmitter {
-    // What a frame is that is no work request.
+    // The kinds of frames in a batch.
     private static final int CONTROL_READY = 1;
     private static final int CONTROL_NAK = 2;
     private static final int CONTROL_NOT_READY = 3;
@@ -33,15 +33,15 @@ final class Transmitter {
     private static final int CONTROL_ASK = 8;
     private static final int ANSWER = 6;
     private static final int REQUEST = 7;
-    /** Bytes that one system call is given, so that others get their turn. */
+    /** Bytes passed to one system call. */
     private static final long MOST_BYTES = 1 << 20;
-    /** Bytes that are sent in one go before others get their turn. */
+    /** Bytes sent in one drive, so that other connections are served as well. */
     private static final long BUDGET = 4 << 20;
 
     private final QueuePair pair;
     private final SendQueue sends;
     private final int socket;
-    // The rest of a frame that the socket took a part of: its header, copied, and its payload.
+    // The rest of a frame that the socket accepted in part: a copy of its header, and its payload.
     private final long headerCopy;
     private long headerAt;
     private long headerLeft;
@@ -73,9 +73,9 @@ final class Transmitter {
         this.headerCopy = headerCopy;
     }
 
-    // ---- what the receiving half says
+    // ---- called by the receiving half
 
-    /** A request of the peer has been executed, as far as it goes by itself. */
+    /** Notes that a request of the peer has been executed; a read or a persistent flush still has to be answered. */
     void executed(long number, boolean isWanted) {
         executed = number;
         if (isWanted) {
@@ -92,7 +92,7 @@ final class Transmitter {
         return answers;
     }
 
-    /** Refuses a request; nothing else is said after that. */
+    /** Refuses a request. Only the first refusal of a connection is sent. */
     void refuse(long number, CompletionStatus status) {
         if (!nakSent && !nakOwed) {
             nakOwed = true;
@@ -113,28 +113,28 @@ final class Transmitter {
         resumeOwed = true;
     }
 
-    /** Asks the peer how far it has come. */
+    /** Requests an acknowledgement from the peer. */
     void ask() {
         askOwed = true;
     }
 
-    /** The peer asks how far this side has come. */
+    /** Handles the peer's request for an acknowledgement. */
     void wantAcknowledgement() {
         wanted = executed;
         acknowledged = Math.min(acknowledged, executed - 1);
     }
 
-    /** An answer has come in whole. */
+    /** Notes that an answer has been received completely. */
     void answered() {
         readsUnderWay--;
     }
 
-    /** Returns the number of the last request that is on its way, or was. */
+    /** Returns the number of the last request that has been sent, at least in part. */
     long sent() {
         return sent;
     }
 
-    /** The peer has no receive for a request: goes back to it. */
+    /** Stops sending because the peer has no receive for a request; sending continues from that request. */
     void stall(long number) {
         stalled = true;
         for (long dropped = number; dropped <= sent; dropped++) {
@@ -145,7 +145,7 @@ final class Transmitter {
         sent = number - 1;
     }
 
-    /** The peer has a receive now; returns whether it was waited for. */
+    /** Resumes sending because the peer has a receive now. Returns whether this side waited for that. */
     boolean resume(long number) {
         if (!stalled || number != sent + 1) {
             return false;
@@ -154,7 +154,7 @@ final class Transmitter {
         return true;
     }
 
-    /** Returns whether the socket takes no more at the moment. */
+    /** Returns whether the socket's send buffer is full. */
     boolean isBlocked() {
         return blocked;
     }
@@ -164,7 +164,7 @@ final class Transmitter {
         return ended;
     }
 
-    /** Returns up to where this side's acknowledgement may go: not beyond what is still to be answered. */
+    /** Returns the last request that may be acknowledged: the one before the first that still has to be answered. */
     private long acknowledgeable() {
         return answers.isEmpty() ? executed : answers.number(0) - 1;
     }
@@ -177,9 +177,9 @@ final class Transmitter {
     // ---- sending
 
     /**
-     * Sends what there is to send, as far as the socket takes it.
+     * Sends all pending frames, as far as the socket takes them.
      *
-     * @param acknowledging whether an acknowledgement goes alone if there is nothing that could carry it
+     * @param acknowledging whether a pending acknowledgement is sent in a frame of its own if no other frame carries it
      * @return whether there may be more that the socket would take
      */
     boolean transmit(boolean acknowledging) {
@@ -242,7 +242,7 @@ final class Transmitter {
             blocked = true;
             return;
         }
-        // What the peer has sent before it went is read first; the end of that is the end of the connection.
+        // The peer may have sent data before it closed. The receiver reads it, and its end is the end of the connection.
         ended = true;
         blocked = false;
         answers.clear();
@@ -252,7 +252,7 @@ final class Transmitter {
         }
     }
 
-    /** Puts headers and payloads together. Nothing changes by that: {@link #settle} learns what the socket took. */
+    /** Collects headers and payloads in a batch. It changes no state: {@link #settle} does, for what the socket has taken. */
     private void gather(Batch batch, boolean acknowledging) {
         int acknowledgement = (int) acknowledgeable();
         if (readyOwed) {
@@ -327,14 +327,14 @@ final class Transmitter {
             Wire.write(at, type, sends.flags(number), length, (int) number, acknowledgement, sends.immediate(number),
                 sends.address(number), sends.key(number));
             if (type == Wire.ATOMIC_WRITE) {
-                // In place of the immediate data and what is reserved.
+                // The value occupies the immediate data and the reserved bytes.
                 Memory.putLong(at + Wire.VALUE, sends.value(number));
             }
             batch.addFrame(REQUEST, number, payload, payloadLength, null);
         }
     }
 
-    /** Takes note of what the socket has taken. */
+    /** Updates the state for the bytes that the socket has taken. */
     private void settle(Batch batch, long rest, long count) {
         long left = count;
         if (rest > 0) {
@@ -367,7 +367,7 @@ final class Transmitter {
         }
     }
 
-    /** The first byte of a frame is on its way: it cannot be taken back. */
+    /** Updates the state for a frame whose first byte has been sent, so that all of it has to be. */
     private void started(Batch batch, int index) {
         acknowledged = Math.max(acknowledged, widen(Wire.acknowledged(batch.frame(index))));
         switch (batch.kinds[index]) {
@@ -395,12 +395,12 @@ final class Transmitter {
         return executed - ((int) executed - acknowledgement);
     }
 
-    /** Sends nothing more of this side's own: answers neither. */
+    /** Discards the pending answers. */
     void forgetAnswers() {
         answers.clear();
     }
 
-    /** Ends what this side sends; in the middle of a frame, if there is one. */
+    /** Ends the sending direction, even in the middle of a frame. */
     void end() {
         if (!ended) {
             ended = true;
@@ -409,7 +409,7 @@ final class Transmitter {
         }
     }
 
-    /** Returns whether the socket has taken a part of a frame only. */
+    /** Returns whether the socket has taken only a part of a frame. */
     boolean isInFrame() {
         return headerLeft > 0 || payloadLeft > 0;
     }

@@ -12,19 +12,19 @@
  */
 
 /**
- * Software RDMA over TCP, in pure Java over the C library: what {@code soft} carries within a host, between hosts.
- * docs/tcp-protocol.md has the wire format, and what TCP cannot promise.
+ * Software RDMA over TCP between hosts, in pure Java over the C library; the provider {@code soft} does the same within a host.
+ * docs/tcp-protocol.md describes the wire format and the guarantees that TCP cannot give.
  *
- * <p>The rooms: {@link io.rpma.tcp.QueuePair} is a connection's queue pair, which one thread at a time drives; {@link
- * io.rpma.tcp.Transmitter} and {@link io.rpma.tcp.Receiver} are its halves; {@link io.rpma.tcp.Adapter} is the one thread that
- * drives where owners do not look; {@link io.rpma.tcp.Acceptor} keeps a listener's clients until their requests are there, {@link
- * io.rpma.tcp.Dialer} is the client's side of that; {@link io.rpma.tcp.Alarm} is a descriptor that can be waited for.
+ * <p>The main classes: {@link io.rpma.tcp.QueuePair} is a connection's queue pair, which one thread at a time drives; {@link
+ * io.rpma.tcp.Transmitter} and {@link io.rpma.tcp.Receiver} are its halves; {@link io.rpma.tcp.Adapter} is the single thread that
+ * drives the connections whose owners do not; {@link io.rpma.tcp.Acceptor} holds the clients of a listener until their requests
+ * have arrived, and {@link io.rpma.tcp.Dialer} is the client's counterpart; {@link io.rpma.tcp.Alarm} is a descriptor to wait for.
  *
- * <p>A connection costs a socket and an epoll set for its events, and one for each completion queue whose descriptor is asked
- * for.
+ * <p>A connection costs a socket and an epoll set for its events, and another epoll set for each completion queue whose
+ * descriptor is requested.
  *
- * <p>What a peer can reach is what was registered for it in the protection domain ({@link io.rpma.Peer}) of its connection, with
- * the key that it was given: key, bounds and usage are checked at every access, by this process. Memory that is taken away is
- * not reached any more when the call returns: a thread that is inside does one system call more at most.
+ * <p>A peer can access the memory that was registered for it in the protection domain ({@link io.rpma.Peer}) of its connection,
+ * with the key that it was given: this process checks key, bounds and usage at every access. When the call that closes a region
+ * returns, no thread accesses its memory any more; the call waits for a thread that is inside, for one system call at most.
  */
 package io.rpma.tcp;
