@@ -14,17 +14,17 @@ package io.rpma.soft;
 
 import io.rpma.RpmaException;
 
-/** Makes the view of the other end of a connection out of what it has sent. Everything in it is checked. */
+/** Creates the view of the other end of a connection from the description that it has sent, and checks all of it. */
 final class Attaching {
     private Attaching() {
     }
 
     /**
-     * Creates the view. The attachments of the message remain the caller's to close.
+     * Creates the view. The caller still has to close the attachments of the message.
      *
-     * @param process the process at the other end, which the caller has a use of
-     * @return the view, or {@code null} if what was sent makes no sense; the reason is logged
-     * @throws RpmaException if there are too few resources; the same may then be tried again
+     * @param process the process at the other end, retained by the caller
+     * @return the view, or {@code null} if the description is not valid; the reason is logged
+     * @throws RpmaException if there are too few resources; the call may then be repeated
      */
     static RemoteEnd attach(LocalProcess local, RemoteProcess process, EndDescription end, ControlMessage message)
             throws RpmaException {
@@ -33,7 +33,7 @@ final class Attaching {
         if (half == 0) {
             return incomplete(process, end);
         }
-        // Before the half is attached, which is done once: there may be no descriptor left for a doorbell.
+        // Open the doorbells first: there may be no descriptor left for them, and the half can be attached only once.
         EventPipe event = null;
         EventPipe receiveEvent = null;
         RemoteEnd result = null;
@@ -45,7 +45,7 @@ final class Attaching {
             }
             attached = HalfMemory.attach(half, end.use());
             if (!attached) {
-                // The other side has closed already, as its socket will tell.
+                // The other side has closed already; the end of its socket will signal that.
                 return RemoteEnd.closed(local, process, end);
             }
             result = process.isSelf() ? attachLocal(local, process, end, half)
@@ -70,7 +70,7 @@ final class Attaching {
         return null;
     }
 
-    /** The other end is in this process: its doorbells are used as they are. */
+    /** Creates the view of an end in this process, whose doorbells are used directly. */
     private static RemoteEnd attachLocal(LocalProcess local, RemoteProcess process, EndDescription end, long half) {
         QueuePair other = local.queuePair(end.number());
         if (other == null) {
@@ -97,7 +97,7 @@ final class Attaching {
         return new RemoteEnd(local, process, half, end, shared, event, receiveEvent, other);
     }
 
-    /** The doorbells are taken over if there is a view. */
+    /** Creates the view of an end in another process. If it succeeds, the view takes ownership of the doorbells. */
     private static RemoteEnd attachRemote(LocalProcess local, RemoteProcess process, EndDescription end, long half,
             EventPipe event, EventPipe receiveEvent) {
         if (event == null || receiveEvent == null && end.completion() == EndDescription.OWN) {

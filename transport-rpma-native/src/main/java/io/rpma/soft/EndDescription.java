@@ -15,22 +15,22 @@ package io.rpma.soft;
 import java.nio.ByteBuffer;
 
 /**
- * What one end of a connection tells the other of itself when it connects or accepts.
+ * The description of one end of a connection, which it sends to the other when it connects or accepts.
  *
- * @param high of the process's random identity
- * @param low of the process's random identity
- * @param link the number of the link that its process shares with the other's
- * @param slab the file that its half lies in
- * @param offset where in that file
- * @param use which use of that memory it is
+ * @param high the upper half of the process's random identity
+ * @param low the lower half of the process's random identity
+ * @param link the number of the link between the two processes
+ * @param slab the number of the file that contains its half
+ * @param offset the offset of the half in that file
+ * @param use the generation of the use of that memory
  * @param domain the protection domain
- * @param number of the queue pair
+ * @param number the number of the queue pair
  * @param receiveCapacity positions of its ring of posted receives, 0 with a shared receive queue
  * @param ringCapacity positions of its ring of completions
- * @param completion which completion queue its receives complete in
+ * @param completion the completion queue for its receives
  * @param queue the number of its shared receive queue, 0 if it has none
- * @param queueIndex its own number there
- * @param queueCapacity the positions there
+ * @param queueIndex its index in the shared receive queue
+ * @param queueCapacity the positions of the shared receive queue
  */
 record EndDescription(long high, long low, long link, int slab, long offset, long use, int domain, int number,
         int receiveCapacity, int ringCapacity, int completion, int queue, int queueIndex, int queueCapacity) {
@@ -62,7 +62,7 @@ record EndDescription(long high, long low, long link, int slab, long offset, lon
             .putInt(queueCapacity);
     }
 
-    /** Reads a description; returns {@code null} if it makes no sense. */
+    /** Reads a description. Returns {@code null} if it is not valid. */
     static EndDescription read(ByteBuffer source) {
         if (source.remaining() < BYTES) {
             return null;

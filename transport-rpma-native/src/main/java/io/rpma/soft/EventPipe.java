@@ -20,23 +20,24 @@ import io.rpma.posix.Sockets;
 
 /**
  * A descriptor that becomes readable when an event is signalled, by this process or by a peer: a pipe, in which each event is one
- * byte. Counted: it is closed when its last user releases it, so that nobody writes to a number used anew.
+ * byte. It is reference counted: it is closed when its last user releases it, so that no thread writes to a reused descriptor.
  *
- * <p>Why not an {@code eventfd(2)}: that is one open file for both processes, whose flags either of them can change. A peer that
- * clears {@code O_NONBLOCK} and fills the counter blocks whoever signals next, and one that empties the counter blocks whoever
- * reads. A pipe can be opened again: what each side reads from or writes to is an open file of its own, which nobody else has.
+ * <p>It is not an {@code eventfd(2)}, because that is one open file description for both processes, whose flags either of them
+ * can change. A peer that clears {@code O_NONBLOCK} and fills the counter blocks the next thread that signals, and one that
+ * empties the counter blocks the next thread that reads. A pipe can be reopened, so that each side has an open file description
+ * of its own.
  */
 final class EventPipe {
-    /** How often events are read at once: more than a pipe holds, unless somebody goes on writing. */
+    /** The number of reads in one call: more than a pipe holds, unless a peer keeps writing. */
     private static final int MOST_READS = 16;
     private static final int NONE = -1;
-    // A peer of another user opens it anew as well. Only those can who have been sent it.
+    // A peer of another user reopens the pipe as well. Only processes that have been sent the pipe can do that.
     private static final int OTHERS_WRITE = 0622;
     private static final int MODE = SharedFolder.isConfigured() ? OTHERS_WRITE : 0600;
 
     private final int fd;
     private final UseCount users = new UseCount();
-    // The end that the pipe was made with, for the first peer; NONE once it has been given away.
+    // The end that the pipe was created with, for the first peer; NONE once it has been sent.
     private int forPeer;
 
     private EventPipe(int fd, int forPeer) {
@@ -62,7 +63,7 @@ final class EventPipe {
         return new EventPipe(fd, ends[1]);
     }
 
-    /** Opens a pipe anew. Another peer may have changed its mode, which all processes of the user can. */
+    /** Reopens a pipe. Another process may have changed its mode, which all processes of the user can do. */
     private static int reopen(int fd, int flags) {
         int result = Libc.reopen(fd, flags);
         if (result == -Posix.EACCES) {
@@ -80,10 +81,10 @@ final class EventPipe {
     }
 
     /**
-     * Opens what another process sent, to signal events there. What was sent remains the caller's to close.
+     * Opens a descriptor that another process sent, to signal events to it. The caller still has to close that descriptor.
      *
      * @return the event descriptor, or {@code null} if it is of another kind; the reason is logged
-     * @throws RpmaException if this process has no descriptor left; the same may then be tried again
+     * @throws RpmaException if this process has no descriptor left; the call may then be repeated
      */
     static EventPipe open(int sent) throws RpmaException {
         int fd = Libc.isPipe(sent) ? reopen(sent, Libc.O_WRONLY) : -Libc.EBADF;
@@ -97,12 +98,12 @@ final class EventPipe {
         return new EventPipe(fd, NONE);
     }
 
-    /** Returns the descriptor. Never to be sent to another process. */
+    /** Returns the descriptor. It must never be sent to another process. */
     int fd() {
         return fd;
     }
 
-    /** Opens the descriptor for another process: to be sent, and closed then. */
+    /** Opens the descriptor for another process. The caller sends it and then closes it. */
     synchronized int openForPeer() throws RpmaException {
         if (forPeer != NONE) {
             int first = forPeer;
@@ -116,12 +117,12 @@ final class EventPipe {
         return result;
     }
 
-    /** Makes the descriptor readable. Never waits: where there is no room for another event, it is readable. Only for users. */
+    /** Makes the descriptor readable. Never blocks: a full pipe is readable already. Only a user may call it. */
     void signal() {
         Libc.signal(fd);
     }
 
-    /** Takes the events; returns how many there were. Never waits. Only for users. */
+    /** Takes the events and returns their number. Never blocks. Only a user may call it. */
     long read() {
         long buffer = Scratch.get().messageAddress();
         long count = 0;
@@ -135,23 +136,23 @@ final class EventPipe {
         return count;
     }
 
-    /** Returns whether there is an event. Only for users. */
+    /** Returns whether there is an event. Only a user may call it. */
     boolean isReadable() {
         return Sockets.poll(fd, (short) Sockets.EPOLLIN, 0) > 0;
     }
 
-    /** Counts one more user. Only a user may call it. */
+    /** Adds a user. Only a user may call it. */
     EventPipe retain() {
         users.retain();
         return this;
     }
 
-    /** Becomes a user unless the last one has gone. */
+    /** Adds a user unless the last one has released the pipe. Returns whether it did. */
     boolean tryRetain() {
         return users.tryRetain();
     }
 
-    /** Gives up one use. */
+    /** Removes a user; the last one closes the pipe. */
     void release() {
         if (users.release()) {
             Posix.close(fd);
@@ -159,7 +160,7 @@ final class EventPipe {
         }
     }
 
-    /** No other process needs to be sent the descriptor. */
+    /** Closes the end that is kept for the first peer, because no other process needs it. */
     synchronized void closeForPeer() {
         if (forPeer != NONE) {
             Posix.close(forPeer);

@@ -14,9 +14,9 @@ package io.rpma.soft;
 
 import java.util.function.Consumer;
 
-/** Places at which a test lets a process die or stop. Compiled away unless {@code -Dio.rpma.soft.faults=true}. */
+/** Fault injection points, at which a test ends or stops a process. Eliminated unless {@code -Dio.rpma.soft.faults=true}. */
 final class Faults {
-    /** Whether the places are looked at. */
+    /** Whether the fault injection points are active. */
     static final boolean ENABLED = Boolean.getBoolean("io.rpma.soft.faults");
 
     private static volatile Consumer<String> hook = place -> { };
@@ -24,12 +24,12 @@ final class Faults {
     private Faults() {
     }
 
-    /** Sets what happens at a place. */
+    /** Sets the action that runs at every fault injection point. */
     static void hook(Consumer<String> action) {
         hook = action;
     }
 
-    /** Comes to a place. */
+    /** Runs the action for a fault injection point. */
     static void at(String place) {
         hook.accept(place);
     }

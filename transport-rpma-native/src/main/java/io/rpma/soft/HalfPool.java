@@ -26,7 +26,7 @@ import java.util.Map;
 final class HalfPool {
     private static final int FIRST_SLOTS = 8;
     private static final long MAX_SLAB = 1 << 20;
-    /** Slots whose other end is asked after before a new file is made. */
+    /** Slots that are checked for release by the other end before a new file is created. */
     private static final int LOOKS = 16;
 
     private final RemoteProcess owner;
@@ -36,7 +36,7 @@ final class HalfPool {
     /** Slots of one size. */
     private static final class Slots {
         private final ArrayDeque<HalfMemory> free = new ArrayDeque<>();
-        /** Given back by this end, but not yet by the other. */
+        /** Slots released by this end, but not yet by the other. */
         private final ArrayDeque<HalfMemory> held = new ArrayDeque<>();
         private int count;
     }
@@ -55,13 +55,13 @@ final class HalfPool {
         if (slots.free.isEmpty()) {
             addSlab(slots, size);
         }
-        // The one used last is the one that both caches know.
+        // The slot used last is the most likely one to be in the caches of both processors.
         HalfMemory half = slots.free.removeLast();
         half.begin();
         return half;
     }
 
-    /** Makes a file as large as all those before it together, so that they are few. */
+    /** Creates a file as large as all earlier ones together, so that there are few files. */
     private void addSlab(Slots slots, int size) throws RpmaException {
         long bytes = Math.max(size, Math.min(MAX_SLAB, (long) size * Math.max(FIRST_SLOTS, slots.count)));
         SharedMemory memory = SharedMemory.create("rpma-queue-pairs", bytes);
@@ -82,7 +82,7 @@ final class HalfPool {
         slots.count += count;
     }
 
-    /** Takes a slot back that this end uses no more. */
+    /** Returns a slot that this end no longer uses. */
     synchronized void giveBack(HalfMemory half) {
         Slots slots = slotsBySize.get(half.size());
         (half.isReleased() ? slots.free : slots.held).add(half);

@@ -18,18 +18,18 @@ import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
 
 /**
- * A Unix socket pair between two processes, beside the control sockets of their connections: each sends the other, once, the
- * descriptors of the memory that all connections share. A message that refers to such memory is sent after the link has taken
- * it, so that whoever misses some finds it by reading on. The end of a link tells that the other process has gone, or needs
- * nothing any more.
+ * A Unix socket pair between two processes, in addition to the control sockets of their connections. On it each process sends the
+ * other, once, the descriptors of the memory that all connections share. A message that refers to such memory is sent after the
+ * descriptor has been written to the link, so that a process that lacks the memory finds it by reading the link. The end of a
+ * link means that the other process has ended, or no longer needs the memory.
  *
- * <p>Made by the process that connects; the other end travels with every connection request until the first of them has been
- * accepted. Used under the lock of the {@link RemoteProcess} that it belongs to.
+ * <p>The process that connects creates the link. It attaches the other end to every connection request until the first of them
+ * has been accepted. Used under the lock of the {@link RemoteProcess} that it belongs to.
  */
 final class Link {
     private final int fd;
     private int otherEnd;
-    // Messages that have been given the other end and are not sent yet; it is not closed under them.
+    // The number of unsent messages that the other end is attached to; it is not closed before they are sent.
     private int held;
     private boolean confirmed;
 
@@ -49,7 +49,7 @@ final class Link {
         return new Link(ends[0], ends[1]);
     }
 
-    /** Takes over an end that another process has sent. */
+    /** Creates a link from the end that another process has sent, and takes ownership of it. */
     static Link of(int fd) {
         return new Link(fd, -1);
     }
@@ -59,18 +59,18 @@ final class Link {
         return confirmed ? -1 : otherEnd;
     }
 
-    /** A message has been given the other end; {@link #release()} follows when it has been sent. */
+    /** Notes that the other end is attached to a message; {@link #release()} follows when the message has been sent. */
     void hold() {
         held++;
     }
 
-    /** A message that was given the other end has been sent, or will not be. */
+    /** Notes that a message with the other end has been sent or discarded. */
     void release() {
         held--;
         closeOtherEnd();
     }
 
-    /** The other process has taken its end. */
+    /** Notes that the other process has received its end. */
     void confirm() {
         confirmed = true;
         closeOtherEnd();
@@ -87,7 +87,7 @@ final class Link {
         return message.send(fd);
     }
 
-    /** Reads a message, and leaves it where it is until {@link #take()}. */
+    /** Reads a message and leaves it on the link until {@link #take()}. */
     ControlMessage peek(ControlMessage.Incoming incoming) {
         return ControlMessage.peek(fd, incoming);
     }

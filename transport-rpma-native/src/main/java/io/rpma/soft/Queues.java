@@ -15,7 +15,7 @@ package io.rpma.soft;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 
-/** What a connection request creates and its connection takes over: the queue pair, the completion queues, their channels. */
+/** The objects that a connection request creates and passes to its connection: queue pair, completion queues and channels. */
 final class Queues {
     private final QueuePair queuePair;
     private final CompletionChannel channel;
@@ -24,7 +24,7 @@ final class Queues {
     private final ConnectionCompletionQueue completions;
     private final ConnectionCompletionQueue receiveCompletions;
     private final int completion;
-    // What a message has been given and that is to be closed, or given back, when it has been sent.
+    // Descriptors that are attached to a message, to be closed or released when it has been sent.
     private boolean linked;
     private int lentEvent = -1;
     private int lentReceiveEvent = -1;
@@ -49,7 +49,7 @@ final class Queues {
     /**
      * Creates the queues.
      *
-     * @param remote the view of the process that the other end is in, or will be
+     * @param remote the view of the process of the other end
      */
     static Queues create(SoftPeer peer, QueueSizes sizes, RemoteProcess remote) throws RpmaException {
         CompletionChannel channel = new CompletionChannel();
@@ -100,10 +100,10 @@ final class Queues {
     }
 
     /**
-     * Adds to a message what the other end needs: the description, the doorbells, and what the two processes share if it is not
-     * known to be there.
+     * Adds the data that the other end needs to a message: the description, the doorbells, and the link if it is not known to have
+     * arrived. Also sends the shared receive queue on the link if it has not been sent.
      *
-     * @return whether {@link #described()} is to follow when the message has been sent, or will not be
+     * @return whether the caller has to call {@link #described()} when the message has been sent or discarded
      */
     boolean describe(ControlMessage message) throws RpmaException {
         RemoteProcess remote = queuePair.half().owner();
@@ -140,7 +140,7 @@ final class Queues {
         }
     }
 
-    /** The message has been sent: what was lent to it is free. */
+    /** Releases the descriptors that were attached to a message, which has been sent or discarded. */
     void described() {
         if (linked) {
             linked = false;

@@ -15,21 +15,24 @@ package io.rpma.soft;
 import io.rpma.posix.Memory;
 
 /**
- * A posted receive in shared memory, written by its owner, read by the initiator of a message. What the owner needs to know of
- * it again it keeps to itself: the initiator's word is only the entry's number and a count of bytes.
+ * The layout of a posted receive in shared memory, which its owner writes and the initiator of a message reads. The owner keeps a
+ * private copy of the fields that it needs again; from the initiator it gets only the entry's number and a count of bytes.
  */
 final class ReceiveEntry {
     /** Bytes of an entry. */
     static final int SIZE = 32;
-    /** Which use of the entry it is (long): see {@link ReceiveQueue} and {@link SharedReceives}. Written last. */
+    /**
+     * The position that is posted at the entry, plus one (long): see {@link ReceiveQueue} and {@link SharedReceives}. The owner
+     * stores it last (release); the initiator loads it first (acquire), so that the other fields are those of that position.
+     */
     static final int STATE = 0;
     /** The key of the region that the buffer lies in (int). */
     static final int KEY = 8;
     /** The length of the buffer in bytes (int). */
     static final int LENGTH = 12;
-    /** Where in the region the buffer starts (long). */
+    /** The offset of the buffer in the region (long). */
     static final int OFFSET = 16;
-    /** The number that the owner knows it by (int). */
+    /** The owner's number of the receive (int). */
     static final int SLOT = 24;
 
     private ReceiveEntry() {

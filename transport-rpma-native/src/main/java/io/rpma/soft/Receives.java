@@ -19,7 +19,7 @@ import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import io.rpma.posix.Posix;
 
-/** What receives have in common, wherever they are posted. */
+/** Functions for receives, both of own and of shared receive queues. */
 final class Receives {
     private Receives() {
     }
@@ -47,13 +47,13 @@ final class Receives {
         }
     }
 
-    /** Refuses a receive in a connection's own queue where it has none. */
+    /** Returns the exception for a receive posted to a connection that uses a shared receive queue. */
     static RpmaException shared() {
         return SoftLog.failure(RpmaError.PROVIDER, Posix.EINVAL, "receive: this connection takes its receives from a shared"
             + " receive queue; post them there (SharedReceiveQueue.receive)", null);
     }
 
-    /** Refuses a receive in a full queue. */
+    /** Returns the exception for a receive posted to a full queue. */
     static RpmaException full(int slots) {
         return SoftLog.failure(RpmaError.PROVIDER, Posix.ENOMEM, "receive queue full: " + slots + " of " + slots
             + " slots are posted or not polled yet; poll completions first, or ask for a larger queue"
@@ -61,8 +61,8 @@ final class Receives {
     }
 
     /**
-     * Returns the key to post a receive with: a receive outside its region, or in one that is not for receiving, is posted all
-     * the same and fails when a message takes it, as on a device.
+     * Returns the key to post a receive with. As on a device, a receive outside its region, or in a region that is not registered
+     * for receiving, can be posted and fails when a message takes it.
      */
     static int key(SoftLocalMemoryRegion target, long offset, long length) {
         if (target == null) {

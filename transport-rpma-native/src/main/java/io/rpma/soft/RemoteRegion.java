@@ -14,7 +14,7 @@ package io.rpma.soft;
 
 import io.rpma.posix.Memory;
 
-/** A memory region of another process, checked and located; valid while its stamp stands in that process's table. */
+/** A memory region of another process, checked and located. It is valid while its stamp is in that process's table. */
 final class RemoteRegion {
     private final int key;
     private final int usages;
@@ -28,7 +28,7 @@ final class RemoteRegion {
     /**
      * Creates the region.
      *
-     * @param local where this process has it mapped, 0 if it has not
+     * @param local the address at which this process has mapped it, 0 if it has not
      */
     RemoteRegion(int key, RegionTable.Entry entry, long local, long stampAddress) {
         this.key = key;
@@ -45,12 +45,16 @@ final class RemoteRegion {
         return key;
     }
 
-    /** Returns whether it is still registered; to be asked after the own queue pair has been marked busy. */
+    /**
+     * Returns whether it is still registered. The caller has marked its queue pair as busy before ({@link QueuePair#enter}): the
+     * fence there orders the store of {@link Half#BUSY} before this load of the stamp, so that an owner that clears the stamp
+     * after this load finds the queue pair busy.
+     */
     boolean isLive() {
         return Memory.getLongAcquire(stampAddress) == stamp;
     }
 
-    /** Returns whether it may be used so by a queue pair of this protection domain of its own process. */
+    /** Returns whether a queue pair of a protection domain of its own process allows this usage. */
     boolean allows(int usage, int ofDomain) {
         return (usages & usage) != 0 && domain == ofDomain;
     }

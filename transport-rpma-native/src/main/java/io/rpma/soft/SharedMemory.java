@@ -18,11 +18,11 @@ import io.rpma.posix.Posix;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A mapped memory file that cannot change its size any more, so that no mapping of it can fault. Counted: it is unmapped when
- * the last user releases it.
+ * A mapped memory file whose size is sealed, so that no access to its mapping can fault. It is reference counted: it is unmapped
+ * when the last user releases it.
  */
 final class SharedMemory {
-    /** The largest size that is believed of a file from another process, in bytes. */
+    /** The largest size that is accepted of a file from another process, in bytes. */
     static final long MAX_SIZE = 1L << 44;
 
     private static final int SIZE_SEALS = Libc.F_SEAL_SHRINK | Libc.F_SEAL_GROW;
@@ -31,7 +31,7 @@ final class SharedMemory {
 
     private final long address;
     private final long size;
-    // Of memory from another process.
+    // The account of the process that sent the memory, null for own memory.
     private final MappingLimit.Account account;
     private final UseCount users = new UseCount();
     private int fd;
@@ -55,10 +55,10 @@ final class SharedMemory {
 
     /**
      * Creates zeroed memory with a file behind it. If it is read-only for peers, only the mapping that this call makes is
-     * writable. The kernel refuses everyone else: a peer that has been sent the file can neither map it writable nor write to
-     * it nor punch holes into it, not even after it has opened the file anew through {@code /proc/self/fd}, which a process of
-     * the same user can do with a descriptor that is merely open for reading. Before Linux 5.1 the kernel has no such seal; the
-     * memory is then as with {@code false}, and one warning says so.
+     * writable. The kernel refuses all others: a peer that has been sent the file can neither map it writable nor write to it
+     * nor punch holes into it, not even after it has reopened the file through {@code /proc/self/fd}, which a process of the
+     * same user can do with a descriptor that is only open for reading. Before Linux 5.1 the kernel has no such seal; the memory
+     * is then as with {@code false}, and one warning is logged.
      *
      * @param name what {@code /proc} shows
      * @param bytes the size, rounded up to whole pages
@@ -72,14 +72,14 @@ final class SharedMemory {
         }
         int result = Libc.ftruncate(fd, size);
         if (result == 0 && Overcommit.FORBIDDEN) {
-            // Where the kernel promises no more than it has, a page that cannot be had would kill the process at its first use.
+            // If the kernel does not overcommit, a page that cannot be allocated would kill the process at its first use.
             result = Libc.fallocate(fd, 0, 0, size);
         }
         if (result < 0) {
             Posix.close(fd);
             throw failed(-result, "making a memory file", size);
         }
-        // Before the file is sealed: a file that is sealed against writing cannot be mapped writable any more.
+        // Map the file before it is sealed: a file that is sealed against writing cannot be mapped writable any more.
         long address = map(fd, size, true);
         if (address < 0) {
             Posix.close(fd);
@@ -94,7 +94,7 @@ final class SharedMemory {
         return new SharedMemory(address, size, fd, null);
     }
 
-    /** Fixes the size of a file for ever, and if asked, keeps everyone from writing to it but by the mappings that exist. */
+    /** Seals the size of a file, and optionally prevents all writing except through the existing mappings. */
     private static int seal(int fd, boolean againstWriting) {
         if (againstWriting) {
             int result = Libc.addSeals(fd, SIZE_SEALS | Libc.F_SEAL_FUTURE_WRITE | Libc.F_SEAL_SEAL);
@@ -110,7 +110,7 @@ final class SharedMemory {
     }
 
     /**
-     * Maps a file that another process sent. The descriptor is used up, whether this succeeds or not.
+     * Maps a file that another process sent. The descriptor is closed, whether this succeeds or not.
      *
      * @param fd the file
      * @param size the size that the sender names: the file must be exactly as large
@@ -199,13 +199,13 @@ final class SharedMemory {
         }
     }
 
-    /** Counts one more user. Only a user may call it. */
+    /** Adds a user. Only a user may call it. */
     SharedMemory retain() {
         users.retain();
         return this;
     }
 
-    /** Gives up one use. */
+    /** Removes a user; the last one unmaps the memory. */
     void release() {
         if (users.release()) {
             closeFile();

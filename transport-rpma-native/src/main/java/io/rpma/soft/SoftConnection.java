@@ -29,7 +29,7 @@ import io.rpma.software.WorkArguments;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 
-/** A connection: the queue pair, and the events that come by the control socket. */
+/** A connection: the queue pair, and the events that arrive on the control socket. */
 final class SoftConnection implements Connection {
     private static final WorkArguments ARGUMENTS = new WorkArguments(SoftLog.INSTANCE, SoftDevice.MAX_MESSAGE);
     private static final ByteBuffer NO_DATA = ByteBuffer.allocate(0).asReadOnlyBuffer();
@@ -44,7 +44,7 @@ final class SoftConnection implements Connection {
     private final InetSocketAddress localAddress;
     private final InetSocketAddress remoteAddress;
     private ByteBuffer privateData;
-    // What the other side has sent and this process had too few descriptors for, to be taken again; null if there is nothing.
+    // A message for which this process had too few descriptors, to be processed again; null if there is none.
     private ControlMessage putOff;
     private Phase phase = Phase.CONNECTING;
     private boolean rejected;
@@ -68,8 +68,8 @@ final class SoftConnection implements Connection {
      * Creates a connection.
      *
      * @param control the socket to the other side
-     * @param active whether this side has asked for it
-     * @param privateData of the other side, {@code null} while there is none
+     * @param active whether this side has sent the connection request
+     * @param privateData the private data of the other side, {@code null} while there is none
      */
     SoftConnection(SoftPeer peer, Queues queues, ControlSocket control, boolean active, ByteBuffer privateData,
             InetSocketAddress localAddress, InetSocketAddress remoteAddress) {
@@ -85,7 +85,7 @@ final class SoftConnection implements Connection {
         this.remoteAddress = remoteAddress;
     }
 
-    /** Creates a connection that is none: its one event tells why. */
+    /** Creates a connection that has failed already: its only event is the failure. */
     SoftConnection(SoftPeer peer, Queues queues, ConnectionEvent failure, InetSocketAddress localAddress,
             InetSocketAddress remoteAddress) throws RpmaException {
         this.peer = peer;
@@ -128,7 +128,7 @@ final class SoftConnection implements Connection {
         if (event == null) {
             event = end();
         }
-        // The news may be that the other side takes no more.
+        // The events above may be the end of the other side: flush the work requests that wait.
         queuePair.resume();
         return event;
     }
@@ -151,7 +151,7 @@ final class SoftConnection implements Connection {
         }
     }
 
-    /** Returns the event that the end of the socket stands for, once. */
+    /** Returns the event for the end of the socket, once. */
     private ConnectionEvent end() {
         if (control.isBroken()) {
             if (lostReported) {
@@ -205,7 +205,7 @@ final class SoftConnection implements Connection {
     private ConnectionEvent finish(ConnectionEvent event) {
         phase = Phase.ENDED;
         if (event != ConnectionEvent.CLOSED) {
-            // There never was a connection: its receives are given back. After CLOSED that takes a disconnect of this side.
+            // The connection was not established or has broken: flush its receives. After CLOSED, disconnect() does that.
             rejected = true;
             queuePair.fail();
         }
@@ -218,7 +218,7 @@ final class SoftConnection implements Connection {
         return end();
     }
 
-    /** The server has agreed: takes note of its end, and tells it that this end is ready. */
+    /** Handles the acceptance by the server: attaches to its end, and confirms that this end is ready. */
     private ConnectionEvent accepted(ControlMessage message) throws RpmaException {
         EndDescription end = active && phase == Phase.CONNECTING ? EndDescription.read(message.body()) : null;
         if (end == null || message.body().remaining() < ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA) {
@@ -283,7 +283,7 @@ final class SoftConnection implements Connection {
         return closed && queuePair.isReclaimed();
     }
 
-    // ---- what it is
+    // ---- properties
 
     @Override
     public ByteBuffer privateData() throws RpmaException {
@@ -338,7 +338,7 @@ final class SoftConnection implements Connection {
         checkShared();
         ConnectionCompletionQueue main = queues.completions();
         ConnectionCompletionQueue receives = queues.receiveCompletions();
-        // In turn: a queue that fires all the time does not hide the other one.
+        // Alternate between the queues, so that one that fires all the time does not starve the other.
         if (receives != null && receives.hasFired() && (receivesNext || !main.hasFired())) {
             receivesNext = false;
             receives.consume(main);

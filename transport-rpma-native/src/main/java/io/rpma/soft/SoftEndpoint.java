@@ -33,13 +33,13 @@ import java.util.Map;
 import java.util.function.IntConsumer;
 
 /**
- * A listener: a TCP socket, which owns the port as any other program's does, and a Unix socket, by which clients of this host
- * come. Its descriptor is an epoll set of the two, of the
- * clients that have not said all they have to, and of a timer; everything is done by whoever asks for the next request.
+ * A listener: a TCP socket, which reserves the port, and a Unix socket, to which clients of this host connect. Its descriptor is
+ * an epoll set of the two, of the clients whose request is not complete, and of a timer. All work is done by the thread that
+ * calls {@link #nextConnectionRequest}.
  *
- * <p>Whoever waits for the descriptor may be told only once of what is ready. Therefore the timer makes the descriptor ready
- * anew whenever a call ends with work left. It also ends the clients that say nothing: their number is limited, for each process
- * as well as in all, and so is the time that each has.
+ * <p>A thread that waits for the descriptor edge-triggered is notified only once. Therefore the timer makes the descriptor ready
+ * again whenever a call ends with work left. It also ends the clients that send nothing: their number is limited, for each
+ * process as well as in total, and so is the time of each.
  *
  * <p>A request is taken out of a client's socket when all that it needs is there. If this process has no descriptor left, the
  * request stays in the socket, and clients that have not been accepted stay in the kernel's queue: later calls find them there.
@@ -52,16 +52,16 @@ final class SoftEndpoint implements Endpoint, TcpPort {
     private static final int MIN_CLIENTS = 64;
     /** The part of all descriptors that such clients may take, and the part of those that one process may have. */
     private static final int PART = 4;
-    /** TCP clients that are being told what this is; a further one takes the place of the oldest. */
+    /** TCP clients to which the hello is being sent; a further one replaces the oldest. */
     private static final int MAX_STRANGERS = 64;
-    /** How long a TCP client may take to read that. */
+    /** How long a TCP client may take to read it. */
     private static final long STRANGER_MILLIS = 2_000;
     /** What a TCP client may send meanwhile, in bytes. */
     private static final int STRANGER_BYTES = 4096;
-    /** What is done in one call, so that a flood of clients does not keep the caller for ever. */
+    /** The number of events handled by one call, so that a flood of clients does not hold up the caller. */
     static final int MAX_STEPS = 256;
     private static final int BACKLOG = 4096;
-    /** After which time clients that could not be accepted for want of descriptors make the descriptor ready again. */
+    /** The delay after which the descriptor becomes ready again for clients that lacked a file descriptor. */
     private static final long SHORTAGE_MILLIS = 1_000;
     private static final long NANOS_PER_MILLI = 1_000_000;
 
@@ -73,16 +73,16 @@ final class SoftEndpoint implements Endpoint, TcpPort {
     private final int unix;
     private final int epoll;
     private final int timer;
-    // When the timer goes off; meaningless unless it is set.
+    // The time at which the timer expires; valid only if it is set.
     private long timerDeadline;
     private boolean timerSet;
     private final HalfOpenClients strangers =
         new HalfOpenClients(MAX_STRANGERS, MAX_STRANGERS, STRANGER_MILLIS * NANOS_PER_MILLI);
     private final HalfOpenClients silent = newSilent();
-    // Clients, by their sockets, that have said something which is still to be read, because this process had no descriptor for
-    // it or has not come to it; with the processes that they are of.
+    // The clients, by their sockets, whose data is still to be read, because this process had no descriptor for it or has not read
+    // it yet; the values are their processes.
     private final Map<Integer, Integer> waiting = new HashMap<>();
-    // Who takes TCP clients; null if they are told what this is, and nothing else.
+    // The receiver of TCP clients; if it is null, they are sent the hello and closed.
     private volatile IntConsumer tcpClients;
     private boolean closed;
 
@@ -185,7 +185,7 @@ final class SoftEndpoint implements Endpoint, TcpPort {
             throw SoftLog.failure(RpmaError.INVALID, "the endpoint is closed");
         }
         if (config != null) {
-            // Refuses a closed one, whether there is a request or not.
+            // Throws for a closed configuration, whether there is a request or not.
             config.timeoutMillis();
         }
         for (int step = 0; step < MAX_STEPS; step++) {
@@ -215,14 +215,14 @@ final class SoftEndpoint implements Endpoint, TcpPort {
                 return request;
             }
         }
-        // There may be more. Whoever waits for the descriptor has been told, and is told again.
+        // There may be more events. Make the descriptor ready again, for a thread that waits edge-triggered.
         setTimer(System.nanoTime());
         return null;
     }
 
     // ---- the timer
 
-    /** Sees to it that the descriptor is ready at a time of {@code System.nanoTime()} at the latest. */
+    /** Makes the descriptor ready at a time of {@code System.nanoTime()} at the latest. */
     private void setTimer(long deadline) {
         if (!timerSet || deadline - timerDeadline < 0) {
             timerSet = true;
@@ -260,7 +260,7 @@ final class SoftEndpoint implements Endpoint, TcpPort {
 
     // ---- clients
 
-    /** Accepts a client of this host; returns its request if it is there already, as it mostly is. */
+    /** Accepts a client of this host. Returns its request if it has arrived already, which is the usual case. */
     private ConnectionRequest acceptClient(ConnectionConfig config) throws RpmaException {
         int fd = accept(unix);
         if (fd < 0) {
@@ -289,7 +289,7 @@ final class SoftEndpoint implements Endpoint, TcpPort {
         return fd;
     }
 
-    /** This process has no descriptor left for a client, who waits where it is. */
+    /** Returns the exception for a client that has to wait because this process has no descriptor left. */
     private RpmaException shortage(int errno) {
         setTimer(System.nanoTime() + SHORTAGE_MILLIS * NANOS_PER_MILLI);
         return OpenFiles.failure(errno, "a client of " + address + " cannot be accepted and has to wait");
@@ -305,7 +305,7 @@ final class SoftEndpoint implements Endpoint, TcpPort {
         Posix.close(client.fd());
     }
 
-    /** Drops a client that is waited for, unless it has said something by now, which is read in its turn. */
+    /** Drops a client that has sent no request, unless data has arrived by now, which is then read in its turn. */
     private void dropSilent(HalfOpenClients.Client client, String reason) {
         silent.remove(client);
         if (Sockets.poll(client.fd(), (short) Sockets.EPOLLIN, 0) > 0) {
@@ -317,22 +317,22 @@ final class SoftEndpoint implements Endpoint, TcpPort {
         reject(client.fd(), reason);
     }
 
-    /** Reads what a client says that has been waited for; returns its request if it is there. */
+    /** Reads the data of a client that was accepted earlier. Returns its request if it has arrived. */
     private ConnectionRequest readKnown(int fd, ConnectionConfig config) throws RpmaException {
         HalfOpenClients.Client client = silent.get(fd);
         if (client != null) {
             return readClient(fd, client.origin(), client, config);
         }
-        // From here on it is like one that has just been accepted.
+        // From here on the client is handled as if it had just been accepted.
         int pid = waiting.remove(fd);
         check(Sockets.epollRemove(epoll, fd), "epoll_ctl");
         return readClient(fd, pid, null, config);
     }
 
     /**
-     * Reads what a client says; returns its request if it is there.
+     * Reads the data of a client. Returns its request if it has arrived.
      *
-     * @param known the client if it has been waited for, {@code null} otherwise: most have sent their request by now
+     * @param known the client if it was accepted earlier without a request, {@code null} if it has just been accepted
      */
     private ConnectionRequest readClient(int fd, int pid, HalfOpenClients.Client known, ConnectionConfig config)
             throws RpmaException {
@@ -399,7 +399,7 @@ final class SoftEndpoint implements Endpoint, TcpPort {
         }
     }
 
-    /** Leaves a client's request in its socket until this process has descriptors for it, unless the client is gone. */
+    /** Leaves a client's request in its socket until this process has descriptors for it, unless the client has closed. */
     private void putOff(int fd, int pid) throws RpmaException {
         if (Sockets.hasHungUp(fd)) {
             Posix.close(fd);
@@ -410,11 +410,11 @@ final class SoftEndpoint implements Endpoint, TcpPort {
     }
 
     /**
-     * Makes a client's message its request. Unless an exception is thrown, the message is taken out of the socket, and the socket
-     * belongs to the request or is closed.
+     * Creates the request of a client from its message. Unless an exception is thrown, the message is removed from the socket, and
+     * the socket belongs to the request or is closed.
      *
-     * @return the request, or {@code null} if the message makes no sense
-     * @throws RpmaException if there are too few resources; the same may then be tried again
+     * @return the request, or {@code null} if the message is not valid
+     * @throws RpmaException if there are too few resources; the call may then be repeated
      */
     private ConnectionRequest newRequest(int fd, int pid, ControlMessage message, ConnectionConfig config)
             throws RpmaException {
@@ -452,14 +452,14 @@ final class SoftEndpoint implements Endpoint, TcpPort {
         RemoteEnd view = null;
         try {
             process.fetch(end);
-            // Before the other end is attached, which is done once: this may have to be tried again.
+            // Do this before the other end is attached, which is possible only once: this step may have to be repeated.
             queues = Queues.create(peer, sizes, process);
             view = Attaching.attach(peer.process(), process, end, message);
         } finally {
             if (view == null && queues != null) {
                 queues.close();
             }
-            // The half and the view of the other end have uses of their own.
+            // The half and the view of the other end are users of their own.
             process.release();
         }
         if (view == null) {
@@ -489,7 +489,7 @@ final class SoftEndpoint implements Endpoint, TcpPort {
         return port < 0 || port > 0xffff ? null : new InetSocketAddress(Sockets.toAddress(bytes), port);
     }
 
-    // ---- TCP clients, which are told what this is
+    // ---- TCP clients, which are sent the hello
 
     @Override
     public void handOver(IntConsumer taker) {
@@ -512,11 +512,11 @@ final class SoftEndpoint implements Endpoint, TcpPort {
             taker.accept(fd);
             return;
         }
-        // Reads until the client has closed, within limits: closing with something unread would take the hello back.
+        // Read until the client has closed, within limits: closing a socket with unread data resets it and discards the hello.
         Sockets.shutdownWrite(fd);
         HalfOpenClients.Client surplus = strangers.surplus(0);
         if (surplus != null) {
-            // It has had the most time to read.
+            // The oldest client has had the most time to read.
             drop(strangers, surplus);
         }
         if (Sockets.epollAdd(epoll, fd) < 0) {

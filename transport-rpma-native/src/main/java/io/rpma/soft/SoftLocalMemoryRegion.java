@@ -47,7 +47,7 @@ final class SoftLocalMemoryRegion implements LocalMemoryRegion {
     /**
      * Creates the region.
      *
-     * @param segment the segment it lies in, or {@code null} if peers cannot map it
+     * @param segment the segment that contains it, or {@code null} if peers cannot map it
      */
     SoftLocalMemoryRegion(SoftPeer peer, MemorySegment memory, int usages, int key, Segment segment) {
         this.peer = peer;
@@ -59,7 +59,7 @@ final class SoftLocalMemoryRegion implements LocalMemoryRegion {
         this.segment = segment;
     }
 
-    /** Returns the region behind the interface. */
+    /** Returns the implementation of a region. */
     static SoftLocalMemoryRegion of(LocalMemoryRegion region) throws RpmaException {
         if (region == null) {
             return null;

@@ -33,9 +33,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A protection domain. It also knows which ranges its connections' other ends must have, and sees to it. */
+/** A protection domain. It also sends the ranges of its regions to the processes at the other ends of its connections. */
 final class SoftPeer implements Peer {
-    /** What peers reach: they must have the range. */
+    /** The usages by which peers access a region: they must have received its range. */
     private static final int REACHED = MemoryUsage.READ_SRC.bit() | MemoryUsage.WRITE_DST.bit()
         | MemoryUsage.FLUSH_VISIBILITY.bit() | MemoryUsage.FLUSH_PERSISTENT.bit() | MemoryUsage.RECV.bit();
 
@@ -44,7 +44,7 @@ final class SoftPeer implements Peer {
     private final Rendezvous rendezvous;
     private final int domain;
     private final AtomicInteger children = new AtomicInteger();
-    // What regions lie in that peers reach, and how many these are; under the lock of the controls.
+    // The ranges that contain regions which peers access, with the number of these regions; guarded by the lock of "controls".
     private final Map<Range, Integer> published = new LinkedHashMap<>();
     private final Set<ControlSocket> controls = new LinkedHashSet<>();
     private volatile boolean closed;
@@ -153,7 +153,7 @@ final class SoftPeer implements Peer {
         return queue;
     }
 
-    /** Forgets a shared receive queue. */
+    /** Removes a shared receive queue. */
     void remove(SoftSharedReceiveQueue queue) {
         process.withdraw(queue);
         removeChild();
@@ -184,7 +184,7 @@ final class SoftPeer implements Peer {
         boolean done = false;
         try {
             if (reached) {
-                // Before anybody can know the region's key.
+                // Send the range before the region has a key that a peer could use.
                 publish(segment.range());
             }
             int key = process.regions().enter(bits, address, size,
@@ -203,7 +203,7 @@ final class SoftPeer implements Peer {
         }
     }
 
-    /** A region has been closed. */
+    /** Handles the closing of a region. */
     void remove(int usages, Segment segment) {
         if (segment != null && (usages & REACHED) != 0) {
             retract(segment.range());
@@ -225,21 +225,21 @@ final class SoftPeer implements Peer {
         }
     }
 
-    /** Whoever connects from now on is not sent a range in which no region is left that peers reach. */
+    /** Removes a region from the count of its range. A range without such regions is not sent to new connections. */
     private void retract(Range range) {
         synchronized (controls) {
             published.computeIfPresent(range, (key, regions) -> regions > 1 ? regions - 1 : null);
         }
     }
 
-    /** Sends a range to nobody any more. */
+    /** Stops sending a range. */
     void unpublish(Range range) {
         synchronized (controls) {
             published.remove(range);
         }
     }
 
-    /** Asks some processes, where they are at the other ends of connections, to read what they have been sent of memory. */
+    /** Asks those of the given processes that are at the other end of a connection to read their link. */
     void askToLook(Set<RemoteProcess> told) {
         synchronized (controls) {
             for (ControlSocket control : controls) {
@@ -251,11 +251,11 @@ final class SoftPeer implements Peer {
     }
 
     /**
-     * Sends the message that connects or accepts, when the other process has been sent the ranges that it may need, and sees to
-     * it that it is sent those that come later.
+     * Sends the message that connects or accepts, after the ranges that the other process may need. Ranges that are published
+     * later are sent as well.
      *
      * @return 0 or {@code -errno}
-     * @throws RpmaException if the other process does not read what it is sent of memory, so that there is no room for the ranges
+     * @throws RpmaException if the other process does not read its link, so that there is no room for the ranges
      */
     int publish(ControlSocket control, ControlMessage message) throws RpmaException {
         synchronized (controls) {
@@ -267,7 +267,7 @@ final class SoftPeer implements Peer {
         }
     }
 
-    /** Sends nothing further by a connection. */
+    /** Stops sending ranges to the other end of a connection. */
     void removeControl(ControlSocket control) {
         synchronized (controls) {
             controls.remove(control);

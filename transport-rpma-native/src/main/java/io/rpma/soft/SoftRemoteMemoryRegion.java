@@ -20,7 +20,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Set;
 
-/** A memory region of the other side as its descriptor tells it; what it allows stands in the other side's table. */
+/** A memory region of the other side as its descriptor describes it. The allowed access is in the other side's table. */
 final class SoftRemoteMemoryRegion implements RemoteMemoryRegion {
     private final long address;
     private final long size;
@@ -51,7 +51,7 @@ final class SoftRemoteMemoryRegion implements RemoteMemoryRegion {
         return region;
     }
 
-    /** Returns the region behind the interface. */
+    /** Returns the implementation of a region. */
     static SoftRemoteMemoryRegion of(RemoteMemoryRegion region) throws RpmaException {
         if (region == null) {
             return null;

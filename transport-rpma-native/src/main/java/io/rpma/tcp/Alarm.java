@@ -20,8 +20,8 @@ import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
 
 /**
- * A descriptor that is readable while the alarm is raised or while a watched socket is readable: an epoll set. The alarm is raised
- * by adding a descriptor to the set that is always readable; the whole process shares it, so that an alarm costs one descriptor.
+ * A descriptor that is readable while the alarm is raised or while a watched socket is readable: an epoll set. The alarm is
+ * raised by adding a descriptor that is always readable; the whole process shares it, so that an alarm costs one descriptor.
  * The set is created when it is first requested. Guarded by its own lock, which is held for a few system calls that do not block.
  */
 final class Alarm {

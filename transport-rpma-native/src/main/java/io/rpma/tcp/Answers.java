@@ -12,7 +12,7 @@
  */
 package io.rpma.tcp;
 
-/** What the peer has asked to be read or to be made persistent, until that is on its way to the peer: first in, first out. */
+/** The queue of the peer's reads and persistent flushes whose answers have not been sent yet, in the order of arrival. */
 final class Answers {
     private final int[] types = new int[Wire.MAX_READS];
     private final long[] numbers = new long[Wire.MAX_READS];

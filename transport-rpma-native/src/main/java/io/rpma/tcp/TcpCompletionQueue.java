@@ -79,8 +79,8 @@ final class TcpCompletionQueue implements CompletionQueue {
             overflowed = true;
             TcpLog.log(RpmaLog.Level.ERROR, "a completion queue of " + size + " entries has overflowed");
         }
-        // The volatile store of the entry in add() precedes this volatile load. The owner stores ARMED and then polls: either this
-        // thread finds the queue armed, or the owner's poll finds the entry.
+        // The volatile store of the entry in add() precedes this volatile load. The owner stores ARMED and then polls: either
+        // this thread finds the queue armed, or the owner's poll finds the entry.
         if (state == ARMED) {
             // Only this thread stores its own reference, so a race with another thread cannot make this comparison true.
             if (looking == Thread.currentThread()) {

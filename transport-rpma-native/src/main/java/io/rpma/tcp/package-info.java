@@ -18,7 +18,8 @@
  * <p>The main classes: {@link io.rpma.tcp.QueuePair} is a connection's queue pair, which one thread at a time drives; {@link
  * io.rpma.tcp.Transmitter} and {@link io.rpma.tcp.Receiver} are its halves; {@link io.rpma.tcp.Adapter} is the single thread that
  * drives the connections whose owners do not; {@link io.rpma.tcp.Acceptor} holds the clients of a listener until their requests
- * have arrived, and {@link io.rpma.tcp.Dialer} is the client's counterpart; {@link io.rpma.tcp.Alarm} is a descriptor to wait for.
+ * have arrived, and {@link io.rpma.tcp.Dialer} is the client's counterpart; {@link io.rpma.tcp.Alarm} is a descriptor to wait
+ * for.
  *
  * <p>A connection costs a socket and an epoll set for its events, and another epoll set for each completion queue whose
  * descriptor is requested.
