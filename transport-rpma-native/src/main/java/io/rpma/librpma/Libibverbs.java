@@ -29,7 +29,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-/** What librpma does not tell of a device: the few functions of libibverbs, which it has loaded, that do. */
+/** The functions of libibverbs that return properties of a device for which librpma has no functions. librpma has loaded it. */
 final class Libibverbs {
     private static final String NAME = "libibverbs.so.1";
     private static final SymbolLookup LIBRARY = SymbolLookup.libraryLookup(NAME, Arena.global());
@@ -84,7 +84,7 @@ final class Libibverbs {
         return MemorySegment.ofAddress(context).reinterpret(JAVA_LONG.byteSize()).get(JAVA_LONG, 0);
     }
 
-    /** Returns what a context's device can do. */
+    /** Returns the limits of a context's device. */
     static DeviceLimits limits(long context) throws RpmaException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment device = queryDevice(context, arena);

@@ -27,10 +27,10 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
- * The functions of librpma off the data path ({@link LibrpmaDataPath} has the others), raw: handles are longs, what comes back
- * is C's return value. A function is one constant, and {@code call} exists once for each shape of arguments.
+ * The functions of librpma off the data path ({@link LibrpmaDataPath} has the others), without conversions: handles are longs,
+ * and the result is C's return value. A function is one constant, and {@code call} exists once for each list of argument types.
  *
- * <p>{@link LibrpmaLibrary#load()} must have succeeded before this class is touched.
+ * <p>{@link LibrpmaLibrary#load()} must have succeeded before this class is initialised.
  */
 final class Librpma {
     private static final AddressLayout C_STRING =

@@ -26,12 +26,13 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 /**
- * The addresses of endpoints and connections, for which librpma has no functions: read out of the {@code struct rdma_cm_id}
- * that its private structures point to. Their layout is the same in all of librpma 1.x, which is what {@link LibrpmaLibrary}
- * has made sure of; and what is read is believed only if the identifier names the expected device and a known address family.
+ * The addresses of endpoints and connections, for which librpma has no functions: they are read from the {@code struct
+ * rdma_cm_id} that its private structures point to. The layout of these is the same in all of librpma 1.x, and {@link
+ * LibrpmaLibrary} has checked the version. An address is used only if the identifier refers to the expected device and the
+ * address family is known.
  */
 final class LibrpmaAddresses {
-    // Where struct rpma_ep, rpma_conn_req and rpma_conn keep their struct rdma_cm_id *.
+    // The offsets of the struct rdma_cm_id * in struct rpma_ep, rpma_conn_req and rpma_conn.
     static final long ENDPOINT_ID = 8;
     static final long REQUEST_ID = 8;
     static final long CONNECTION_ID = 0;
@@ -54,19 +55,19 @@ final class LibrpmaAddresses {
      * Returns the device that an object's identifier is bound to, 0 for none.
      *
      * @param object the endpoint, request or connection
-     * @param idOffset where it keeps its identifier
+     * @param idOffset the offset of its identifier
      */
     static long context(long object, long idOffset) {
         MemorySegment id = id(object, idOffset);
         return id == null ? 0 : id.get(JAVA_LONG, ID_VERBS);
     }
 
-    /** Returns the address of this side, or {@code null} if it cannot be told. */
+    /** Returns the address of this side, or {@code null} if it cannot be determined. */
     static InetSocketAddress local(long object, long idOffset, long context) {
         return read(object, idOffset, context, ID_LOCAL);
     }
 
-    /** Returns the address of the other side, or {@code null} if it cannot be told. */
+    /** Returns the address of the other side, or {@code null} if it cannot be determined. */
     static InetSocketAddress remote(long object, long idOffset, long context) {
         return read(object, idOffset, context, ID_REMOTE);
     }
@@ -104,14 +105,14 @@ final class LibrpmaAddresses {
     }
 
     /**
-     * Returns an address without the interface that Java gives every address it lists. Only a link-local address needs one;
-     * with any other the C library does not understand it.
+     * Returns an address without the scope that Java adds to every IPv6 address of an interface. Only a link-local address needs
+     * one; the C library does not accept it on any other.
      */
     static InetAddress withoutScope(InetAddress address) {
         return address instanceof Inet6Address && !address.isLinkLocalAddress() ? address(address.getAddress(), 0) : address;
     }
 
-    /** Returns an address as the library wants it: a number, so that nothing is looked up. */
+    /** Returns an address in numeric form, for which the library makes no name lookup. */
     static String text(InetAddress address) {
         return withoutScope(address).getHostAddress();
     }

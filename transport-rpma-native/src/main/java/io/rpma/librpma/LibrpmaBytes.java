@@ -21,7 +21,7 @@ import java.nio.ByteBuffer;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-/** Bytes between buffers and the library's memory: descriptors and private data. */
+/** Copies descriptors and private data between buffers and the library's memory. */
 final class LibrpmaBytes {
     // struct rpma_conn_private_data { void *ptr; uint8_t len; }
     private static final long PRIVATE_DATA_SIZE = 16;
@@ -38,7 +38,7 @@ final class LibrpmaBytes {
         return copy;
     }
 
-    /** Lets the library write a descriptor, and appends it to a buffer. */
+    /** Gets a descriptor from the library and appends it to a buffer. */
     static void descriptor(MethodHandle function, String name, long handle, int size, ByteBuffer target)
             throws RpmaException {
         if (target == null || target.isReadOnly() || target.remaining() < size) {
@@ -63,7 +63,7 @@ final class LibrpmaBytes {
         return struct;
     }
 
-    /** Returns a read-only copy of the private data that came from the other side. */
+    /** Returns a read-only copy of the private data that the other side has sent. */
     static ByteBuffer privateData(MethodHandle function, String name, long handle) throws RpmaException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment struct = arena.allocate(PRIVATE_DATA_SIZE, 8);

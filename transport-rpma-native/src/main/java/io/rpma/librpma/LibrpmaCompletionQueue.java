@@ -27,7 +27,7 @@ final class LibrpmaCompletionQueue extends LibrpmaHandle implements CompletionQu
     private static final int NO_COMPLETION = RpmaError.NO_COMPLETION.code();
 
     private final int fd;
-    // Where the library puts the number of completions; written and read within one call.
+    // The library stores the number of completions here; it is written and read within one call.
     private final MemorySegment got = Arena.ofAuto().allocate(JAVA_INT);
     private final long gotAddress = got.address();
 

@@ -58,7 +58,7 @@ final class LibrpmaConnection extends LibrpmaHandle implements Connection {
     private final MemorySegment scratch = Arena.ofAuto().allocate(SCRATCH_SIZE, 8);
     private final MemorySegment eventScratch = scratch.asSlice(EVENT, 4);
     private final long scratchAddress = scratch.address();
-    // The pointer for what goes to the send queue: 0 until that may be used, and again once the connection is closed.
+    // The pointer for work requests of the send queue: 0 until the connection is established, and again once it is closed.
     private long sender;
     private volatile boolean quiescent;
 
@@ -81,10 +81,10 @@ final class LibrpmaConnection extends LibrpmaHandle implements Connection {
     /**
      * Wraps a connection; if that fails, the connection is destroyed.
      *
-     * @param peer retained for it; passes to the connection on success
-     * @param sharedReceiveQueue likewise, or {@code null}
-     * @param incoming whether it was accepted here
-     * @param asked the address of the other side, as far as the request knew it
+     * @param peer retained by the caller; the connection takes over that use on success
+     * @param sharedReceiveQueue as {@code peer}, or {@code null}
+     * @param incoming whether this side has accepted it
+     * @param asked the address of the other side in the request, or {@code null}
      */
     static LibrpmaConnection open(long handle, LibrpmaPeer peer, LibrpmaSharedReceiveQueue sharedReceiveQueue, boolean incoming,
             InetSocketAddress asked) throws RpmaException {
@@ -105,11 +105,11 @@ final class LibrpmaConnection extends LibrpmaHandle implements Connection {
     public ConnectionEvent nextEvent() throws RpmaException {
         long pointer = handle();
         if (LibrpmaLog.isSpeaking() && !LibrpmaDescriptor.isReadable(eventFd)) {
-            // The message would come between EAGAIN and whoever asks for it.
+            // Do not call the library: its log message would overwrite the errno EAGAIN.
             return null;
         }
         MemorySegment capture = Posix.capture();
-        // The library reads it before it writes it, for a message about an event that it does not know.
+        // Initialise the field: for a log message about an unknown event the library reads it before it writes it.
         eventScratch.set(JAVA_INT, 0, ConnectionEvent.UNDEFINED.code());
         int code = Librpma.connNextEvent(capture, pointer, eventScratch);
         if (code == 0) {
@@ -283,7 +283,7 @@ final class LibrpmaConnection extends LibrpmaHandle implements Connection {
     public void receive(LocalMemoryRegion target, long offset, long length, long context) throws RpmaException {
         checkRange("rpma_recv", offset, length);
         long pointer = handle();
-        // Not left to the device: the library of the siw devices ends the process by a write to a queue that does not exist.
+        // Do not pass this to the device: the library of siw devices writes to a queue that does not exist, and crashes.
         int code = sharedReceiveQueue != null ? PROVIDER
             : LibrpmaDataPath.recv(pointer, LibrpmaLocalMemoryRegion.pointer(target), offset, length, context);
         if (code != 0) {
@@ -328,9 +328,9 @@ final class LibrpmaConnection extends LibrpmaHandle implements Connection {
     }
 
     /**
-     * Returns the pointer for a work request that sends. A device may refuse one that comes before the connection is
-     * established and keep it all the same, to execute it with the next one that it takes (rdma_rxe does), or not look (devices
-     * with a queue of their own): so that the library is not asked before.
+     * Returns the pointer for a work request of the send queue. The library is not called before the connection is established: a
+     * device may reject such a request and keep it, to execute it with the next one that it accepts (rdma_rxe does), or may not
+     * check the state (devices with a queue of their own).
      */
     private long sender() throws RpmaException {
         long pointer = sender;

@@ -21,7 +21,8 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /** {@code struct rpma_conn_cfg}. */
 final class LibrpmaConnectionConfig extends LibrpmaHandle implements ConnectionConfig {
-    // The library follows its pointer to the shared receive queue when a request is made: meanwhile nobody may change it.
+    // The library dereferences its pointer to the shared receive queue when a request is created. The lock prevents a change
+    // meanwhile.
     private final ReadWriteLock queueLock = new ReentrantReadWriteLock();
     private LibrpmaSharedReceiveQueue queue;
 
@@ -29,7 +30,7 @@ final class LibrpmaConnectionConfig extends LibrpmaHandle implements ConnectionC
         super("connection configuration", create(Librpma.CONN_CFG_NEW, "rpma_conn_cfg_new"));
     }
 
-    /** Returns the configuration as one of this provider's, {@code null} as {@code null}. */
+    /** Returns the implementation of a configuration, {@code null} for {@code null}. */
     static LibrpmaConnectionConfig of(ConnectionConfig config, String function) throws RpmaException {
         if (config == null || config instanceof LibrpmaConnectionConfig) {
             return (LibrpmaConnectionConfig) config;

@@ -27,7 +27,7 @@ import java.util.concurrent.locks.Lock;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-/** {@code struct rpma_conn_req}. What it keeps open (peer, shared receive queue) passes to the connection. */
+/** {@code struct rpma_conn_req}. Its uses of the peer and of the shared receive queue pass to the connection. */
 final class LibrpmaConnectionRequest extends LibrpmaHandle implements ConnectionRequest {
     private final LibrpmaPeer peer;
     private final LibrpmaSharedReceiveQueue queue;
@@ -45,9 +45,9 @@ final class LibrpmaConnectionRequest extends LibrpmaHandle implements Connection
     }
 
     /**
-     * Wraps a request that came in; if that fails, the request is rejected.
+     * Wraps an incoming request; if that fails, the request is rejected.
      *
-     * @param queue the shared receive queue, retained for it, or {@code null}; passes to the request on success
+     * @param queue the shared receive queue, retained by the caller, or {@code null}; the request takes over that use on success
      */
     static LibrpmaConnectionRequest incoming(long handle, LibrpmaEndpoint endpoint, LibrpmaPeer peer,
             LibrpmaSharedReceiveQueue queue) throws RpmaException {
@@ -66,7 +66,7 @@ final class LibrpmaConnectionRequest extends LibrpmaHandle implements Connection
         }
     }
 
-    /** Resolves an address and makes a request to it. Blocks. */
+    /** Resolves an address and creates a request to it. Blocks. */
     static LibrpmaConnectionRequest outgoing(LibrpmaPeer peer, InetSocketAddress remote, ConnectionConfig config)
             throws RpmaException {
         if (remote == null || remote.isUnresolved()) {
@@ -145,7 +145,7 @@ final class LibrpmaConnectionRequest extends LibrpmaHandle implements Connection
             throw LibrpmaFailure.range("rpma_conn_req_recv", "the length", length);
         }
         long pointer = handle();
-        // Not left to the device: see LibrpmaConnection.receive.
+        // Do not pass this to the device: see LibrpmaConnection.receive().
         int code = queue != null ? RpmaError.PROVIDER.code()
             : Librpma.connReqRecv(pointer, LibrpmaLocalMemoryRegion.pointer(target), offset, length, context);
         if (code != 0) {

@@ -21,12 +21,12 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
- * The functions of librpma on the data path, raw. Everything is a primitive, pointers too: a call allocates nothing, and who
- * passes a pointer keeps the memory behind it reachable.
+ * The functions of librpma on the data path, without conversions. All arguments are primitives, including pointers: a call
+ * allocates nothing, and the caller keeps the memory behind a pointer reachable.
  *
- * <p>The calls that neither block nor take long are <i>critical</i> ({@link Linker.Option#critical}): they do without the
- * thread's transition out of Java. A critical call must never come back into Java, which a log function written in Java would
- * make it do; {@link LibrpmaLog} decides once, when this class is initialised.
+ * <p>The calls that neither block nor take long are <i>critical</i> ({@link Linker.Option#critical}): they omit the thread's
+ * state transition from Java to native. A critical call must never call back into Java, as a log function written in Java would;
+ * {@link LibrpmaLog} decides once, when this class is initialised.
  */
 final class LibrpmaDataPath {
     private static final Linker.Option[] OPTIONS = LibrpmaLog.isDataPathCritical()
@@ -39,7 +39,7 @@ final class LibrpmaDataPath {
 
     static final MethodHandle CQ_GET_WC = LibrpmaLibrary.bind("rpma_cq_get_wc",
         FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG), OPTIONS);
-    // Short only because every descriptor is made non-blocking before anyone can wait on it.
+    // This call is short because every descriptor is made non-blocking before it is used.
     static final MethodHandle CQ_WAIT = LibrpmaLibrary.bind("rpma_cq_wait",
         FunctionDescriptor.of(JAVA_INT, JAVA_LONG), OPTIONS);
     static final MethodHandle SEND = LibrpmaLibrary.bind("rpma_send",

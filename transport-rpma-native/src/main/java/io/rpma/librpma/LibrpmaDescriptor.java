@@ -25,7 +25,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
-/** The file descriptors of the library, none of which is ever left blocking. */
+/** Makes the file descriptors of the library non-blocking. */
 final class LibrpmaDescriptor {
     private static final MethodHandle POLL =
         Posix.downcallErrno("poll", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
@@ -35,7 +35,7 @@ final class LibrpmaDescriptor {
     }
 
     /**
-     * Asks an object for its descriptor and makes that non-blocking.
+     * Gets the descriptor of an object and makes it non-blocking.
      *
      * @param function {@code int f(handle, int *)}
      * @param name its name
@@ -52,14 +52,14 @@ final class LibrpmaDescriptor {
         return fd;
     }
 
-    /** Returns whether the next call on a descriptor would find something, be it an error. */
+    /** Returns whether the next call on a descriptor would find an event or an error. */
     static boolean isReadable(int fd) {
         MemorySegment capture = Posix.capture();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment pollfd = arena.allocate(8, 4);
             pollfd.set(JAVA_INT, 0, fd);
             pollfd.set(JAVA_SHORT, 4, POLLIN);
-            // An interrupted or failed poll says nothing: let the call itself find out.
+            // After an interrupted or failed poll the state is unknown: let the call itself determine it.
             return (int) POLL.invokeExact(capture, pollfd, 1L, 0) != 0;
         } catch (Throwable e) {
             throw Posix.unexpected(e);

@@ -31,7 +31,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-/** Which devices this host has, and by which addresses: the library knows a device only by an address of its network. */
+/** The devices of this host and their addresses. The library finds a device only by an address of its network interface. */
 final class LibrpmaDevices {
     /** {@code RPMA_UTIL_IBV_CONTEXT_LOCAL}. */
     static final int LOCAL = 0;
@@ -40,7 +40,7 @@ final class LibrpmaDevices {
 
     private static final String FUNCTION = "rpma_utils_get_ibv_context";
 
-    // librdmacm opens each device once and keeps it open: a context is a device for the life of the process.
+    // librdmacm opens each device once and keeps it open, so a context identifies a device for the life of the process.
     private static final Map<Long, LibrpmaDevice> BY_CONTEXT = new ConcurrentHashMap<>();
 
     private LibrpmaDevices() {
@@ -115,7 +115,7 @@ final class LibrpmaDevices {
         return device;
     }
 
-    // 0 where the address leads to no device, for which the library has several ways to say so.
+    // Returns 0 if the address leads to no device, which the library reports by several error codes.
     private static long contextOf(InetAddress address) throws RpmaException {
         MemorySegment capture = Posix.capture();
         try (Arena arena = Arena.ofConfined()) {
@@ -147,12 +147,12 @@ final class LibrpmaDevices {
         } catch (SocketException e) {
             throw new RpmaException(RpmaError.PROVIDER, 0, "the addresses of this host cannot be listed: " + e.getMessage(), e);
         }
-        // A stable sort: within each kind the order of the system.
+        // The sort is stable: within each rank the order of the system remains.
         addresses.sort(Comparator.comparingInt(LibrpmaDevices::rank));
         return addresses;
     }
 
-    // A link-local address is of use only together with its interface; between the families the older is configured more often.
+    // A link-local address is usable only together with its interface. IPv4 comes first, as it is configured more often.
     private static int rank(InetAddress address) {
         return address.isLinkLocalAddress() ? 2 : address instanceof Inet4Address ? 0 : 1;
     }

@@ -34,13 +34,13 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 final class LibrpmaEndpoint extends LibrpmaHandle implements Endpoint {
     private static final int PROVIDER = RpmaError.PROVIDER.code();
     private static final int NO_EVENT = RpmaError.NO_EVENT.code();
-    /** Of a connection: an event channel, and a completion channel for each of at most two completion queues. */
+    /** The descriptors of a connection: an event channel, and a completion channel for each of at most two completion queues. */
     private static final int DESCRIPTORS = 3;
 
     private final LibrpmaPeer peer;
     private final int fd;
     private final InetSocketAddress localAddress;
-    // Requests that were taken and not connected: until then they live on the endpoint's event channel, and die before it.
+    // Requests that were taken and not connected: they use the endpoint's event channel until then, and are closed before it.
     private final Set<LibrpmaConnectionRequest> taken = new HashSet<>();
 
     private LibrpmaEndpoint(long handle, LibrpmaPeer peer, InetSocketAddress asked) throws RpmaException {
@@ -133,13 +133,13 @@ final class LibrpmaEndpoint extends LibrpmaHandle implements Endpoint {
         }
     }
 
-    // Takes over what was retained of the queue.
+    // Takes over the caller's use of the queue.
     private LibrpmaConnectionRequest next(long endpoint, long config, LibrpmaSharedReceiveQueue queue) throws RpmaException {
         LibrpmaConnectionRequest request = null;
         MemorySegment capture = Posix.capture();
         try (Arena arena = Arena.ofConfined()) {
             if (!LibrpmaDescriptor.isReadable(fd)) {
-                // Nothing needs descriptors, and a message of librpma's log would come between EAGAIN and whoever asks for it.
+                // Without a request no descriptors are needed. A log message of librpma would overwrite the errno EAGAIN.
                 return null;
             }
             LibrpmaOpenFiles.require("rpma_ep_next_conn_req", fd, DESCRIPTORS);
@@ -163,7 +163,7 @@ final class LibrpmaEndpoint extends LibrpmaHandle implements Endpoint {
         }
     }
 
-    /** Forgets a request that was connected or dropped. */
+    /** Removes a request that was connected or dropped. */
     void forget(LibrpmaConnectionRequest request) {
         taken.remove(request);
     }

@@ -16,9 +16,9 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 
-/** Turns return values into exceptions: one place for the words. */
+/** Converts return values to exceptions. */
 final class LibrpmaFailure {
-    /** The largest length that a work request can have; librpma would cut a longer one off without a word. */
+    /** The largest length that a work request can have; librpma would truncate a longer one without an error. */
     static final long MAX_LENGTH = 0xffff_ffffL;
 
     private LibrpmaFailure() {
@@ -36,7 +36,7 @@ final class LibrpmaFailure {
      *
      * @param function the function that failed
      * @param code its return value
-     * @param errno what it left in {@code errno}, 0 where that means nothing
+     * @param errno the value of {@code errno} after the call, 0 if it is not meaningful
      * @param detail values, limits and remedies, or {@code null}
      */
     static RpmaException of(String function, int code, int errno, String detail) {

@@ -24,8 +24,8 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
- * An object of the library, and the pointer to it. The pointer becomes zero when the object is closed: whoever uses it then is
- * told so, instead of handing freed memory to the library.
+ * An object of the library, with the pointer to it. The pointer becomes zero when the object is closed, so that a later use
+ * fails with an exception instead of passing freed memory to the library.
  */
 abstract class LibrpmaHandle {
     private static final VarHandle HANDLE;
@@ -69,12 +69,12 @@ abstract class LibrpmaHandle {
         return handle != 0;
     }
 
-    /** Returns the pointer to the one caller that is to free it, and 0 to any other. */
+    /** Returns the pointer to the first caller, which has to free it, and 0 to all others. */
     final long take() {
         return (long) HANDLE.getAndSet(this, 0L);
     }
 
-    /** Returns the exception for a use after the end. */
+    /** Returns the exception for a use after close. */
     final RpmaException closed() {
         return LibrpmaFailure.invalid("the " + what + " is closed");
     }
@@ -100,7 +100,7 @@ abstract class LibrpmaHandle {
     }
 
     /**
-     * Frees an object. It is gone whatever the function returns.
+     * Frees an object. The object is freed even if the function returns an error.
      *
      * @param function {@code int f(handle **)}
      * @param name its name
@@ -110,14 +110,14 @@ abstract class LibrpmaHandle {
         LibrpmaFailure.check(name, delete(function, handle));
     }
 
-    /** Frees an object on the way out of a failure, which is the one to be reported. */
+    /** Frees an object after another failure, which is the one to be reported, and returns the code. */
     static int delete(MethodHandle function, long handle) {
         try (Arena arena = Arena.ofConfined()) {
             return Librpma.call(function, arena.allocateFrom(JAVA_LONG, handle));
         }
     }
 
-    /** Asks for a pointer or a size: {@code int f(handle, long *)}. */
+    /** Gets a pointer or a size: {@code int f(handle, long *)}. */
     static long getLong(MethodHandle function, String name, long handle) throws RpmaException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment value = arena.allocate(JAVA_LONG);
@@ -126,7 +126,7 @@ abstract class LibrpmaHandle {
         }
     }
 
-    /** Asks for a number or a descriptor: {@code int f(handle, int *)}. */
+    /** Gets a number or a descriptor: {@code int f(handle, int *)}. */
     static int getInt(MethodHandle function, String name, long handle) throws RpmaException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment value = arena.allocate(JAVA_INT);
@@ -135,7 +135,7 @@ abstract class LibrpmaHandle {
         }
     }
 
-    /** Asks for a truth value: {@code int f(handle, bool *)}. */
+    /** Gets a boolean: {@code int f(handle, bool *)}. */
     static boolean getBoolean(MethodHandle function, String name, long handle) throws RpmaException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment value = arena.allocate(JAVA_BOOLEAN);

@@ -28,8 +28,8 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
- * Finds the shared library, and refuses one that is older than 1.0: every release since 0.9 carries the same name,
- * {@code librpma.so.0}, and there is no version function, so that only the symbols tell them apart.
+ * Loads the shared library, and refuses one that is older than 1.0. Every release since 0.9 has the same name,
+ * {@code librpma.so.0}, and there is no version function, so the releases are distinguished by their symbols.
  */
 final class LibrpmaLibrary {
     /** The system property that names the library, by a path or a name for {@code dlopen(3)}. */
@@ -43,14 +43,14 @@ final class LibrpmaLibrary {
     private LibrpmaLibrary() {
     }
 
-    /** Returns what {@code dlopen(3)} is called with. */
+    /** Returns the name that is passed to {@code dlopen(3)}. */
     static String name() {
         return System.getProperty(LIBRARY_PROPERTY, DEFAULT_NAME);
     }
 
     /**
-     * Loads the library for the life of the process and makes sure that it is 1.x. The classes that bind its functions are
-     * not to be touched before.
+     * Loads the library for the life of the process and checks that it is 1.x. The classes that bind its functions must not be
+     * initialised before.
      *
      * @throws RpmaUnavailableException if it cannot be loaded or is too old
      */
@@ -68,14 +68,14 @@ final class LibrpmaLibrary {
 
     /** Returns the functions of the library that this code binds, all of which it needs. */
     static List<String> functions() {
-        // A constant has the name of its function; looking at a class does not initialise it.
+        // Each constant has the name of its function. Reflection on a class does not initialise it.
         return Stream.of(Librpma.class, LibrpmaDataPath.class).flatMap(type -> Stream.of(type.getDeclaredFields()))
             .filter(field -> field.getType() == MethodHandle.class)
             .map(field -> "rpma_" + field.getName().toLowerCase(Locale.ROOT)).toList();
     }
 
     /**
-     * Makes sure that binding will not fail half-way.
+     * Checks that the library has all functions, so that binding does not fail half-way.
      *
      * @param name the library, for the message
      * @param has whether it has a symbol
@@ -103,7 +103,7 @@ final class LibrpmaLibrary {
     }
 
     /**
-     * Tells the releases apart by the functions that each of them added or dropped.
+     * Distinguishes the releases by the functions that each of them added or dropped.
      *
      * @param name the library, for the message
      * @param has whether it has a symbol

@@ -29,7 +29,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /** {@code struct rpma_mr_local}. */
 final class LibrpmaLocalMemoryRegion extends LibrpmaHandle implements LocalMemoryRegion {
-    // A device goes on writing to registered memory when Java has forgotten it: what is registered stays reachable.
+    // Keeps registered regions reachable: a device could otherwise write to memory that has been garbage collected.
     private static final Set<LibrpmaLocalMemoryRegion> REGISTERED = ConcurrentHashMap.newKeySet();
 
     private final LibrpmaPeer peer;

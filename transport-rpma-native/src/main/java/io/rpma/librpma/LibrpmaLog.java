@@ -29,12 +29,12 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 /**
- * The library's log, which is off unless asked for: messages cost a system call each, go to the system's log, and leave their
- * own mark in {@code errno}.
+ * The library's log. It is off unless it is requested, because each message costs a system call, goes to the system's log, and
+ * may change {@code errno}.
  *
- * <p>A log written in Java and critical calls ({@link LibrpmaDataPath}) exclude each other. Whichever comes first wins: a sink
- * set before the first data path call makes the data path non-critical for good; afterwards a sink is refused, unless the
- * process was started with critical calls switched off.
+ * <p>A sink in Java and critical calls ({@link LibrpmaDataPath}) exclude each other. A sink that is set before the first data
+ * path call makes the data path non-critical permanently. Afterwards a sink is refused, unless the process was started with
+ * critical calls switched off.
  */
 final class LibrpmaLog implements RpmaLog {
     /** The system property that turns the log on, by a level. */
@@ -49,11 +49,11 @@ final class LibrpmaLog implements RpmaLog {
 
     // Guarded by the class.
     private static MemorySegment upcall = MemorySegment.NULL;
-    // null until the data path has been bound, one way or the other
+    // null until the data path has been bound
     private static Boolean dataPathCritical;
 
     private static volatile Sink sink;
-    // The main threshold lets something through, so that errno is not to be relied on.
+    // Whether the main threshold lets messages through, so that errno is not reliable.
     private static volatile boolean speaking;
 
     private LibrpmaLog() {
@@ -69,7 +69,8 @@ final class LibrpmaLog implements RpmaLog {
             throw new RpmaUnavailableException("-D" + LEVEL_PROPERTY + " is '" + wish + "'; it must be one of "
                 + Arrays.toString(Level.values()), e);
         }
-        // The default function hands a message on only if both let it through; then it goes to the system's log as well.
+        // The default function writes a message to the standard error output only if both thresholds let it through. It then
+        // writes it to the system's log as well.
         INSTANCE.threshold(Threshold.MAIN, level);
         INSTANCE.threshold(Threshold.AUXILIARY, level);
     }
@@ -84,7 +85,7 @@ final class LibrpmaLog implements RpmaLog {
         return dataPathCritical;
     }
 
-    /** Returns whether the library may be writing messages, and with them its own errors into {@code errno}. */
+    /** Returns whether the library may be writing messages, which can change {@code errno}. */
     static boolean isSpeaking() {
         return speaking;
     }
@@ -144,11 +145,11 @@ final class LibrpmaLog implements RpmaLog {
                 code = Librpma.call(Librpma.LOG_SET_FUNCTION, function);
             } while (code == AGAIN);
             LibrpmaFailure.check("rpma_log_set_function", code);
-            // A call under way in another thread may still hand a message to the last sink.
+            // A call in progress in another thread may still pass a message to the previous sink.
         }
     }
 
-    // One for all sinks, for the life of the process: the library may be in it at any time.
+    // One stub for all sinks, for the life of the process, because the library may be executing it at any time.
     private static MemorySegment upcall() {
         FunctionDescriptor type = FunctionDescriptor.ofVoid(JAVA_INT, ADDRESS, JAVA_INT, ADDRESS, ADDRESS);
         try {
@@ -159,7 +160,7 @@ final class LibrpmaLog implements RpmaLog {
         }
     }
 
-    // The C function is variadic. The fixed arguments can be taken; the values behind the format cannot.
+    // The C function is variadic. An upcall receives its fixed arguments, but not the values for the format.
     private static void message(int level, MemorySegment file, int line, MemorySegment function, MemorySegment format) {
         try {
             sink.log(level(level), text(file), line, text(function), text(format).stripTrailing());
@@ -173,7 +174,7 @@ final class LibrpmaLog implements RpmaLog {
         try {
             LoggerFactory.getLogger(LibrpmaLog.class).warn("The sink of the librpma log failed", failure);
         } catch (Throwable ignored) {
-            // The logger failed as well; there is nobody left to tell.
+            // The logger failed as well; the failure cannot be reported.
         }
     }
 

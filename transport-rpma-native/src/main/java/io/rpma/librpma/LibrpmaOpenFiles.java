@@ -24,8 +24,8 @@ import java.lang.invoke.MethodHandle;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 /**
- * Whether this process has file descriptors left. librpma takes a request from its event channel first and finds out then, so
- * that the request is lost; and {@code errno} is that of the clean-up.
+ * Checks whether this process has file descriptors left. librpma takes a request from its event channel before it fails for lack
+ * of descriptors, so that the request is lost; and {@code errno} is that of the clean-up.
  */
 final class LibrpmaOpenFiles {
     private static final int F_DUPFD_CLOEXEC = 1030;
@@ -37,11 +37,11 @@ final class LibrpmaOpenFiles {
     }
 
     /**
-     * Fails unless the process can open a number of descriptors. They may be gone a moment later, by another thread.
+     * Fails unless the process can open a number of descriptors. Another thread may use them up immediately afterwards.
      *
-     * @param function on whose behalf
+     * @param function the function that needs them, for the message
      * @param fd any open descriptor
-     * @param count how many are needed
+     * @param count the number of descriptors needed
      * @throws RpmaException {@link RpmaError#PROVIDER} with the {@code errno} of the attempt: {@code EMFILE} or {@code ENFILE}
      */
     static void require(String function, int fd, int count) throws RpmaException {

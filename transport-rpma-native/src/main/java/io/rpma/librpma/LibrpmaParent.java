@@ -16,8 +16,8 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 
 /**
- * An object that others are made from. The library frees it on demand even where they still point to it; this refuses until
- * the last of them is closed.
+ * An object from which others are created. The library would free it even while they still point to it; this class refuses that
+ * until the last of them is closed.
  */
 abstract class LibrpmaParent extends LibrpmaHandle {
     private int children;
@@ -27,7 +27,7 @@ abstract class LibrpmaParent extends LibrpmaHandle {
     }
 
     /**
-     * Counts one more object that uses this one.
+     * Adds an object that uses this one.
      *
      * @return the pointer
      * @throws RpmaException {@link RpmaError#INVALID} if this object is closed
@@ -38,13 +38,13 @@ abstract class LibrpmaParent extends LibrpmaHandle {
         return pointer;
     }
 
-    /** Counts one less. */
+    /** Removes an object that used this one. */
     final synchronized void release() {
         children--;
     }
 
     /**
-     * Returns the pointer to the one caller that is to free it, and 0 to any other.
+     * Returns the pointer to the first caller, which has to free it, and 0 to all others.
      *
      * @param function the function that will free it
      * @throws RpmaException {@link RpmaError#PROVIDER} if it is in use

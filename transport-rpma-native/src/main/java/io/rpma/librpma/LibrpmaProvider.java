@@ -30,7 +30,7 @@ import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
 
-/** The real library, bound by FFM. */
+/** The provider of librpma, called by the foreign function and memory API. */
 public final class LibrpmaProvider implements RpmaProvider {
     private static LibrpmaProvider instance;
 
@@ -112,7 +112,7 @@ public final class LibrpmaProvider implements RpmaProvider {
         return addresses.getFirst();
     }
 
-    // RDMA has no loopback interface: an address that only means "this host" stands for any device.
+    // RDMA has no loopback interface, so an address that only means "this host" stands for any device.
     private static boolean isThisHost(InetAddress address) {
         return address.isLoopbackAddress() || address.isAnyLocalAddress();
     }

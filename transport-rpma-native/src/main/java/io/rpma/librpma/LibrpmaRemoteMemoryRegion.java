@@ -26,7 +26,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 /** {@code struct rpma_mr_remote}. */
 final class LibrpmaRemoteMemoryRegion extends LibrpmaHandle implements RemoteMemoryRegion {
     // Address and size (8 bytes each), key (4), usages (1): the same in all of librpma 1.x. The library reads this many bytes
-    // and passes over any that follow.
+    // and ignores any that follow.
     private static final int DESCRIPTOR_SIZE = 21;
 
     private final long size;

@@ -100,8 +100,8 @@ final class Queues {
     }
 
     /**
-     * Adds the data that the other end needs to a message: the description, the doorbells, and the link if it is not known to have
-     * arrived. Also sends the shared receive queue on the link if it has not been sent.
+     * Adds the data that the other end needs to a message: the description, the doorbells, and the link if it is not known to
+     * have arrived. Also sends the shared receive queue on the link if it has not been sent.
      *
      * @return whether the caller has to call {@link #described()} when the message has been sent or discarded
      */

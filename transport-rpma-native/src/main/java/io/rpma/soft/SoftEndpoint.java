@@ -79,8 +79,8 @@ final class SoftEndpoint implements Endpoint, TcpPort {
     private final HalfOpenClients strangers =
         new HalfOpenClients(MAX_STRANGERS, MAX_STRANGERS, STRANGER_MILLIS * NANOS_PER_MILLI);
     private final HalfOpenClients silent = newSilent();
-    // The clients, by their sockets, whose data is still to be read, because this process had no descriptor for it or has not read
-    // it yet; the values are their processes.
+    // The clients, by their sockets, whose data is still to be read, because this process had no descriptor for it or has not
+    // read it yet; the values are their processes.
     private final Map<Integer, Integer> waiting = new HashMap<>();
     // The receiver of TCP clients; if it is null, they are sent the hello and closed.
     private volatile IntConsumer tcpClients;
@@ -410,8 +410,8 @@ final class SoftEndpoint implements Endpoint, TcpPort {
     }
 
     /**
-     * Creates the request of a client from its message. Unless an exception is thrown, the message is removed from the socket, and
-     * the socket belongs to the request or is closed.
+     * Creates the request of a client from its message. Unless an exception is thrown, the message is removed from the socket,
+     * and the socket belongs to the request or is closed.
      *
      * @return the request, or {@code null} if the message is not valid
      * @throws RpmaException if there are too few resources; the call may then be repeated

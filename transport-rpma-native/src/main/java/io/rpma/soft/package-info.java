@@ -71,20 +71,20 @@
  * be received, or whose memory cannot be mapped, stays in its socket, a client that cannot be accepted stays in the kernel's
  * queue, and the call fails with {@code EMFILE} or {@code ENOMEM}.
  *
- * <p>A shared receive queue is the only memory that several other processes write to, and in which one can therefore overwrite the
- * data of another. It consists of two files. The posted receives, which determine where messages are stored, are written only by
- * the owner: the kernel lets peers map that file only for reading. The words that peers write (the taker of each receive, the
+ * <p>A shared receive queue is the only memory that several other processes write to, and in which one can therefore overwrite
+ * the data of another. It consists of two files. The posted receives, which determine where messages are stored, are written only
+ * by the owner: the kernel lets peers map that file only for reading. The words that peers write (the taker of each receive, the
  * hint where to search, which initiators wait, which rings have completions) are not trusted. An initiator that finds no receive
  * by the hint searches the whole ring, and searches again after a while if it is not signalled. The owner compares each
  * completion with the take word of the receive; a completion of a receive that the queue pair has not taken ends that queue pair.
  * The owner checks a take word before it uses the entry again, finds the receives that can neither be taken nor will be
- * completed, and posts them again ({@link io.rpma.soft.SoftSharedReceiveQueue}). It cannot determine which process has overwritten
- * a word, so it closes no connection because of that. A hostile process of the same user can still write exactly the words that
+ * completed, and posts them again ({@link io.rpma.soft.SoftSharedReceiveQueue}). It cannot determine which process has changed a
+ * word, so it closes no connection because of that. A hostile process of the same user can still write exactly the words that
  * make the connection of another process break or wait, use up the receives as any sender can, and write to the buffers
  * themselves, because it has mapped their memory.
  *
- * <p>There is one difference from an adapter: a send that finds no posted receive waits at its sender, and continues only when the
- * sender makes a call, for instance because a descriptor of the connection has woken it, which the target signals as soon as it
- * posts a receive. The message of a sender that does neither stays unsent. A sender that uses credits is not affected.
+ * <p>There is one difference from an adapter: a send that finds no posted receive waits at its sender, and continues only when
+ * the sender makes a call, for instance because a descriptor of the connection has woken it, which the target signals as soon as
+ * it posts a receive. The message of a sender that does neither stays unsent. A sender that uses credits is not affected.
  */
 package io.rpma.soft;

@@ -33,9 +33,10 @@ import java.util.Map;
 import java.util.Queue;
 
 /**
- * The clients of a listener until their requests are there: greets them, and waits for their requests, on the adapter's thread.
- * Each has a deadline, and their number is limited, in all and for each address. Requests that nobody takes are limited too:
- * then no further client is accepted. The lock is held for a few system calls that do not block.
+ * The clients of a listener until their requests have arrived: greets them and waits for their requests, on the adapter's thread.
+ * Each client has a deadline, and their number is limited, in total and for each address. The number of requests that have not
+ * been taken is limited too: when it is reached, no further client is accepted. The lock is held for a few system calls that do
+ * not block.
  */
 final class Acceptor {
     /** How long a client may take from connecting to its request. */
@@ -64,7 +65,7 @@ final class Acceptor {
     private final byte[] greeting = Greeting.own(Greeting.SIZE).write();
     private final MemorySegment events = Arena.ofAuto().allocate((long) EVENTS * EpollSet.EVENT_BYTES, 8);
     private final HalfOpenClients clients;
-    // What each has sent, by its socket.
+    // The data that each client has sent, by its socket.
     private final Map<Integer, Partial> partial = new HashMap<>();
     private final Queue<Waiting> waiting = new ArrayDeque<>();
     private boolean accepting = true;
@@ -73,22 +74,22 @@ final class Acceptor {
     private int shortage;
     private boolean closed;
 
-    /** A client's request as far as it has come. */
+    /** A client's request as far as it has been received. */
     private static final class Partial {
         final byte[] bytes = new byte[Greeting.REQUEST_SIZE];
         int have;
     }
 
     /**
-     * A request that has come.
+     * A request that has been received.
      *
-     * @param socket of the client
+     * @param socket the socket of the client
      * @param data its private data
      */
     record Waiting(int socket, byte[] data) {
     }
 
-    /** Creates the acceptor; the listening socket, the set and the alarm are taken over. */
+    /** Creates the acceptor, which takes ownership of the listening socket, the set and the alarm. */
     Acceptor(InetSocketAddress address, int listener, int set, Alarm alarm) {
         this.address = address;
         this.listener = listener;
@@ -107,9 +108,9 @@ final class Acceptor {
         return set;
     }
 
-    // ---- for the adapter's thread
+    // ---- called by the adapter's thread
 
-    /** Does what there is to do. */
+    /** Handles all events of the set. */
     synchronized void ready() {
         if (closed) {
             return;
@@ -132,7 +133,7 @@ final class Acceptor {
         return clients.first() != null || isShort;
     }
 
-    /** Drops the clients whose time is over. */
+    /** Drops the clients whose deadline has passed. */
     synchronized void expire(long now) {
         if (closed) {
             return;
@@ -154,7 +155,7 @@ final class Acceptor {
             if (fd >= 0) {
                 greet(fd);
             } else if (fd == -Sockets.EMFILE || fd == -Sockets.ENFILE || fd == -Posix.ENOMEM || fd == -Sockets.ENOBUFS) {
-                // The clients wait in the kernel's queue; who asks for requests is told.
+                // The clients wait in the kernel's queue. The thread that takes requests gets the error.
                 isShort = true;
                 shortage = -fd;
                 shortUntil = System.nanoTime() + SHORTAGE_NANOS;
@@ -206,7 +207,7 @@ final class Acceptor {
         int origin = Arrays.hashCode(remote.getAddress().getAddress());
         HalfOpenClients.Client surplus = clients.surplus(origin);
         if (surplus != null) {
-            // It has had the most time.
+            // The oldest client has had the most time.
             dropSilent(surplus, "further clients have come");
         }
         if (EpollSet.add(set, fd, EpollSet.IN, fd) < 0) {
@@ -279,7 +280,7 @@ final class Acceptor {
         alarm.raise();
     }
 
-    // ---- for who asks for requests
+    // ---- called by the thread that takes requests
 
     /** Takes the next request, {@code null} if there is none. */
     synchronized Waiting next() {
@@ -291,7 +292,7 @@ final class Acceptor {
         return next;
     }
 
-    /** Returns what this process lacked since the last time, as an {@code errno}, 0 for nothing. */
+    /** Returns the {@code errno} of a shortage since the last call, 0 if there was none. */
     synchronized int takeShortage() {
         int was = shortage;
         shortage = 0;
@@ -301,7 +302,7 @@ final class Acceptor {
         return was;
     }
 
-    /** Closes everything; returns the clients whose requests nobody has taken. */
+    /** Closes everything. Returns the sockets of the clients whose requests have not been taken. */
     synchronized List<Integer> close() {
         closed = true;
         List<Integer> left = new ArrayList<>();

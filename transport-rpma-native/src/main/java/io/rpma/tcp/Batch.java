@@ -16,17 +16,17 @@ import io.rpma.posix.TcpSockets;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-/** Memory of one thread for one system call: what is to be sent, or where to what comes. Nothing stays in it between calls. */
+/** Memory of one thread for the vectors and headers of one send or receive call. Its content is not kept between calls. */
 final class Batch {
     /** Frames in one call at most. */
     static final int FRAMES = 32;
-    /** Bytes that are read ahead of where they go. */
+    /** The size of the buffer for data that is not read directly to its target. */
     static final int BUFFER = 32 << 10;
 
     private static final int VECTORS = 2 * FRAMES + 2;
     private static final ThreadLocal<Batch> BATCH = ThreadLocal.withInitial(Batch::new);
 
-    // Freed when this object, and with it the thread, is gone.
+    // Freed when this object is no longer reachable, after the end of the thread.
     private final MemorySegment segment =
         Arena.ofAuto().allocate(64 + VECTORS * TcpSockets.VECTOR_BYTES + FRAMES * Wire.HEADER + BUFFER, 64);
     private final long header = segment.address();
@@ -34,7 +34,7 @@ final class Batch {
     private final long frames = vectors + VECTORS * TcpSockets.VECTOR_BYTES;
     private final long buffer = frames + FRAMES * Wire.HEADER;
 
-    // Of each frame: what it is, how long its payload is, and whose memory that is in.
+    // For each frame: its kind, its number, and the address, the length and the region of its payload.
     final int[] kinds = new int[FRAMES];
     final long[] numbers = new long[FRAMES];
     final long[] payloads = new long[FRAMES];
@@ -97,7 +97,7 @@ final class Batch {
         }
     }
 
-    /** Returns the memory for what is read ahead. */
+    /** Returns the buffer for data that is not read directly to its target. */
     long buffer() {
         return buffer;
     }

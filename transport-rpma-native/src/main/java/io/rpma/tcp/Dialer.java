@@ -27,22 +27,22 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * Connects to a listener and reads its greeting. Says nothing: who listens may be an application that knows nothing of RPMA.
- * Blocks.
+ * Connects to a listener and reads its greeting. It sends nothing, because the listener may be an application without RPMA. It
+ * blocks.
  */
 final class Dialer {
     /**
-     * How long a listener has to greet, at least and at most; in between it is the timeout of the configuration. It greets as
-     * soon as it has a descriptor for the client; a server of something else may say nothing for ever.
+     * The least and the greatest time in which a listener has to greet; in between, the timeout of the configuration applies. A
+     * listener greets as soon as it has a descriptor for the client; another server may never send anything.
      */
     static final int LEAST_GREETING_MILLIS = 2_000;
     static final int MOST_GREETING_MILLIS = 10_000;
-    /** What listeners of the provider soft say in front: a fixed number of bytes, whose size is the second number behind this. */
+    /** The start of the hello of the provider soft, which may precede the greeting; its size is at offset SOFT_SIZE. */
     private static final byte[] SOFT = "RPMASOFT".getBytes(StandardCharsets.US_ASCII);
     private static final int SOFT_SIZE = 12;
     private static final int START = 16;
 
-    /** Before the first probe of an idle connection, between probes, and how many; and for data that is not acknowledged. */
+    /** The keep-alive options: idle time before the first probe, interval and number of probes; the time-out of unacked data. */
     private static final int IDLE_SECONDS = 30;
     private static final int PROBE_SECONDS = 10;
     private static final int PROBES = 3;
@@ -55,7 +55,7 @@ final class Dialer {
      * A connection to a listener that has greeted.
      *
      * @param socket the non-blocking socket; -1 if nobody listens
-     * @param remote who was dialled
+     * @param remote the address
      */
     record Dialled(int socket, InetSocketAddress remote) {
     }
@@ -140,7 +140,7 @@ final class Dialer {
             + Posix.strerror(errno), null);
     }
 
-    /** Reads the greeting, and what may be in front of it. Returns {@code false} if the listener has closed before it greeted. */
+    /** Reads the greeting, after that of soft if there is one. Returns {@code false} if the listener closes before it greets. */
     private static boolean hear(int fd, InetSocketAddress remote, long deadline) throws RpmaException {
         byte[] start = take(fd, START, remote, deadline);
         if (start == null) {
@@ -192,7 +192,7 @@ final class Dialer {
             + " between", null);
     }
 
-    /** Returns bytes as they can be shown. */
+    /** Returns bytes as printable text. */
     private static String words(byte[] bytes) {
         StringBuilder words = new StringBuilder("'");
         for (byte one : bytes) {
@@ -201,7 +201,7 @@ final class Dialer {
         return words.append('\'').toString();
     }
 
-    /** Takes so many bytes; {@code null} if the other side closes before. */
+    /** Reads a number of bytes. Returns {@code null} if the other side closes before. */
     private static byte[] take(int fd, int length, InetSocketAddress remote, long deadline) throws RpmaException {
         byte[] bytes = new byte[length];
         long buffer = Scratch.get().messageAddress();

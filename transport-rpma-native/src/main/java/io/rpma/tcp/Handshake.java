@@ -19,17 +19,17 @@ import io.rpma.posix.Scratch;
 import io.rpma.posix.Sockets;
 import java.util.Arrays;
 
-/** What a client hears of its request: one frame, of which nothing more is read than what it says of itself. */
+/** Reads the server's response to a connection request: one frame, and no byte beyond its end. */
 final class Handshake {
-    /** There is nothing yet. */
+    /** The response is not complete yet. */
     static final int NOTHING = 0;
     /** The server has accepted. */
     static final int ACCEPTED = 1;
     /** The server has refused, or closed. */
     static final int REJECTED = 2;
-    /** The server does not answer any more. */
+    /** The server does not respond any more. */
     static final int UNREACHABLE = 3;
-    /** The server has said what makes no sense. */
+    /** The response of the server is not valid. */
     static final int VIOLATED = 4;
 
     private final int socket;
@@ -43,7 +43,7 @@ final class Handshake {
         this.socket = socket;
     }
 
-    /** Reads on; returns what has come of it. */
+    /** Continues to read. Returns the result so far, one of the constants. */
     int read() {
         long buffer = Scratch.get().messageAddress();
         while (true) {
@@ -75,7 +75,7 @@ final class Handshake {
         }
     }
 
-    /** Returns the private data of the server, or its words. */
+    /** Returns the private data of the server, or the text of its rejection. */
     byte[] payload() {
         return Arrays.copyOf(payload, Math.max(0, have - Wire.HEADER));
     }

@@ -30,7 +30,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
-/** A connection: the queue pair, and the events, which whoever drives the queue pair finds. */
+/** A connection: the queue pair, and the events, which the thread that drives the queue pair reports. */
 final class TcpConnection implements Connection, QueuePair.Owner {
     private static final WorkArguments ARGUMENTS = new WorkArguments(TcpLog.INSTANCE, TcpDevice.MAX_MESSAGE);
     private static final ByteBuffer NO_DATA = ByteBuffer.allocate(0).asReadOnlyBuffer();
@@ -46,7 +46,7 @@ final class TcpConnection implements Connection, QueuePair.Owner {
     private final Handshake handshake;
     private ByteBuffer privateData;
     private boolean started;
-    // Events that have happened and have not been taken; under the lock of the alarm.
+    // Events that have not been taken; guarded by the lock of the alarm.
     private boolean isEstablished;
     private ConnectionEvent end;
     private boolean wasEstablished;
@@ -84,7 +84,7 @@ final class TcpConnection implements Connection, QueuePair.Owner {
         return connection;
     }
 
-    /** Creates a connection that is none, because nobody listens. */
+    /** Creates a connection that has been rejected, because there is no listener. */
     static TcpConnection rejected(TcpPeer peer, Queues queues, InetSocketAddress remote) throws RpmaException {
         TcpConnection connection = new TcpConnection(peer, queues, -1, true, NO_DATA, null, remote);
         connection.ended(ConnectionEvent.REJECTED);
@@ -156,7 +156,7 @@ final class TcpConnection implements Connection, QueuePair.Owner {
         end = null;
         ended = true;
         if (event != ConnectionEvent.CLOSED) {
-            // There never was a connection: its receives are given back. After CLOSED that takes a disconnect of this side.
+            // The connection was not established or has broken: flush its receives. After CLOSED, disconnect() does that.
             pair.fail();
         }
         return event;
@@ -210,13 +210,13 @@ final class TcpConnection implements Connection, QueuePair.Owner {
         peer.removeChild();
     }
 
-    /** Returns whether the connection is closed: nothing of it goes on then. */
+    /** Returns whether the connection is closed: no operation of it is in progress then. */
     @Override
     public boolean isQuiescent() {
         return closed;
     }
 
-    // ---- what it is
+    // ---- properties
 
     @Override
     public ByteBuffer privateData() throws RpmaException {
@@ -274,7 +274,7 @@ final class TcpConnection implements Connection, QueuePair.Owner {
         if (!main.hasFired() && (receives == null || !receives.hasFired())) {
             pair.drive();
         }
-        // In turn: a queue that fires all the time does not hide the other one.
+        // Alternate between the queues, so that one that fires all the time does not starve the other.
         if (receives != null && receives.hasFired() && (receivesNext || !main.hasFired())) {
             receivesNext = false;
             receives.consume(main);

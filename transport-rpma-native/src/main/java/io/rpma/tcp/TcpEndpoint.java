@@ -26,15 +26,15 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
 /**
- * A listener. Its clients are greeted by the adapter's thread; what is taken here are requests that are there. It has a TCP port
- * of its own, or takes the clients of another listener's.
+ * A listener. The adapter's thread greets its clients; this class returns the requests that have arrived. It has a TCP port of
+ * its own, or takes the clients from the port of another listener.
  */
 final class TcpEndpoint implements Endpoint {
     private static final int BACKLOG = 4096;
 
     private final TcpPeer peer;
     private final InetSocketAddress address;
-    // Whose clients come here; null if this has its own socket.
+    // The port whose clients this listener takes; null if it has its own socket.
     private final TcpPort port;
     private final Alarm alarm = new Alarm();
     private final Acceptor acceptor;
@@ -137,7 +137,7 @@ final class TcpEndpoint implements Endpoint {
             throw TcpLog.failure(RpmaError.INVALID, "the endpoint is closed");
         }
         if (config != null) {
-            // Refuses a closed one, whether there is a request or not.
+            // Throws for a closed configuration, whether there is a request or not.
             config.timeoutMillis();
         }
         Acceptor.Waiting next = acceptor.next();

@@ -19,11 +19,11 @@ final class Wire {
     /** Bytes of a frame's header. */
     static final int HEADER = 40;
 
-    /** The server takes the connection. */
+    /** The server accepts the connection. */
     static final int ACCEPT = 2;
-    /** The server refuses the connection, in words. */
+    /** The server refuses the connection, with a text. */
     static final int REJECT = 3;
-    /** The client has been told of the acceptance. */
+    /** The client confirms that it has received the acceptance. */
     static final int READY = 4;
     /** A message. */
     static final int SEND = 5;
@@ -31,23 +31,23 @@ final class Wire {
     static final int WRITE = 6;
     /** A read: its answer is {@link #READ_DATA}. */
     static final int READ = 7;
-    /** What was read. */
+    /** The data of a read. */
     static final int READ_DATA = 8;
     /** Eight bytes to be written at once. */
     static final int ATOMIC_WRITE = 9;
-    /** Makes sure that what was written before is visible. */
+    /** Makes earlier writes visible. */
     static final int FLUSH = 10;
-    /** Makes sure that what was written before is persistent: its answer is {@link #PERSISTED}. */
+    /** Makes earlier writes persistent: its answer is {@link #PERSISTED}. */
     static final int FLUSH_PERSISTENT = 11;
-    /** What was written is persistent. */
+    /** The earlier writes are persistent. */
     static final int PERSISTED = 12;
-    /** Says nothing but what the header's acknowledgement says. */
+    /** Carries only the acknowledgement in its header. */
     static final int ACK = 13;
     /** A request was refused; the immediate data is the status that it completes with. */
     static final int NAK = 14;
-    /** There was no receive for a request: it and what followed were dropped. */
+    /** There was no receive for a request: it and all later ones were dropped. */
     static final int NOT_READY = 15;
-    /** There is a receive: the sender goes on with the request. */
+    /** There is a receive now: the sender continues from the request. */
     static final int RESUME = 16;
 
     /** The request has immediate data. */
@@ -55,9 +55,9 @@ final class Wire {
     /** The sender waits for the acknowledgement of this request. */
     static final int WANTED = 2;
 
-    /** Where in a header the eight bytes of an atomic write are. */
+    /** The offset of the eight bytes of an atomic write in a header. */
     static final int VALUE = 32;
-    /** Reads and persistent flushes that one side may have asked for and not been answered. */
+    /** The number of unanswered reads and persistent flushes that one side may have sent. */
     static final int MAX_READS = 128;
     /** The largest rejection, in bytes. */
     static final int MAX_WORDS = 512;
@@ -89,7 +89,7 @@ final class Wire {
         return Memory.getShort(at + 2) | Memory.getInt(at + 36);
     }
 
-    /** Returns the length of what follows, or of what is asked for; negative for what no message has. */
+    /** Returns the length of the payload that follows or is requested; negative for a length that no message has. */
     static int length(long at) {
         return Memory.getInt(at + 4);
     }
