@@ -27,26 +27,26 @@ import java.util.List;
  * for. All numbers are in native byte order: both ends are on one host.
  */
 final class ControlMessage {
-    /** The version of the protocol and of everything in shared memory: only equal versions talk. */
+    /** The version of the protocol and of the layout of shared memory. Only processes with equal versions can connect. */
     static final short VERSION = 4;
 
-    /** A client asks: {@link EndDescription}, addresses, private data. */
+    /** A client requests a connection: {@link EndDescription}, addresses, private data. */
     static final short CONNECT = 1;
-    /** The server agrees: {@link EndDescription}, private data. */
+    /** The server accepts: {@link EndDescription}, private data. */
     static final short ACCEPT = 2;
-    /** The server refuses: the reason in words. */
+    /** The server rejects: the reason as text. */
     static final short REJECT = 3;
-    /** The client has taken note of the agreement. */
+    /** The client confirms the acceptance. */
     static final short READY = 4;
     /** On a {@link Link}: memory that all connections share. */
     static final short SHARED = 5;
-    /** On a link: some of it is given back, by kind and number. */
+    /** On a link: shared memory that is withdrawn, by kind and number. */
     static final short GONE = 6;
     /** The sender's application has disconnected. */
     static final short DISCONNECT = 7;
-    /** There is something on the link to be read. */
+    /** The receiver has to read the link. */
     static final short LOOK = 8;
-    /** The link has been read, as was asked. */
+    /** The answer: the link has been read. */
     static final short LOOKED = 9;
 
     /** An end of a link. */
@@ -57,11 +57,11 @@ final class ControlMessage {
     static final int EVENT = 3;
     /** The doorbell of the receive completion queue. */
     static final int RECEIVE_EVENT = 4;
-    /** What initiators write of a shared receive queue. */
+    /** The file of a shared receive queue that initiators write. */
     static final int QUEUE = 5;
     /** The doorbell of a shared receive queue's completion queue. */
     static final int QUEUE_EVENT = 6;
-    /** A range, which regions lie in. */
+    /** A range, which contains regions. */
     static final int RANGE = 7;
     /** The memory of halves of connections. */
     static final int SLAB = 8;
@@ -90,23 +90,23 @@ final class ControlMessage {
     }
 
     /**
-     * Something that comes along.
+     * A descriptor attached to a message.
      *
-     * @param kind what it is
-     * @param id its number, where there are several of a kind
-     * @param size in bytes, of memory
+     * @param kind the kind of the attachment
+     * @param id its number, if there are several of a kind
+     * @param size the size of memory, in bytes
      * @param fd the descriptor
      */
     record Attachment(int kind, int id, long size, int fd) {
     }
 
-    /** Starts a message that is not received but sent: the body is written to {@link #body()}. */
+    /** Starts a message to be sent. The caller writes the body to {@link #body()}. */
     static ControlMessage of(short type) {
         return new ControlMessage(VERSION, type, new ArrayList<>(),
             ByteBuffer.allocate(BODY_CAPACITY).order(ByteOrder.nativeOrder()));
     }
 
-    /** Starts a message that is its type and nothing else. */
+    /** Starts a message without a body. */
     static ControlMessage bare(short type) {
         return new ControlMessage(VERSION, type, List.of(), NO_BODY);
     }
@@ -155,8 +155,8 @@ final class ControlMessage {
     }
 
     /**
-     * Receives a message without waiting. If this process has too few descriptors left for those that come with it, the message
-     * stays in the socket, and can be received when there are more.
+     * Receives a message without waiting. If this process has too few descriptors left for its attachments, the message stays in
+     * the socket, and can be received when there are more.
      *
      * @return the message; {@code null} if none came, and then {@link Incoming#result} says why
      */
@@ -169,8 +169,8 @@ final class ControlMessage {
     }
 
     /**
-     * Reads a message without waiting, and leaves it in the socket until {@link Sockets#takeMessage}. What it brings is this
-     * process's all the same: read again, it brings other descriptors for the same things.
+     * Reads a message without waiting, and leaves it in the socket until {@link Sockets#takeMessage}. The caller owns its
+     * attachments nevertheless: reading it again returns other descriptors for the same files.
      *
      * @return the message; {@code null} if none came, and then {@link Incoming#result} says why
      */
@@ -224,12 +224,12 @@ final class ControlMessage {
         return new ControlMessage(version, type, attachments, ByteBuffer.wrap(body).order(ByteOrder.nativeOrder()));
     }
 
-    /** Takes the first attachment out; returns {@code null} if there is none. */
+    /** Removes the first attachment and returns it, or {@code null} if there is none. */
     Attachment takeFirst() {
         return attachments.isEmpty() ? null : attachments.removeFirst();
     }
 
-    /** Returns the first attachment of a kind, {@code null} if there is none. It remains the message's. */
+    /** Returns the first attachment of a kind, {@code null} if there is none. The message keeps its ownership. */
     Attachment find(int kind) {
         for (Attachment attachment : attachments) {
             if (attachment.kind() == kind) {
@@ -239,7 +239,7 @@ final class ControlMessage {
         return null;
     }
 
-    /** Takes the first attachment of a kind out; returns {@code null} if there is none. */
+    /** Removes the first attachment of a kind and returns it, or {@code null} if there is none. */
     Attachment take(int kind) {
         for (int i = 0; i < attachments.size(); i++) {
             if (attachments.get(i).kind() == kind) {
@@ -249,7 +249,7 @@ final class ControlMessage {
         return null;
     }
 
-    /** Closes the descriptors that nobody has taken. */
+    /** Closes the attachments that have not been removed. */
     void closeAttachments() {
         if (!attachments.isEmpty()) {
             for (Attachment attachment : attachments) {
@@ -259,12 +259,12 @@ final class ControlMessage {
         }
     }
 
-    /** Returns this thread's room for what one message brings. */
+    /** Returns this thread's buffer for one message. */
     static Incoming incoming() {
         return Incoming.OF_THREAD.get();
     }
 
-    /** Room for what one message brings. */
+    /** The buffer for one message. */
     static final class Incoming {
         private static final ThreadLocal<Incoming> OF_THREAD = ThreadLocal.withInitial(Incoming::new);
 

@@ -18,11 +18,11 @@ import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
 
 /**
- * The Unix socket between the two ends of a connection: it carries the events of the connection, and its end tells that the
+ * The Unix socket between the two ends of a connection: it carries the events of the connection, and its end signals that the
  * other process has closed or died. It is the connection's event descriptor. Thread-safe.
  */
 final class ControlSocket {
-    // Replaces the socket of a connection that has ended, so that its descriptor, which stays readable for ever, goes quiet.
+    // Replaces the socket of a connection that has ended, whose descriptor would otherwise stay readable.
     private static final EventPipe QUIET = quiet();
 
     /** So many requests to read the link are taken at once: many times what the socket holds. */
@@ -31,7 +31,7 @@ final class ControlSocket {
     private final RemoteProcess remote;
     private final int fd;
     private final int peerPid;
-    // Of the requests to read the link: whether one is under way, and whether another one is to follow its answer.
+    // Whether a request to read the link is unanswered, and whether another one has to follow its answer.
     private boolean looking;
     private boolean lookAgain;
     private volatile boolean ended;
@@ -39,10 +39,10 @@ final class ControlSocket {
     private volatile boolean closed;
 
     /**
-     * Takes over a connected, non-blocking socket.
+     * Takes ownership of a connected, non-blocking socket.
      *
-     * @param remote the view of the process at the other end, which the connection's half keeps
-     * @param peerPid the process at the other end, as the kernel tells
+     * @param remote the view of the process at the other end, retained by the connection's half
+     * @param peerPid the process at the other end, as the kernel reports it
      */
     ControlSocket(RemoteProcess remote, int fd, int peerPid) {
         this.remote = remote;
@@ -71,8 +71,8 @@ final class ControlSocket {
     }
 
     /**
-     * Sends a message. If it cannot be sent although the other end is there, the two ends would no longer know the same: the
-     * connection is broken then.
+     * Sends a message. If that fails although the other end is open, the states of the two ends would differ: the connection is
+     * broken then.
      *
      * @return 0, or {@code -errno}
      */
@@ -96,10 +96,10 @@ final class ControlSocket {
     }
 
     /**
-     * Sends the other process the ranges that it does not have. If that cannot be done, the connection is broken.
+     * Sends the other process the ranges that it has not been sent. If that fails, the connection is broken.
      *
-     * @param ask whether to ask the other process to read its link when that is due; not before the message that connects, which
-     *     has to be the first one, and on which the link is read anyhow
+     * @param ask whether to ask the other process to read its link when that is due; {@code false} before the message that
+     *     connects, which has to be the first one, and for which the link is read in any event
      */
     synchronized void announce(Iterable<Range> ranges, boolean ask) {
         if (closed || ended || broken) {
@@ -115,7 +115,7 @@ final class ControlSocket {
         }
     }
 
-    /** Asks the other process to read its link. One such request is under way at a time, however often this is called. */
+    /** Asks the other process to read its link. At most one such request is unanswered at a time. */
     synchronized void askToLook() {
         if (remote.isSelf()) {
             return;
@@ -127,13 +127,13 @@ final class ControlSocket {
         }
     }
 
-    /** The other process has something on the link to be read. */
+    /** Handles the request of the other process to read the link. */
     private void look() {
         remote.readAndUnmap();
         send(ControlMessage.bare(ControlMessage.LOOKED));
     }
 
-    /** The other process has read its link, which may have room again. */
+    /** Handles the answer that the other process has read its link, which may have room again. */
     private synchronized void looked() {
         looking = false;
         try {
@@ -142,12 +142,12 @@ final class ControlSocket {
                 askToLook();
             }
         } catch (RpmaException e) {
-            // Logged.
+            // The failure has been logged.
             breakBoth();
         }
     }
 
-    /** Returns whether the connection is broken: it is lost. */
+    /** Returns whether the connection is broken. */
     boolean isBroken() {
         return broken;
     }
@@ -168,7 +168,7 @@ final class ControlSocket {
     /**
      * Takes the next message that is an event for the application.
      *
-     * @return the message, or {@code null}: then {@link #hasEnded} tells whether there will be another one
+     * @return the message, or {@code null} if there is none; {@link #hasEnded} then returns whether no other one can follow
      * @throws RpmaException if this process has too few descriptors left to receive it, with the errno {@code EMFILE}; the
      *     message can be taken when there are more
      */
@@ -204,7 +204,7 @@ final class ControlSocket {
                 return null;
             }
             if (result == -Sockets.ECONNRESET || result == -Posix.EINTR) {
-                // The other side closed with something unread; what it had sent before is still to come.
+                // The other side closed with unread data. Messages that it sent before are still to be read.
                 continue;
             }
             if (result == -Sockets.EMFILE) {
@@ -220,7 +220,7 @@ final class ControlSocket {
         return null;
     }
 
-    /** Returns whether nothing more comes. */
+    /** Returns whether no further message can arrive. */
     boolean hasEnded() {
         return ended;
     }

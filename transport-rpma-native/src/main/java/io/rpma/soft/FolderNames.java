@@ -28,21 +28,21 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Names of sockets in a {@link SharedFolder}. The folder says who is trusted: whoever may open a socket there. A listener's name
- * is made of its network namespace, its address and its port, because an address means something within a network namespace only.
- * Listeners of other network namespaces are found by TCP: they say their names there.
+ * Names of sockets in a {@link SharedFolder}. Every process that may open a socket in the folder is trusted. A listener's name
+ * consists of its network namespace, its address and its port, because an address is meaningful only within a network namespace.
+ * Listeners of other network namespaces are found by TCP: they send their names.
  *
- * <p>A socket is bound under a name of its own, made to listen, and then given its name in one step, in place of what another
- * process may have left there. The name that it was bound under has the process's token in it; whoever connects is told it by
- * the kernel ({@code getpeername(2)}), and so knows two listeners of a process from those of two processes, also where the kernel
- * has no number for the process, because it is in another PID namespace.
+ * <p>A socket is bound to a temporary name, made to listen, and then renamed atomically, which replaces a file that another
+ * process may have left. The temporary name contains the process's token; the kernel reports that name to clients ({@code
+ * getpeername(2)}), which can therefore tell whether two listeners belong to the same process, even if the process has no number
+ * here because it is in another PID namespace.
  */
 final class FolderNames implements SocketNames {
-    /** How a listener that uses a folder introduces itself by TCP. */
+    /** The prefix of the name that a listener in a folder sends by TCP. */
     static final String INTRODUCTION = "folder/";
     private static final Pattern LISTENER = Pattern.compile("rpma[0-9]+-[0-9]{1,10}-[0-9a-f]{8,32}(%[0-9]{1,10})?-[0-9]{1,5}");
     private static final Pattern TOKEN = Pattern.compile(".*\\.([0-9a-f]{16})");
-    /** How long another process may take to remove what is left over of a name. */
+    /** How long another process may take to remove the remains of a name. */
     private static final long REMOVAL_NANOS = 100_000_000;
     private static final long PAUSE_NANOS = 1_000_000;
 
@@ -57,17 +57,17 @@ final class FolderNames implements SocketNames {
         this.folder = folder;
         this.user = user;
         listenerPrefix = "rpma" + ControlMessage.VERSION + '-' + networkNamespace() + '-';
-        // Of all users: a port is a client's alone among all that a listener of the folder sees.
+        // The prefix is the same for all users: the port of a client is unique among all clients of the folder's listeners.
         clientPrefix = AbstractNames.PREFIX + "folder/client/";
     }
 
-    /** Returns the number of the network namespace, which no other one has at the same time, wherever it is looked at. */
+    /** Returns the number of the network namespace, which is unique on the host. */
     private static String networkNamespace() {
         try {
             String link = Files.readSymbolicLink(Path.of("/proc/self/ns/net")).toString();
             return link.replaceAll("[^0-9]", "");
         } catch (IOException e) {
-            // A kernel without network namespaces has one.
+            // A kernel without network namespaces has a single one.
             return "0";
         }
     }
@@ -87,9 +87,9 @@ final class FolderNames implements SocketNames {
         return isBound(name) != -Posix.ECONNREFUSED;
     }
 
-    /** Returns an errno that is not {@code -ECONNREFUSED} if a socket of a name is there. */
+    /** Returns {@code -ECONNREFUSED} if there is no socket of a name, otherwise another result. */
     private int isBound(String name) throws RpmaException {
-        // A socket of the wrong kind: the kernel says so, if there is one, and nobody notices.
+        // The probe is a socket of the wrong type: the kernel reports that if there is a listener, which is not notified.
         int result = SocketAddresses.connect(probe.fd(), folder.path(name));
         return result == -Posix.ENOENT ? -Posix.ECONNREFUSED : result;
     }
@@ -138,7 +138,7 @@ final class FolderNames implements SocketNames {
         int lock = folder.lock(name);
         long deadline = System.nanoTime() + REMOVAL_NANOS;
         while (lock == -Posix.EAGAIN && !exists(name) && System.nanoTime() - deadline < 0) {
-            // Another process removes what is left over of this name, or is about to listen. The kernel tells nobody when.
+            // Another process removes the remains of this name, or is about to listen. There is no event to wait for.
             LockSupport.parkNanos(PAUSE_NANOS);
             lock = folder.lock(name);
         }

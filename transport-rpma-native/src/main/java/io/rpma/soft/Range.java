@@ -18,10 +18,10 @@ import io.rpma.RpmaLog;
 import io.rpma.posix.Posix;
 
 /**
- * Reserved addresses, and the file behind them: as large as the addresses from the start, with holes where nothing is committed.
- * Address ranges are cut from it one after another ({@link Ranges}). A peer maps it once, whole, and needs no word when more of
- * it is committed; what is decommitted is given back to the system at once, whoever has it mapped. No part of the file is used a
- * second time: an operation of a peer that was stopped in the middle of it never reaches what was reserved later.
+ * Reserved addresses and their file, which has the size of the addresses from the start, with holes where nothing is committed.
+ * Address ranges are allocated from it one after another ({@link Ranges}). A peer maps it once, whole, and need not be notified
+ * when more of it is committed; decommitted memory is returned to the system at once, even if peers have it mapped. No part of
+ * the file is reused: an operation of a peer that was stopped in it never accesses memory that was reserved later.
  */
 final class Range {
     private static final int SEALS = Libc.F_SEAL_SHRINK | Libc.F_SEAL_GROW | Libc.F_SEAL_SEAL;
@@ -32,7 +32,7 @@ final class Range {
     private final long size;
     private final int fd;
 
-    // Under the lock of Ranges.
+    // Guarded by the lock of Ranges.
     private long used;
     private int parts;
 
@@ -46,7 +46,7 @@ final class Range {
     /**
      * Reserves addresses and creates a file that is one hole.
      *
-     * @param id the number that this process gives it, never the same twice; at least 1
+     * @param id the number within this process, which is never reused; at least 1
      * @param size in bytes, whole pages
      */
     static Range create(int id, long size) throws RpmaException {
@@ -68,18 +68,18 @@ final class Range {
         return new Range(id, address, size, fd);
     }
 
-    // ---- its parts, under the lock of Ranges
+    // ---- its parts, guarded by the lock of Ranges
 
-    /** Returns how many bytes have never been part of an address range. */
+    /** Returns the number of bytes that have never been part of an address range. */
     long left() {
         return size - used;
     }
 
     /**
-     * Takes the next part out, for an address range.
+     * Allocates the next part for an address range.
      *
      * @param bytes whole pages, at most {@link #left()}
-     * @return where it starts
+     * @return the offset of the part
      */
     long take(long bytes) {
         long offset = used;
@@ -88,7 +88,7 @@ final class Range {
         return offset;
     }
 
-    /** Gives a part back, which is not taken again. Returns whether it was the last one. */
+    /** Releases a part, which is not reused. Returns whether it was the last one. */
     boolean giveBack() {
         return --parts == 0;
     }
@@ -111,10 +111,10 @@ final class Range {
         return fd;
     }
 
-    /** Puts zeroed memory at a place of the range. */
+    /** Commits zeroed memory to a part of the range. */
     Segment commit(long offset, long length) throws RpmaException {
         if (Overcommit.FORBIDDEN) {
-            // Where the kernel promises no more than it has, a page that cannot be had would kill the process at its first use.
+            // If the kernel does not overcommit, a page that cannot be allocated would kill the process at its first use.
             int result = Libc.fallocate(fd, 0, offset, length);
             if (result < 0) {
                 throw SharedMemory.failed(-result, "fallocate", length);
@@ -129,7 +129,7 @@ final class Range {
         return new Segment(this, address + offset, length);
     }
 
-    /** Gives the memory of a place back. The addresses stay reserved. */
+    /** Releases the memory of a part of the range. The addresses stay reserved. */
     void decommit(long offset, long length) throws RpmaException {
         punch(offset, length);
         long result = Posix.mmap(address + offset, length, 0, RESERVED | Posix.MAP_FIXED, -1, 0);
@@ -141,12 +141,12 @@ final class Range {
     private void punch(long offset, long length) {
         int result = Libc.fallocate(fd, Libc.FALLOC_FL_PUNCH_HOLE | Libc.FALLOC_FL_KEEP_SIZE, offset, length);
         if (result < 0) {
-            // Then the memory is free when the last peer has closed the file.
+            // The memory is then freed when the last peer has unmapped the file.
             SoftLog.log(RpmaLog.Level.WARNING, "a hole of " + length + " bytes: " + Posix.strerror(-result));
         }
     }
 
-    /** Closes the file and gives the addresses back. Peers may have it mapped until they look. */
+    /** Closes the file and releases the addresses. Peers have it mapped until they read their link. */
     void close() {
         Posix.close(fd);
         Posix.munmap(address, size);

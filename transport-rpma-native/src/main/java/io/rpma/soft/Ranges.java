@@ -15,17 +15,17 @@ package io.rpma.soft;
 import io.rpma.RpmaException;
 
 /**
- * The files that the address ranges of this process lie in. They are few, however many ranges there are: each file costs a
- * descriptor here, and for each process that is connected a message on its link, which has room for some hundred, and a mapping
- * there. So small ranges share a file. Large ones have a file of their own, which only those peers are given that have to do
- * with it, until there are {@value #MOST_OWN}; then they share as well, in files that grow with the number of them.
+ * The files that contain the address ranges of this process. Their number is kept small: each file costs a descriptor here, and
+ * for each connected process a mapping there and a message on its link, which has room for some hundred. So small ranges share a
+ * file. Large ones have a file of their own, which is sent only to the peers that need it, until there are {@value #MOST_OWN};
+ * then they share as well, in files whose size grows with their number.
  */
 final class Ranges {
     /** The size of a file that ranges share, in bytes; addresses and a hole, not memory. */
     static final long SHARED = 1L << 30;
     /** Ranges from this size on have a file of their own. */
     static final long LARGE = SHARED / 16;
-    /** So many files have one range each. */
+    /** The largest number of files that contain a single range. */
     static final int MOST_OWN = 32;
 
     private Range current;
@@ -37,7 +37,7 @@ final class Ranges {
      * A part of a file that is one address range.
      *
      * @param range the file
-     * @param offset where in it the part starts
+     * @param offset the offset of the part in the file
      * @param size in bytes, whole pages
      * @param isOwn whether it is all of the file
      */
@@ -52,7 +52,7 @@ final class Ranges {
             return new Part(range, range.take(size), size, true);
         }
         if (current == null || current.left() < size) {
-            // The one before is closed with its last part. Each is larger than the half of all before it, so that they are few.
+            // The current file is closed with its last part. Each file is at least half as large as all earlier ones together.
             Range next = create(Math.max(size, Math.clamp(shared / 2, SHARED, SharedMemory.MAX_SIZE)), size);
             shared += next.size();
             current = next;
@@ -73,9 +73,9 @@ final class Ranges {
     }
 
     /**
-     * Gives a part back.
+     * Releases a part.
      *
-     * @return the file if it was its last part, to be taken back from the peers and closed; otherwise {@code null}
+     * @return the file if it was its last part, which the caller withdraws from the peers and closes; otherwise {@code null}
      */
     synchronized Range giveBack(Part part) {
         Range range = part.range();

@@ -28,24 +28,23 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Finds the listener of an address, by the name of its Unix socket ({@link SocketNames}). Where there is none of the name that
- * goes with the address, a TCP connection to the address tells who is there, if anybody: a listener says so, and the client says
- * nothing. A listener that memory may not be shared with is passed over, as if it were not there, as long as there is another
- * name to be tried.
+ * Finds the listener of an address by the name of its Unix socket ({@link SocketNames}). If there is no socket of the name for
+ * the address, a TCP connection to the address determines whether there is a listener: a listener sends a hello, the client sends
+ * nothing. A listener that memory may not be shared with is skipped while there is another name to try.
  *
- * <p>The client's own address has no meaning for the data path; it is what {@code localAddress()} shows, and what the server
- * sees as {@code remoteAddress()}. Its port is taken from the range of ephemeral ports and is reserved by binding the client's
- * Unix socket to a name made of it: unique among those clients in its network namespace that a listener can see while the
- * connection lives. Where no free name is found soon, because there are very many connections or because another user holds the
+ * <p>The client's own address has no meaning for the data path; {@code localAddress()} returns it, and on the server {@code
+ * remoteAddress()}. Its port is taken from the range of ephemeral ports and is reserved by binding the client's Unix socket to a
+ * name that contains it: while the connection exists, the port is unique among the clients in its network namespace that a
+ * listener can see. If no free name is found soon, because there are very many connections or because another user holds the
  * names, the port is not reserved, and two clients may show the same one.
  */
 final class Rendezvous {
-    /** How many names a client tries, and how many while the last one to try has found none free. */
+    /** The number of names that a client tries, and the number shortly after a client has found none free. */
     private static final int NAMES_TRIED = 64;
     private static final int NAMES_TRIED_IN_VAIN = 1;
     private static final long IN_VAIN_NANOS = 1_000_000_000L;
     private static final long WARNING_NANOS = 60_000_000_000L;
-    /** How long a TCP listener has to say that it is one of this provider, which says so as soon as it has accepted. */
+    /** The time for a hello; a listener of this provider sends it as soon as it has accepted the TCP connection. */
     private static final long HELLO_NANOS = 1_000_000_000L;
     private static final int FIRST_PORT = 32_768;
     private static final int PORTS = 65_536 - FIRST_PORT;
@@ -54,12 +53,12 @@ final class Rendezvous {
 
     private final LocalProcess process;
     private final SocketNames names;
-    // The way that was found last; forgotten when it leads nowhere.
+    // The route that was found last; cleared when no listener is found by it.
     private volatile Route last;
     private final int firstPort;
     private final int ports;
     private final AtomicInteger nextPort;
-    // Until when few names are tried, and until when nothing is said of that.
+    // The time until which few names are tried, and the time until which no warning is logged about that.
     private volatile long triedInVainUntil = System.nanoTime();
     private final AtomicLong silentUntil = new AtomicLong(System.nanoTime());
 
@@ -67,7 +66,7 @@ final class Rendezvous {
         this(process, SocketNames.of(process.user()), FIRST_PORT, PORTS);
     }
 
-    /** Creates one that takes the ports of clients from another range. */
+    /** Creates a rendezvous that takes the ports of clients from another range. */
     Rendezvous(LocalProcess process, SocketNames names, int firstPort, int ports) {
         this.process = process;
         this.names = names;
@@ -77,11 +76,11 @@ final class Rendezvous {
     }
 
     /**
-     * The way to a listener.
+     * The route to a listener.
      *
      * @param remote the address
-     * @param names those of the Unix sockets by which it may take connections, to be tried in this order
-     * @param source the address of this side that leads there
+     * @param names the names of the Unix sockets at which it may accept connections, to be tried in this order
+     * @param source the address of this side for connections to it
      */
     record Route(InetSocketAddress remote, List<String> names, InetAddress source) {
     }
@@ -89,10 +88,10 @@ final class Rendezvous {
     /**
      * A socket that is connected to a listener.
      *
-     * @param fd the non-blocking socket; {@code -ECONNREFUSED} if nobody listens, {@code -EAGAIN} if the listener's backlog is
-     *     full, because it does not take its connection requests
+     * @param fd the non-blocking socket; {@code -ECONNREFUSED} if there is no listener, {@code -EAGAIN} if the listener's backlog
+     *     is full, because it does not take its connection requests
      * @param peerPid the process that listens, 0 or negative if it has no number in the PID namespace of this one
-     * @param token what tells it from other processes then, {@code null} if nothing does
+     * @param token identifies the process if it has no number, {@code null} if nothing does
      * @param local the address of this side
      */
     record Dialled(int fd, int peerPid, String token, InetSocketAddress local) {
@@ -114,8 +113,8 @@ final class Rendezvous {
     }
 
     /**
-     * Finds the way to the listener of an address. If nobody listens there, that is no error: somebody may, by the time that
-     * the connection is asked for. The listener learns nothing of this. Blocks, up to the time given for each step.
+     * Finds the route to the listener of an address. It is no error if there is none: one may have been started by the time that
+     * the connection is requested. The listener is not notified. Blocks, up to the given time for each step.
      *
      * @throws RpmaException if the address cannot be reached, or what listens there is not the software provider of this host
      */
@@ -136,9 +135,9 @@ final class Rendezvous {
     }
 
     /**
-     * Finds the way to a listener that is on this host under the address that is asked for, without waiting.
+     * Finds the route to a listener that is on this host under the given address, without waiting.
      *
-     * @return the way, or {@code null} if only {@link #resolve} can tell
+     * @return the route, or {@code null} if only {@link #resolve} can determine it
      */
     Route find(InetSocketAddress remote) throws RpmaException {
         Route known = last;
@@ -148,7 +147,7 @@ final class Rendezvous {
         boolean local = HostAddresses.isLocal(remote.getAddress());
         Route found = find(remote, local);
         if (found != null) {
-            // The next time without a look whether it is there.
+            // The next call returns this route without checking whether the listener exists.
             last = found;
         }
         return found;
@@ -158,7 +157,7 @@ final class Rendezvous {
         List<String> all = names.listeners(remote, local);
         for (String name : all) {
             if (names.exists(name)) {
-                // All of them: this one may be that of another user.
+                // Return all names: this one may be that of another user's listener.
                 return new Route(remote, all, source(remote, local));
             }
         }
@@ -172,8 +171,8 @@ final class Rendezvous {
     /**
      * Connects to a listener that memory may be shared with, without waiting.
      *
-     * @return the socket, or that there is none
-     * @throws RpmaException if there are only others
+     * @return the socket, or the error that there is none
+     * @throws RpmaException if there are only listeners that memory may not be shared with, or the connect fails
      */
     Dialled dial(Route route) throws RpmaException {
         InetSocketAddress[] own = new InetSocketAddress[1];
@@ -239,7 +238,7 @@ final class Rendezvous {
                 Posix.close(fd);
                 throw SoftLog.failure(RpmaError.PROVIDER, -result, "bind failed: " + Posix.strerror(-result), null);
             }
-            // Elsewhere: taken ports lie side by side.
+            // Continue at a random port: ports in use are adjacent.
             int place = ThreadLocalRandom.current().nextInt(ports);
             nextPort.set(place + 1);
             port = firstPort + place;
@@ -262,9 +261,9 @@ final class Rendezvous {
     }
 
     /**
-     * Finds out by TCP who listens at an address.
+     * Determines the listener of an address by TCP.
      *
-     * @return the way to it, or {@code null} if nobody listens
+     * @return the route to it, or {@code null} if there is none
      */
     private Route ask(InetSocketAddress remote, boolean local, int timeout) throws RpmaException {
         long deadline = System.nanoTime() + timeout * 1_000_000L;
@@ -300,7 +299,7 @@ final class Rendezvous {
             + " software provider works within one host only; the providers librpma and tcp reach others"), null);
     }
 
-    /** Reads what a listener says of itself. Sends nothing: who listens may be an application that knows nothing of RPMA. */
+    /** Reads the hello of a listener. Sends nothing, because the listener may be an application without RPMA. */
     private static Hello hear(int fd, long deadline) {
         long buffer = Scratch.get().messageAddress();
         byte[] answer = new byte[Hello.SIZE];
