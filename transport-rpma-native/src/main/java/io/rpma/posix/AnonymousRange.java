@@ -86,7 +86,7 @@ public final class AnonymousRange implements AddressRange {
             throw noMemory("commit: " + length + " bytes of memory cannot be had", mapped,
                 "; the memory of the host or of its control group is used up, or vm.max_map_count is reached");
         }
-        // Shared and closed by decommit, so that a late access through the segment is an exception and not a crash.
+        // A shared arena, which decommit closes, so that a late access through the segment throws instead of crashing.
         Arena arena = Arena.ofShared();
         pieces.put(offset, new Piece(length, arena));
         return MemorySegment.ofAddress(mapped).reinterpret(length, arena, null);
@@ -105,10 +105,10 @@ public final class AnonymousRange implements AddressRange {
             throw new RpmaException(RpmaError.INVALID, 0, "decommit: another thread is using the " + length
                 + " bytes at offset " + offset, e);
         }
-        // Mapped over, not unmapped: the addresses stay reserved.
+        // Map over the memory instead of unmapping it: the addresses stay reserved.
         long mapped = Posix.mmap(address + offset, length, PROT_NONE, RESERVED | Posix.MAP_FIXED, -1, 0);
         if (mapped < 0) {
-            // The memory stays where it is, without a piece that owns it, until the range is closed.
+            // The memory stays mapped without an owning piece until the range is closed.
             pieces.put(offset, new Piece(length, Arena.ofShared()));
             throw noMemory("decommit: the " + length + " bytes at offset " + offset + " could not be given back", mapped,
                 "; vm.max_map_count may be reached");
@@ -138,7 +138,7 @@ public final class AnonymousRange implements AddressRange {
         if (closed) {
             return;
         }
-        // One by one: if another thread is using a piece, the exception leaves a range that can be closed again.
+        // Close the pieces one by one: if another thread is using one, the exception leaves a range that can be closed again.
         while (!pieces.isEmpty()) {
             pieces.firstEntry().getValue().arena().close();
             pieces.pollFirstEntry();

@@ -70,7 +70,7 @@ final class Epoll {
         return control(CTL_MOD, watched);
     }
 
-    /** Watches a descriptor no longer, if it is open still. */
+    /** Stops watching a descriptor if it is still open. */
     void remove(int watched) {
         control(CTL_DEL, watched);
     }
@@ -92,7 +92,7 @@ final class Epoll {
         void ready(int watched);
     }
 
-    /** Waits for descriptors without end. */
+    /** Waits for descriptors in an endless loop. */
     void run(Ready handler) {
         MemorySegment events = Arena.ofAuto().allocate((long) BYTES * BATCH, 8);
         while (true) {

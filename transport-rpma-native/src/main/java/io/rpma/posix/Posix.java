@@ -28,8 +28,8 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
- * The calls of the C library that both providers need, and the means to bind more. Addresses and sizes are longs; a call that
- * fails returns {@code -errno}, so that no caller needs a second call to learn why.
+ * The functions of the C library that several providers need, and the methods to bind more. Addresses and sizes are longs. A call
+ * that fails returns {@code -errno}, so that the caller needs no second call to get the cause.
  */
 public final class Posix {
     /** Operation not permitted. */
@@ -38,7 +38,7 @@ public final class Posix {
     public static final int ENOENT = 2;
     /** Interrupted by a signal. */
     public static final int EINTR = 4;
-    /** Nothing there now. */
+    /** No data available now. */
     public static final int EAGAIN = 11;
     /** Out of memory, or past the limit of locked memory. */
     public static final int ENOMEM = 12;
@@ -56,11 +56,11 @@ public final class Posix {
     public static final int EADDRNOTAVAIL = 99;
     /** No route to the network. */
     public static final int ENETUNREACH = 101;
-    /** A protocol that is not spoken here. */
+    /** Protocol not supported. */
     public static final int EPROTONOSUPPORT = 93;
-    /** Too late. */
+    /** Timed out. */
     public static final int ETIMEDOUT = 110;
-    /** Nobody listens. */
+    /** Connection refused: there is no listener. */
     public static final int ECONNREFUSED = 111;
 
     /** {@code PROT_READ}. */
@@ -103,7 +103,7 @@ public final class Posix {
     private static final AddressLayout C_STRING = ValueLayout.ADDRESS.withTargetLayout(
         MemoryLayout.sequenceLayout(4096, ValueLayout.JAVA_BYTE));
 
-    // One capture area per thread: it holds errno only between a call and the line behind it.
+    // One capture area per thread: it holds errno only between a call and the statement after it.
     private static final ThreadLocal<MemorySegment> CAPTURED =
         ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(CAPTURE));
 
@@ -343,7 +343,7 @@ public final class Posix {
         }
     }
 
-    /** Turns what {@code invokeExact} may throw by its signature into what it can throw in truth. */
+    /** Converts the {@code Throwable} that {@code invokeExact} declares to an unchecked exception. */
     public static RuntimeException unexpected(Throwable e) {
         if (e instanceof Error error) {
             throw error;

@@ -35,13 +35,13 @@ public final class Sockets {
     public static final int EMFILE = 24;
     /** The other side has closed. */
     public static final int EPIPE = 32;
-    /** The other side has closed, with something unread. */
+    /** The other side has closed with unread data. */
     public static final int ECONNRESET = 104;
-    /** A connect is under way. */
+    /** A connect is in progress. */
     public static final int EINPROGRESS = 115;
     /** No route to the host. */
     public static final int EHOSTUNREACH = 113;
-    /** Too many descriptors on their way. */
+    /** Too many descriptors in flight. */
     public static final int ETOOMANYREFS = 109;
 
     /** {@code AF_UNIX}. */
@@ -86,7 +86,7 @@ public final class Sockets {
     private static final int EPOLL_CTL_ADD = 1;
     private static final int EPOLL_CTL_DEL = 2;
     private static final int MAX_EXPECTED = Scratch.MAX_DESCRIPTORS;
-    // In place of the first descriptor: some of them did not come.
+    // Stored in place of the first descriptor if some descriptors were not received.
     private static final int INCOMPLETE = -2;
     private static final int SHUT_WR = 1;
     private static final int SHUT_RDWR = 2;
@@ -224,7 +224,7 @@ public final class Sockets {
         }
     }
 
-    /** Ends what this side sends. */
+    /** Ends the sending direction. */
     public static int shutdownWrite(int fd) {
         return shutdown(fd, SHUT_WR);
     }
@@ -291,7 +291,7 @@ public final class Sockets {
         return result < 0 ? result : -Memory.getInt(value);
     }
 
-    /** Who is at the other end of a Unix socket. */
+    /** The process and the user at the other end of a Unix socket. */
     public record Credentials(int pid, int uid) {
         /**
          * Returns the number of the process, or where it has none, because it is in another PID namespace, a negative number made
@@ -302,7 +302,7 @@ public final class Sockets {
         }
     }
 
-    /** Returns who is at the other end of a Unix socket; {@code null} if the kernel does not say. */
+    /** Returns the credentials of the other end of a Unix socket; {@code null} if the kernel does not report them. */
     public static Credentials peerCredentials(int fd) {
         long value = Scratch.get().vectors();
         if (getOption(fd, SOL_SOCKET, SO_PEERCRED, value, 12) < 0) {
@@ -396,7 +396,7 @@ public final class Sockets {
     public static int peekMessage(int fd, Scratch scratch, int[] descriptors) {
         int result = peekOnce(fd, scratch, descriptors);
         if (result == -Posix.EINVAL && descriptors[0] == INCOMPLETE) {
-            // Descriptors became free between the two calls, or the kernel withholds some for another reason. Once more tells.
+            // Descriptors became free between the two calls, or the kernel withholds some for another reason: read once more.
             result = peekOnce(fd, scratch, descriptors);
         }
         if (result < 0) {
@@ -425,12 +425,12 @@ public final class Sockets {
             count++;
         }
         int flags = Memory.getInt(header + Scratch.HEADER_FLAGS);
-        // No byte says the end of the connection, unless descriptors came: then it is an empty message, which nobody sends.
+        // A length of 0 means the end of the connection, unless there are descriptors: then it is an empty message, an error.
         boolean wrong = foreign || received == 0 && count > 0;
         if ((flags & (MSG_TRUNC | MSG_CTRUNC)) == 0 && !wrong) {
             return (int) received;
         }
-        // The kernel leaves out the descriptors that it has no number for.
+        // The kernel omits the descriptors for which this process has no free number.
         boolean incomplete = !wrong && (flags & MSG_TRUNC) == 0 && count < MAX_EXPECTED;
         boolean exhausted = incomplete && !hasFreeDescriptor(fd);
         for (int i = 0; i < count; i++) {
@@ -487,7 +487,7 @@ public final class Sockets {
         receive(fd, Scratch.get().vectors(), 1);
     }
 
-    /** Waits for one descriptor; returns the events, 0 when the time is over. */
+    /** Waits for one descriptor. Returns the events, 0 after the time-out. */
     public static int poll(int fd, short events, int millis) {
         MemorySegment capture = Posix.capture();
         long entry = Scratch.get().vectors();

@@ -24,8 +24,8 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
- * What only TCP sockets have: their options, their addresses, and the calls that scatter and gather. A call that fails returns
- * {@code -errno}.
+ * The calls for TCP sockets only: their options, their addresses, and scattering and gathering transfers. A call that fails
+ * returns {@code -errno}.
  */
 public final class TcpSockets {
     /** Bytes of a {@code struct msghdr} without a name and without control messages. */
@@ -98,7 +98,7 @@ public final class TcpSockets {
     }
 
     /**
-     * Finds out that the other host is gone.
+     * Enables the detection that the other host has failed.
      *
      * @param idleSeconds without traffic before the first probe
      * @param intervalSeconds between probes

@@ -22,10 +22,11 @@ import java.net.InetSocketAddress;
 import java.util.HexFormat;
 
 /**
- * Names in the abstract namespace of Unix sockets, which each network namespace has one of. A listener has a socket whose name is
- * made of its address, its port and its user, and a second one of the same name that only shows that it is there.
+ * Names in the abstract namespace of Unix sockets, of which each network namespace has one. A listener has a socket whose name
+ * consists of its address, its port and its user, and a second one of the same name that only shows its existence.
  *
- * <p>Any process may take any such name. So a name says nothing of who has it: the kernel does ({@link User}).
+ * <p>Any process may bind any such name, so a name does not identify its holder: the credentials from the kernel do ({@link
+ * User}).
  */
 final class AbstractNames implements SocketNames {
     static final String PREFIX = "io.rpma.soft/" + ControlMessage.VERSION + '/';
@@ -42,7 +43,7 @@ final class AbstractNames implements SocketNames {
 
     AbstractNames(User user) {
         this.user = user;
-        // As this process numbers its users. In another user namespace the same user may have another number: TCP tells then.
+        // The user's number in this user namespace. The same user may have another number elsewhere; TCP finds its name then.
         listenerPrefix = PREFIX + Integer.toUnsignedString(user.id()) + LISTEN;
         clientPrefix = PREFIX + Integer.toUnsignedString(user.id()) + CLIENT;
     }
@@ -84,7 +85,7 @@ final class AbstractNames implements SocketNames {
 
     /** Returns an address in hexadecimal digits. */
     static String digits(InetAddress address) {
-        // Only link-local addresses mean something else on each interface.
+        // Only link-local addresses depend on the interface.
         String scope = address instanceof Inet6Address six && six.isLinkLocalAddress() ? "%" + six.getScopeId() : "";
         return HexFormat.of().formatHex(address.getAddress()) + scope;
     }
@@ -136,7 +137,7 @@ final class AbstractNames implements SocketNames {
         return fd;
     }
 
-    /** Returns in words who holds a name in the abstract namespace. */
+    /** Returns the holder of a name in the abstract namespace as text. */
     static String holder(String name) {
         int fd = Sockets.socket(Sockets.AF_UNIX, Sockets.SOCK_SEQPACKET | Sockets.SOCK_NONBLOCK);
         if (fd >= 0) {
@@ -185,7 +186,7 @@ final class AbstractNames implements SocketNames {
         return hello.name();
     }
 
-    /** Returns whether a name that came by TCP may be that of a listener, of whatever user. */
+    /** Returns whether a name that was received by TCP has the form of a listener's name, of any user. */
     static boolean isListener(String name) {
         return name.length() <= LONGEST_NAME && name.startsWith(PREFIX) && name.indexOf(LISTEN, PREFIX.length()) > 0;
     }

@@ -22,8 +22,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * Memory that the provider did not allocate: whether it is there, and whether the processes of peers may reach it. They copy
- * by {@code process_vm_readv(2)} and {@code process_vm_writev(2)}, which the kernel allows as it allows tracing.
+ * Checks for memory that the provider did not allocate: whether it is mapped, and whether the processes of peers may access it.
+ * They copy by {@code process_vm_readv(2)} and {@code process_vm_writev(2)}, which the kernel permits under the rules of tracing.
  */
 final class ForeignMemory {
     private static final Path PTRACE_SCOPE = Path.of("/proc/sys/kernel/yama/ptrace_scope");
@@ -32,10 +32,10 @@ final class ForeignMemory {
     }
 
     /**
-     * Refuses memory that an operation would fault in, or that peers could not reach although they are to.
+     * Refuses memory in which an operation would fault, or that peers have to access and cannot.
      *
-     * @param usages what it is registered for
-     * @param reached whether peers are to reach it
+     * @param usages the usages that it is registered for
+     * @param reached whether peers have to access it
      */
     static void check(MemorySegment memory, int usages, boolean reached) throws RpmaException {
         boolean written = SoftLocalMemoryRegion.isWritten(usages);
@@ -109,7 +109,7 @@ final class ForeignMemory {
         try {
             return Files.readString(PTRACE_SCOPE).trim();
         } catch (IOException e) {
-            // No Yama.
+            // Without this file there is no Yama.
             return "0";
         }
     }

@@ -17,13 +17,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * What a listener says at once on a TCP connection to it: who it is, which version it speaks, and how to reach it within its
- * host. A fixed number of bytes in network order. Nothing else ever travels over that connection, and nothing in the other
- * direction.
+ * The message that a listener sends at once on a TCP connection: its host, the version of its protocol, and the name of its Unix
+ * socket. It has a fixed number of bytes, in network order. No other data is sent on that connection, in either direction.
  *
- * @param version of the protocol
- * @param host what the processes of one host and network namespace have in common
- * @param name of the listener's Unix socket
+ * @param version the version of the protocol
+ * @param host the value that all processes of one host and network namespace share
+ * @param name the name of the listener's Unix socket
  */
 record Hello(int version, byte[] host, String name) {
     /** Bytes of a hello. */
@@ -41,7 +40,7 @@ record Hello(int version, byte[] host, String name) {
         return target.array();
     }
 
-    /** Reads a hello; returns {@code null} if it is none. Of another version, only the version is read. */
+    /** Reads a hello. Returns {@code null} if it is not valid. For another version only the version is read. */
     static Hello read(byte[] bytes, int length) {
         ByteBuffer source = ByteBuffer.wrap(bytes, 0, length);
         if (length < 16 || source.getLong() != MAGIC) {

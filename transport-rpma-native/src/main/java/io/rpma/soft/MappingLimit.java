@@ -22,13 +22,13 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Bounds what other processes make this one map, in bytes of address space and in mappings, of which a process has a limited
- * number of each: one other process gets a quarter of the addresses and a sixteenth of the mappings, all together a half.
+ * Limits the memory that other processes make this one map, in bytes of address space and in mappings, both of which are limited
+ * per process: one other process gets a quarter of the addresses and a sixteenth of the mappings, all together a half of each.
  */
 final class MappingLimit {
     private static final Path MAX_MAP_COUNT = Path.of("/proc/sys/vm/max_map_count");
     private static final int USUAL_MAX_MAP_COUNT = 65_530;
-    // The highest bit of an address: 46 on x86-64; others have more, of which no use is made.
+    // The highest bit of an address: 46 on x86-64. Other processors may have more, which is not used.
     private static final int LARGEST_ADDRESS_BIT = 46;
     private static final int SMALLEST_ADDRESS_BIT = 32;
 
@@ -59,8 +59,8 @@ final class MappingLimit {
     }
 
     /**
-     * Returns how many addresses this process has, as a power of two. Where the kernel puts a mapping by itself says nothing:
-     * some begin at the lower end. But it puts one where it is asked to, if there is such an address.
+     * Returns the size of the address space of this process, a power of two. The addresses that the kernel chooses for mappings
+     * do not show it, because some kernels start at the lower end. But the kernel honours a requested address if it exists.
      */
     private static long addressSpace() {
         for (int bit = LARGEST_ADDRESS_BIT; bit > SMALLEST_ADDRESS_BIT; bit--) {
@@ -70,7 +70,7 @@ final class MappingLimit {
                 throw new OutOfMemoryError("mmap failed for a page: " + Posix.strerror((int) -address));
             }
             Posix.munmap(address, Posix.PAGE_SIZE);
-            // What lies there already may move it a little further.
+            // An existing mapping at that address may shift it a little.
             if (Long.highestOneBit(address) >= wanted) {
                 return wanted << 1;
             }
@@ -96,7 +96,7 @@ final class MappingLimit {
         return new Account(pid);
     }
 
-    /** What one process makes this one map. Thread-safe. */
+    /** The memory that one process makes this one map. Thread-safe. */
     final class Account {
         private final int pid;
 
@@ -119,7 +119,7 @@ final class MappingLimit {
         }
     }
 
-    /** What is mapped of one process. */
+    /** The bytes and mappings of one process. */
     private static final class Sum {
         private long bytes;
         private int mappings;

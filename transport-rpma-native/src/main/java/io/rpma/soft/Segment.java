@@ -28,7 +28,7 @@ final class Segment {
         this.size = size;
     }
 
-    /** Returns the range that it lies in. */
+    /** Returns the range that contains it. */
     Range range() {
         return range;
     }
@@ -46,7 +46,7 @@ final class Segment {
         return regions;
     }
 
-    /** Returns the number of regions that are closed, and that a peer may still be in. */
+    /** Returns the number of regions that are closed, but that a peer may still access. */
     AtomicInteger lingering() {
         return lingering;
     }

@@ -30,14 +30,14 @@ import java.util.regex.Pattern;
 
 /**
  * A folder in which listeners have their Unix sockets, for processes of several users or containers
- * ({@code -Dio.rpma.soft.directory}). Opened once, and reached by that descriptor from then on ({@code /proc/self/fd}), so that
- * its path may be of any length and may be mounted over.
+ * ({@code -Dio.rpma.soft.directory}). It is opened once and accessed by that descriptor ({@code /proc/self/fd}), so that its path
+ * may have any length and another file system may be mounted over it.
  *
- * <p>Beside each socket is a lock file, which the listener's process keeps locked ({@code flock(2)}) as long as it listens: the
- * kernel gives the lock up when the process ends, however it ends. Nobody ever waits for a lock. Who has the lock may remove or
- * replace the socket; whoever starts to listen also removes what processes that have ended have left behind.
+ * <p>For each socket there is a lock file, which the listener's process keeps locked ({@code flock(2)}) while it listens: the
+ * kernel releases the lock when the process ends. No process ever waits for a lock. The holder of the lock may remove or replace
+ * the socket; a process that starts to listen also removes the files of processes that have ended.
  *
- * <p>Whoever may write to the folder may open the files in it: their mode follows from that of the folder.
+ * <p>A user that may write to the folder may open the files in it: their mode is derived from that of the folder.
  */
 final class SharedFolder {
     /** The system property that names the folder. */
@@ -52,12 +52,12 @@ final class SharedFolder {
     private static final int OTHERS = 0006;
     private static final int OVERFLOW_GROUP = 65_534;
     private static final String LOCK = ".lock";
-    /** The name of a listener, and what may follow it. */
+    /** The name of a listener, and its possible suffixes. */
     private static final Pattern NAME =
         Pattern.compile("(rpma[0-9]+-[0-9]+-[0-9a-f]+(?:%[0-9]+)?-[0-9]+)(?:\\.lock|\\.[0-9a-f]{16})?");
-    /** Files that are looked at in search of what is left over, so that a full folder does not keep the caller. */
+    /** The number of files that are checked for removal, so that a full folder does not delay the caller. */
     private static final int MOST_FILES = 4_096;
-    /** How often a lock file is opened anew because its holder has just removed it. */
+    /** The number of times a lock file is opened again because its holder has just removed it. */
     private static final int MOST_TRIES = 100;
 
     private static final SharedFolder CONFIGURED;
@@ -87,7 +87,7 @@ final class SharedFolder {
     }
 
     /**
-     * Returns the folder that this process has been told to use, {@code null} if none.
+     * Returns the folder that is configured for this process, {@code null} if there is none.
      *
      * @throws RpmaUnavailableException if it cannot be used; the message says why
      */
@@ -105,7 +105,7 @@ final class SharedFolder {
 
     /** Opens a folder; it stays open for the life of the process. */
     static SharedFolder open(String path) throws RpmaException {
-        // The dot: what is no folder is refused.
+        // The dot makes the call fail if the path is not a folder.
         int fd = path.isBlank() || path.indexOf('\0') >= 0 ? -Posix.ENOENT : FileCalls.openPlace(path + "/.");
         if (fd < 0) {
             String remedy = switch (-fd) {
@@ -164,17 +164,17 @@ final class SharedFolder {
             : Files.readAttributes(Path.of(path(name)), "unix:" + what, LinkOption.NOFOLLOW_LINKS);
     }
 
-    /** Lets those open a file who may write to the folder: a file of this process's that nobody else has been able to open. */
+    /** Allows all users that may write to the folder to open a file of this process, which no other process could open yet. */
     void openToOthers(String name) throws RpmaException {
         int mode = number("", "mode");
         int allowed = OWNER;
         if ((mode & GROUP_WRITABLE) != 0) {
             int group = number("", "gid");
             if (number(name, "gid") != group) {
-                // Refused where this process is not a member of the group: the file is not for the group then.
+                // The kernel refuses this if this process is not a member of the group. The group cannot open the file then.
                 FileCalls.changeGroup(path(name), group);
             }
-            // A group without a number in the user namespace may be any, unless the kernel has given the file the folder's.
+            // A group without a number in the user namespace is unknown, unless the file has inherited it from the folder.
             boolean same = (mode & SET_GROUP) != 0 || group != OVERFLOW_GROUP && number(name, "gid") == group;
             allowed |= same ? GROUP : 0;
         }
@@ -194,7 +194,7 @@ final class SharedFolder {
         return FileCalls.rename(path(from), path(to));
     }
 
-    /** Returns in words who owns a file, and its mode. */
+    /** Returns the owner and the mode of a file as text. */
     String describe(String name) {
         try {
             Map<String, Object> attributes = attributes(name, "uid,gid,mode");
@@ -216,7 +216,7 @@ final class SharedFolder {
     int lock(String name) throws RpmaException {
         String file = name + LOCK;
         for (int i = 0; i < MOST_TRIES; i++) {
-            // Two calls: in a sticky folder the kernel may refuse to open another user's file by one that could create it.
+            // Use two calls: in a sticky folder the kernel may refuse to open another user's file with O_CREAT.
             int fd = FileCalls.openFile(path(file));
             boolean created = fd == -Posix.ENOENT;
             if (created) {
@@ -259,13 +259,13 @@ final class SharedFolder {
         }
     }
 
-    /** Gives a lock up. */
+    /** Releases a lock. */
     void unlock(String name, int lock) {
         remove(name + LOCK);
         Posix.close(lock);
     }
 
-    /** Removes what processes that have ended have left behind, as far as this process may. */
+    /** Removes the files of processes that have ended, as far as this process is permitted to. */
     void sweep() throws RpmaException {
         Set<String> names = new HashSet<>();
         int files = 0;
@@ -280,7 +280,7 @@ final class SharedFolder {
                 }
             }
         } catch (IOException | DirectoryIteratorException e) {
-            // Who may write to the folder, but not read it, leaves that to others.
+            // A process that may write to the folder but not read it leaves that to others.
             return;
         }
         for (String name : names) {
@@ -292,7 +292,7 @@ final class SharedFolder {
         }
     }
 
-    /** Removes a listener's socket, and those that were to become it. Only for the holder of the lock. */
+    /** Removes a listener's socket and its temporary files. Only the holder of the lock may call it. */
     private void removeAll(String name) {
         remove(name);
         try (DirectoryStream<Path> all = Files.newDirectoryStream(Path.of(place, "."), name + ".*")) {

@@ -27,7 +27,7 @@ interface SocketNames {
     /** {@code ::}. */
     InetAddress ANY_6 = Sockets.toAddress(new byte[16]);
 
-    /** Returns those of this process: in a folder if it has been told to use one, in the abstract namespace otherwise. */
+    /** Returns the names that this process uses: in a folder if one is configured, otherwise in the abstract namespace. */
     static SocketNames of(User user) {
         return SharedFolder.isConfigured() ? new FolderNames(SharedFolder.configured(), user) : new AbstractNames(user);
     }
@@ -38,20 +38,20 @@ interface SocketNames {
     /** Returns the name in the abstract namespace that reserves the port of a client of this network namespace. */
     String client(InetAddress address, int port);
 
-    /** Returns whether a listener of a name is there, without a trace at the listener. */
+    /** Returns whether there is a listener of a name. The listener is not notified. */
     boolean exists(String name) throws RpmaException;
 
     /**
      * Connects a socket to a listener, without waiting.
      *
-     * @return 0 or {@code -errno}; {@code -ECONNREFUSED} if nobody listens there
+     * @return 0 or {@code -errno}; {@code -ECONNREFUSED} if there is no listener
      */
     int connect(int fd, String name);
 
     /**
-     * Takes the name of a listener.
+     * Acquires the name of a listener and starts to listen.
      *
-     * @throws RpmaException if it cannot be had; the message says why
+     * @throws RpmaException if the name cannot be acquired; the message says why
      */
     ListeningSocket listen(InetSocketAddress address, int backlog) throws RpmaException;
 
@@ -64,24 +64,24 @@ interface SocketNames {
     /** Returns whether a client may have made a link. */
     boolean mayHaveMade(Sockets.Credentials client, Sockets.Credentials link);
 
-    /** Returns what tells the process that listens from others where the kernel has no number for it; {@code null} if unknown. */
+    /** Returns a token that identifies the listening process if it has no number here; {@code null} if there is none. */
     String token(int fd);
 
-    /** Returns what a listener says of itself to clients that come by TCP. */
+    /** Returns the name that a listener sends to clients that connect by TCP. */
     String introduction(String name);
 
     /**
-     * Returns the name of the listener that has introduced itself by TCP.
+     * Returns the name of the listener that has sent its hello by TCP.
      *
-     * @param host what the processes of this host and network namespace have in common
+     * @param host the value that all processes of this host and network namespace share
      * @throws RpmaException if memory cannot be shared with it; the message says why
      */
     String introduced(InetSocketAddress remote, Hello hello, byte[] host) throws RpmaException;
 
-    /** Returns the failure of a connect by an error other than that nobody listens or that the backlog is full. */
+    /** Returns the exception for a failed connect, for errors other than a missing listener or a full backlog. */
     RpmaException failure(InetSocketAddress remote, String name, int errno);
 
-    /** Returns the names under which a listener may take connections to an address. */
+    /** Returns the names under which a listener may accept connections to an address. */
     default List<String> listeners(InetSocketAddress remote, boolean local) {
         List<String> names = new ArrayList<>(3);
         names.add(listener(remote));

@@ -139,11 +139,11 @@ final class SoftAddressRange implements AddressRange {
         pieces.values().forEach(process::remove);
         pieces.clear();
         try {
-            // At once, though peers may have it mapped until they look, and one that has stopped may still write to it: nothing
-            // else is ever put into this part of the file.
+            // Released at once, although peers have it mapped until they read their link, and a stopped peer may still write to
+            // it: this part of the file is never reused.
             part.range().decommit(part.offset(), size);
         } catch (RpmaException e) {
-            // Logged. The addresses are given back with the file.
+            // The failure has been logged. The addresses are released with the file.
         }
         Range unused = process.ranges().giveBack(part);
         if (unused != null) {

@@ -19,13 +19,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * The user of this process, which decides whom memory is shared with: processes of the same effective user only. The kernel
- * tells whose process is at the other end of a Unix socket ({@code SO_PEERCRED}: the user at the time of {@code connect} or
- * {@code listen}), and translates the user's number to the user namespace of this process.
+ * The user of this process, which determines the processes that memory is shared with: those of the same effective user. The
+ * kernel reports the process and user at the other end of a Unix socket ({@code SO_PEERCRED}: the user at the time of {@code
+ * connect} or {@code listen}), and translates the user's number to the user namespace of this process.
  *
- * <p>A user that has no number in this namespace shows as the overflow user, 65534 as a rule, whoever it is. Unless every user
- * has a number here, as in the initial namespace, the overflow user is therefore nobody in particular, and is refused even if
- * this process itself shows as it.
+ * <p>Every user that has no number in this namespace is reported as the overflow user, 65534 by default. Unless every user has a
+ * number here, as in the initial namespace, the overflow user therefore identifies no particular user, and is refused even if
+ * this process itself is reported as it.
  *
  * @param id the effective user of this process
  * @param pid this process
@@ -34,10 +34,10 @@ import java.nio.file.Path;
  */
 record User(int id, int pid, int overflow, boolean allMapped) {
     private static final int DEFAULT_OVERFLOW = 65_534;
-    // All but the number -1, which stands for no user.
+    // All numbers except -1, which means "no user".
     private static final long ALL_USERS = 0xffff_ffffL;
 
-    /** Returns the effective user that this process has now. */
+    /** Returns the current effective user of this process. */
     static User current() {
         return new User(Libc.geteuid(), (int) ProcessHandle.current().pid(), readOverflow(), readAllMapped());
     }
@@ -78,7 +78,7 @@ record User(int id, int pid, int overflow, boolean allMapped) {
      * Returns why memory cannot be shared with the process at the other end of a Unix socket, as the end of a sentence that
      * begins with "it"; {@code null} if it can.
      *
-     * @param peer the process as the kernel tells, {@code null} if the kernel does not tell
+     * @param peer the process as the kernel reports it, {@code null} if it reports none
      */
     String whyNot(Sockets.Credentials peer) {
         if (peer == null) {
@@ -100,12 +100,12 @@ record User(int id, int pid, int overflow, boolean allMapped) {
         return "belongs to " + describe(peer) + ", " + why;
     }
 
-    /** Returns a process and its user in words. */
+    /** Returns a process and its user as text. */
     static String describe(Sockets.Credentials peer) {
         return name(peer.uid()) + " (" + process(peer.pid()) + ')';
     }
 
-    /** Returns a process in words: one in another PID namespace has no number in that of this process. */
+    /** Returns a process as text. A process in another PID namespace has no number in that of this process. */
     static String process(int pid) {
         return pid <= 0 ? "a process of another PID namespace" : "process " + pid;
     }

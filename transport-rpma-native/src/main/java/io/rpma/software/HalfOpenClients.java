@@ -18,8 +18,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Sockets of clients that have connected and from which something is still to come. Each has a deadline, and their number is
- * limited, in all and for each origin. Not thread-safe; closes nothing.
+ * The clients that have connected and not yet sent all expected data. Each has a deadline, and their number is limited, in total
+ * and for each origin. Not thread-safe. This class closes no socket.
  */
 public final class HalfOpenClients {
     private final int limit;
@@ -59,17 +59,17 @@ public final class HalfOpenClients {
             return fd;
         }
 
-        /** Returns where it comes from: the number of its process, for a client of this host. */
+        /** Returns its origin: for a client of this host, the number of its process. */
         public int origin() {
             return origin;
         }
 
-        /** Returns when its time is over, by {@code System.nanoTime()}. */
+        /** Returns its deadline, a value of {@code System.nanoTime()}. */
         public long deadline() {
             return deadline;
         }
 
-        /** Counts what it has sent; returns the bytes in all. */
+        /** Counts bytes that it has sent. Returns the total. */
         public int receive(int bytes) {
             received += bytes;
             return received;
@@ -100,9 +100,8 @@ public final class HalfOpenClients {
     }
 
     /**
-     * Returns the client that must go before another one of an origin is added: the oldest one of that origin if it has as many
-     * as it may have; the oldest one of the origin that has the most if there are as many as there may be; otherwise
-     * {@code null}.
+     * Returns the client that must be removed before another one of an origin is added: the oldest one of that origin if its
+     * limit is reached; the oldest one of the origin with the most clients if the total limit is reached; otherwise {@code null}.
      */
     public Client surplus(int origin) {
         Map<Integer, Client> own = origins.get(origin);
@@ -121,12 +120,12 @@ public final class HalfOpenClients {
         return oldest(most);
     }
 
-    /** Returns the client whose time is over first, {@code null} if there is none. */
+    /** Returns the client with the earliest deadline, {@code null} if there is none. */
     public Client first() {
         return clients.isEmpty() ? null : oldest(clients);
     }
 
-    /** Returns a client whose time is over, or {@code null}. */
+    /** Returns a client whose deadline has passed, or {@code null}. */
     public Client expired(long now) {
         Client first = first();
         return first != null && first.deadline - now <= 0 ? first : null;

@@ -19,8 +19,8 @@ import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 
 /**
- * Keeps a peer from filling the log: each source of lines gets {@value #LINES} a second; those beyond are counted, and after the
- * second one line tells how many they were. Thread-safe.
+ * Prevents a peer from filling the log: each source may log {@value #LINES} lines a second. Further lines are counted, and one
+ * line reports their number after that second. Thread-safe.
  */
 public final class LogLimit {
     /** Lines of one source in a second. */
@@ -33,7 +33,7 @@ public final class LogLimit {
     private final Consumer<String> log;
     private final Map<String, Source> sources = new ConcurrentHashMap<>();
 
-    /** What one source has logged; its own lock. */
+    /** The state of one source, guarded by its own lock. */
     private static final class Source {
         private final String name;
         private boolean started;
@@ -60,9 +60,9 @@ public final class LogLimit {
     }
 
     /**
-     * Logs a line, unless there were too many of its source.
+     * Logs a line unless its source has exceeded the limit.
      *
-     * @param source of which there are few, whatever peers do
+     * @param source the source; there must be few of them, independently of the peers
      */
     public void log(String source, String line) {
         Source from = sources.computeIfAbsent(source, Source::new);

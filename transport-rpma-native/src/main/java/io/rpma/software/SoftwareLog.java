@@ -22,9 +22,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The log of a provider in Java: off until a threshold is set, then handed to the sink, which is an SLF4J logger unless another
- * one is set. Only what a peer does against the protocol, and what the kernel cannot protect from peers, goes to SLF4J in any
- * case: it has no other way out. Thread-safe.
+ * The log of a provider in Java. It is off until a threshold is set; messages then go to the sink, which is an SLF4J logger
+ * unless another one is set. Violations of the protocol by a peer, and missing protection by the kernel, always go to SLF4J,
+ * because they are not reported otherwise. Thread-safe.
  */
 public final class SoftwareLog implements RpmaLog {
     private static final StackWalker WALKER = StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE);
@@ -49,7 +49,7 @@ public final class SoftwareLog implements RpmaLog {
         own = Set.of(SoftwareLog.class, LogLimit.class, facade);
     }
 
-    /** Reports that a peer broke the protocol: of each source a few lines a second, and the number of the others. */
+    /** Reports that a peer violated the protocol. The number of lines of each source is limited ({@link LogLimit}). */
     public void violation(String source, String message) {
         violations.log(source, message);
     }
@@ -59,18 +59,18 @@ public final class SoftwareLog implements RpmaLog {
         log(Level.ERROR, message, false);
     }
 
-    /** Reports what weakens this process although every call succeeds; goes to SLF4J in any case. */
+    /** Reports a condition that weakens this process although every call succeeds. Always goes to SLF4J. */
     public void warn(String message) {
         logger.warn("{}", message);
         log(Level.WARNING, message, false);
     }
 
-    /** Reports something that the user of the interface learns by other means as well. */
+    /** Reports a condition that is also reported to the caller in another way. */
     public void log(Level level, String message) {
         log(level, message, true);
     }
 
-    /** Returns whether anybody would see a message of this level; asked before one is put together. */
+    /** Returns whether messages of a level are logged. Called before a message is formatted. */
     public boolean isEnabled(Level level) {
         return level.ordinal() <= main.ordinal() || level.ordinal() <= auxiliary.ordinal();
     }

@@ -21,10 +21,10 @@ public interface TcpPort {
     InetSocketAddress localAddress();
 
     /**
-     * Hands TCP clients over from now on, after this listener has said on each what it has to say.
+     * Hands over TCP clients from now on, after this listener has sent its hello to each.
      *
-     * @param taker takes a socket over, non-blocking, on which nothing has been received; any thread. {@code null} if there is
-     *     none any more
+     * @param taker takes ownership of a non-blocking socket on which nothing has been received; called by any thread.
+     *     {@code null} to end the handover
      */
     void handOver(IntConsumer taker);
 }
