@@ -28,9 +28,9 @@ final class IncomingRequest extends SoftConnectionRequest {
     private final ByteBuffer privateData;
 
     /**
-     * Creates the request; the socket and the view of the client's end are taken over.
+     * Creates the request, which takes ownership of the socket and of the view of the client's end.
      *
-     * @param localAddress the address that the client dialled
+     * @param localAddress the address to which the client connected
      */
     IncomingRequest(SoftPeer peer, Queues queues, ControlSocket control, RemoteEnd remote, InetSocketAddress localAddress,
             InetSocketAddress remoteAddress, byte[] privateData) {
@@ -92,7 +92,7 @@ final class IncomingRequest extends SoftConnectionRequest {
     @Override
     void drop() {
         if (queues.queuePair().remote() == null) {
-            // Not handed to the queue pair, which would release it.
+            // The view has not been passed to the queue pair, which would release it.
             remote.release();
             control.send(rejection());
         }

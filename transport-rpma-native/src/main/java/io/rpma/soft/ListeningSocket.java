@@ -15,14 +15,14 @@ package io.rpma.soft;
 import io.rpma.posix.Posix;
 
 /**
- * A Unix socket that listens under a name of {@link SocketNames}, and what it takes to hold the name.
+ * A Unix socket that listens under a name of {@link SocketNames}, with the action that releases the name.
  *
  * @param fd the socket, non-blocking
  * @param name its name
- * @param release gives the name back; called once, before the socket is closed
+ * @param release releases the name; called once, before the socket is closed
  */
 record ListeningSocket(int fd, String name, Runnable release) {
-    /** Ends the listening, and gives the name back. */
+    /** Stops listening and releases the name. */
     void close() {
         release.run();
         Posix.close(fd);

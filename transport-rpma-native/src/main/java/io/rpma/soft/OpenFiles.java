@@ -17,12 +17,12 @@ import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
 
-/** Tells that this process, or the system, has no file descriptor left. */
+/** Errors for a process, or a system, that has no file descriptor left. */
 final class OpenFiles {
     private OpenFiles() {
     }
 
-    /** Returns whether an {@code errno} says so. */
+    /** Returns whether an {@code errno} means that there is no file descriptor left. */
     static boolean areExhausted(int errno) {
         return errno == Sockets.EMFILE || errno == Sockets.ENFILE;
     }

@@ -24,8 +24,8 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 
 /**
- * A request to a listener. The queues are made when it is sent: not before is it known which process they are shared with. The
- * receives posted until then wait here.
+ * A request to a listener. Its queues are created when it is sent, because only then is the process known with which they are
+ * shared. Receives that are posted earlier are kept in this object until then.
  */
 final class OutgoingRequest extends SoftConnectionRequest {
     private final QueueSizes sizes;
@@ -96,7 +96,7 @@ final class OutgoingRequest extends SoftConnectionRequest {
         try {
             createQueues(remote);
         } finally {
-            // The half has a use of its own.
+            // The half is a user of its own.
             remote.release();
         }
         SoftConnection connection =
@@ -120,7 +120,7 @@ final class OutgoingRequest extends SoftConnectionRequest {
             throw SoftLog.failure(RpmaError.PROVIDER, -result, "connect: the request cannot be sent: "
                 + Posix.strerror(-result), null);
         }
-        // A listener that has closed meanwhile shows as the event REJECTED.
+        // If the listener has closed meanwhile, the connection reports the event REJECTED.
         return connection;
     }
 

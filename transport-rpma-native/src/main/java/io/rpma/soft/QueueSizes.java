@@ -20,7 +20,7 @@ import io.rpma.posix.Posix;
 import io.rpma.software.ConnectionSettings;
 
 /**
- * What a connection is created with: a configuration, read once and checked.
+ * The sizes of the queues of a connection, read once from a configuration and checked.
  *
  * @param timeoutMillis for reaching the other side
  * @param completions entries of the completion queue

@@ -16,12 +16,12 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 
-/** Tells that this process itself has not enough of something to take what a peer has sent: the peer is not to blame. */
+/** Errors for a shortage in this process, because of which it cannot take what a peer has sent. The peer is not at fault. */
 final class Shortage {
     private Shortage() {
     }
 
-    /** Returns whether an {@code errno} of {@code mmap} says so; the others say that the file is not what it has to be. */
+    /** Returns whether an {@code errno} of {@code mmap} means a shortage of memory; others mean that the file is invalid. */
     static boolean isOfMemory(int errno) {
         return errno == Posix.ENOMEM || errno == Posix.EAGAIN;
     }

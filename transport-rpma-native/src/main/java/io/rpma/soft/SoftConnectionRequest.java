@@ -22,7 +22,7 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
-/** A connection request: nothing is agreed yet. */
+/** The common part of outgoing and incoming connection requests. */
 abstract class SoftConnectionRequest implements ConnectionRequest {
     private final SoftPeer peer;
     private final InetSocketAddress remoteAddress;
@@ -37,7 +37,7 @@ abstract class SoftConnectionRequest implements ConnectionRequest {
         return peer;
     }
 
-    /** Returns the queues, {@code null} as long as there are none. */
+    /** Returns the queues, {@code null} if they have not been created yet. */
     abstract Queues queues();
 
     /** Posts a receive that is known to have a region. */
@@ -87,18 +87,18 @@ abstract class SoftConnectionRequest implements ConnectionRequest {
         }
     }
 
-    /** The request has been used up. */
+    /** Called when the request can no longer be used. */
     void ended() {
-        // Nothing to be given up.
+        // There is nothing to release.
     }
 
-    /** Returns how many bytes of private data the other side can be sent. */
+    /** Returns the largest number of bytes of private data that can be sent to the other side. */
     abstract int maxPrivateData();
 
-    /** Sends the request, or accepts it. What fails here is released by the caller. */
+    /** Sends the request, or accepts it. If it fails, the caller releases the resources. */
     abstract Connection open(byte[] data) throws RpmaException;
 
-    /** Tells the other side, if that is the custom, and closes the socket. */
+    /** Rejects the request if it is an incoming one, and closes the socket. */
     abstract void drop();
 
     @Override
@@ -127,7 +127,7 @@ abstract class SoftConnectionRequest implements ConnectionRequest {
         }
     }
 
-    /** Refuses a client in words. */
+    /** Rejects a client with a text. */
     static void reject(int fd, String reason) {
         ControlMessage message = ControlMessage.of(ControlMessage.REJECT);
         byte[] words = reason.getBytes(StandardCharsets.UTF_8);

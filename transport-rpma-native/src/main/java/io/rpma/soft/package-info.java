@@ -34,7 +34,7 @@
  * <p>The memory that a peer can access. Peers are processes of the same user, or those that share a folder with it. The kernel
  * does not restrict such a process to the intended use of the memory that it has been sent:
  * <ul>
- * <li>It can read, and not write, the table of memory regions: the file is sealed against writing, also by whoever opens it anew
+ * <li>It can read, and not write, the table of memory regions: the file is sealed against writing, also after it is reopened
  *     (from Linux 5.1 on).
  * <li>It can read and write the halves of its own connections, the shared receive queues of the connections that it has, and
  *     every file of address ranges in which a region lies that peers are to reach (registered for anything but
