@@ -130,10 +130,10 @@ final class Adapter {
     }
 
     /** Makes memory persistent on the adapter's thread, and passes the result to {@link QueuePair#persisted}. */
-    void persist(QueuePair pair, long address, long length) {
+    void persist(QueuePair pair, long number, long address, long length) {
         tasks.add(() -> {
             long first = address & -Posix.PAGE_SIZE;
-            pair.persisted(length == 0 ? 0 : Posix.msync(first, address + length - first));
+            pair.persisted(number, length == 0 ? 0 : Posix.msync(first, address + length - first));
         });
         wakeUp();
     }

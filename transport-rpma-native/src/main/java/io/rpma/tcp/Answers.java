@@ -21,8 +21,8 @@ final class Answers {
     private final TcpLocalMemoryRegion[] regions = new TcpLocalMemoryRegion[Wire.MAX_READS];
     private int first;
     private int count;
-    // The result of making the first one persistent, or PENDING. Stored by the adapter's thread.
-    private volatile int persisted = PENDING;
+    // The result of making the first one persistent, or PENDING.
+    private int persisted = PENDING;
 
     /** The memory has not been written to storage yet. */
     static final int PENDING = 1;

@@ -68,6 +68,9 @@ final class QueuePair implements TcpCompletionQueue.Driven {
     private TcpCompletionQueue receiveCompletions;
     private final MemorySegment memory = Arena.ofAuto().allocate(2 * Wire.HEADER, 8);
     private int state;
+    // The last persistent flush that the adapter has carried out, and its result, which is written first. Written by the adapter.
+    private int persistResult;
+    private volatile long persisted;
     // From here on, written by the holder of the queue pair.
     private Owner owner;
     private Transmitter transmitter;
@@ -76,7 +79,8 @@ final class QueuePair implements TcpCompletionQueue.Driven {
     private boolean awaitsReady;
     private long completed;
     private boolean asked;
-    private boolean persisting;
+    // The persistent flush that the adapter carries out, by the number of the peer's request; 0 if there is none.
+    private long persisting;
     private int looks;
     private volatile boolean error;
     private volatile boolean starved;
@@ -224,6 +228,7 @@ final class QueuePair implements TcpCompletionQueue.Driven {
             more = !receiver.receive(BUDGET);
         }
         resumeIfPossible();
+        takePersisted();
         if ((todo & DISCONNECT) != 0) {
             fail(0, CompletionStatus.WR_FLUSH_ERR);
         }
@@ -287,24 +292,37 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         }
     }
 
-    private void persistNext() {
-        Answers answers = transmitter.answers();
-        if (!persisting && !answers.isEmpty() && answers.type(0) == Wire.FLUSH_PERSISTENT
-            && answers.persisted() == Answers.PENDING) {
-            persisting = true;
-            Adapter.instance().persist(this, answers.address(0), answers.length(0));
+    /** Takes note of the persistent flush that the adapter has carried out, if it has. */
+    private void takePersisted() {
+        if (persisting != 0 && persisted == persisting) {
+            Answers answers = transmitter.answers();
+            // A queue pair that has failed since has forgotten its answers.
+            if (!answers.isEmpty() && answers.number(0) == persisting) {
+                answers.persisted(persistResult);
+            }
+            persisting = 0;
         }
     }
 
-    /** Notes that the peer has requested a persistent flush. */
-    void persist() {
-        persisting = false;
+    /** Has the adapter carry out the persistent flush that is to be answered next. One is under way at a time. */
+    private void persistNext() {
+        Answers answers = transmitter.answers();
+        if (persisting == 0 && !answers.isEmpty() && answers.type(0) == Wire.FLUSH_PERSISTENT
+            && answers.persisted() == Answers.PENDING) {
+            persisting = answers.number(0);
+            Adapter.instance().persist(this, persisting, answers.address(0), answers.length(0));
+        }
     }
 
-    /** Handles the result of a persistent flush, on the adapter's thread. */
-    void persisted(int result) {
-        transmitter.answers().persisted(result);
-        persisting = false;
+    /**
+     * Handles the result of a persistent flush, on the adapter's thread.
+     *
+     * @param number the peer's request
+     * @param result 0, or {@code -errno}
+     */
+    void persisted(long number, int result) {
+        persistResult = result;
+        persisted = number;
         kick(SEND);
     }
 

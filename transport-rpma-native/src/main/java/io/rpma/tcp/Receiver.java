@@ -358,7 +358,6 @@ final class Receiver {
                 violated("more flushes than " + Wire.MAX_READS + " at a time");
                 return;
             }
-            pair.persist();
         }
         transmitter.executed(number, !persistent && isWanted());
     }

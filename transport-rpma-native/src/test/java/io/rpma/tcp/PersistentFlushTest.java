@@ -1,0 +1,81 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.tcp;
+
+import io.rpma.CompletionStatus;
+import io.rpma.Connection;
+import io.rpma.LocalMemoryRegion;
+import io.rpma.MemoryUsage;
+import io.rpma.WorkCompletions;
+import io.rpma.posix.Sockets;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.EnumSet;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+/** Each flush to persistence is answered by the result of its own {@code msync}. */
+@Timeout(60)
+class PersistentFlushTest {
+    private static final int PAGE = 4096;
+    /** Nothing can be mapped there, so that msync fails. */
+    private static final long NEVER_MAPPED = 0x1000;
+
+    private static long key(LocalMemoryRegion region) throws Exception {
+        ByteBuffer descriptor = ByteBuffer.allocate(region.descriptorSize()).order(ByteOrder.LITTLE_ENDIAN);
+        region.descriptor(descriptor);
+        return descriptor.getInt(16) & 0xffff_ffffL;
+    }
+
+    /** Sends a request, and has the server read it. */
+    private static void request(RawClient client, Connection server, int number, long address, long key) throws Exception {
+        client.write(RawClient.frame(Wire.FLUSH_PERSISTENT, Wire.WANTED, PAGE, number, 0, address, key, 0));
+        assertEquals(1, Sockets.poll(server.completionQueue().fd(), (short) Sockets.EPOLLIN, (int) Station.LONG.toMillis()));
+        server.completionQueue().poll(new WorkCompletions(1));
+    }
+
+    /** The second flush comes while the first one is being carried out. */
+    @Test
+    void theResultOfOneIsNotThatOfTheNext() throws Exception {
+        CountDownLatch held = new CountDownLatch(1);
+        try (Station station = new Station(); RawClient client = RawClient.requesting(station.address());
+                LocalMemoryRegion unmapped = station.peer.register(MemorySegment.ofAddress(NEVER_MAPPED).reinterpret(PAGE),
+                    EnumSet.of(MemoryUsage.FLUSH_PERSISTENT));
+                Connection server = station.accept(client)) {
+            Adapter.instance().execute(() -> {
+                try {
+                    held.await();
+                } catch (InterruptedException e) {
+                    throw new AssertionError(e);
+                }
+            });
+            try {
+                request(client, server, 1, station.region.address(), station.key());
+                request(client, server, 2, NEVER_MAPPED, key(unmapped));
+            } finally {
+                held.countDown();
+            }
+            byte[] first = client.read(Wire.HEADER);
+            assertEquals(Wire.PERSISTED, first[0]);
+            assertEquals(1, first[8], "its number");
+            byte[] second = client.read(Wire.HEADER);
+            assertEquals(Wire.NAK, second[0]);
+            assertEquals(2, second[8], "its number");
+            assertEquals(CompletionStatus.REM_OP_ERR.code(), ByteBuffer.wrap(second).order(ByteOrder.LITTLE_ENDIAN).getInt(32));
+        }
+    }
+}
