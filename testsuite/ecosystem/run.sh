@@ -18,29 +18,31 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 root=$(cd "$here/../.." && pwd -P)
 readonly here root
-# One class of tests; the longest takes a few minutes on TCP.
-readonly class_seconds=900
+# One class of tests; the longest takes several minutes on TCP.
+readonly class_seconds=1500
 
 usage() {
     cat << 'USAGE'
 Usage: testsuite/ecosystem/run.sh [OPTION...] SUITE...
 
 Runs a framework's own tests twice, each class in a process of its own: on Netty's epoll transport, and with the agent on RPMA.
-What differs is run a second time, and counts as different if it differs again. Prints the counts and a table of the
+What differs or fails is run a second time, and counts as different if it differs again. Prints the counts and a table of the
 differences; exit code 1 if one of them is not explained in testsuite/ecosystem/explained. What the suites need comes from Maven
 Central the first time.
 
 Suites:
   grpc                  gRPC's interoperability tests, as published (grpc-interop-testing), without and with TLS
   vertx                 the tests of Vert.x core that concern streams, as published (vertx-core, tests)
-  reactor-netty=FOLDER  the tests of Reactor Netty's TCP and HTTP servers and clients, which are not published: the folder has
-                        its sources, of the version that pom.xml names
+  reactor-netty=FOLDER  the tests of Reactor Netty's core and of its HTTP that concern streams, which are not published: the
+                        folder has its sources, of the version that the project's pom.xml names
 
 Options:
   --classes REGEX       only the classes whose simple names match
-  --rounds N            how often what differs is run in all (default: 2)
+  --rounds N            how often what differs or fails is run in all (default: 2)
   --provider NAME       soft (default), librpma or tcp
+  --jobs N              how many classes are run at the same time (default: 2, which is each class on both transports)
   --no-build            take the agent that `mvn package` has left
+  --agent JAR           take this agent
 
 Whatever the tests print is in testsuite/ecosystem/target/SUITE. A suite can be run in parts: the table is about all classes that
 have results there.
@@ -55,7 +57,9 @@ fail() {
 classes=
 rounds=2
 provider=soft
+jobs=2
 build=1
+agent=$root/agent/target/transport-rpma-agent-0.1.0-SNAPSHOT.jar
 suites=()
 while (($# > 0)); do
     case $1 in
@@ -63,12 +67,18 @@ while (($# > 0)); do
             usage
             exit 0
             ;;
-        --classes | --rounds | --provider)
+        --classes | --rounds | --provider | --jobs | --agent)
             (($# > 1)) || fail "$1 needs a value; see $0 --help"
             case $1 in
                 --classes) classes=$2 ;;
                 --rounds) rounds=$2 ;;
                 --provider) provider=$2 ;;
+                --jobs) jobs=$2 ;;
+                --agent)
+                    [[ -f $2 ]] || fail "--agent is '$2', which is no file"
+                    agent=$(realpath "$2")
+                    build=0
+                    ;;
             esac
             shift
             ;;
@@ -84,10 +94,10 @@ while (($# > 0)); do
 done
 ((${#suites[@]} > 0)) || fail "which suite? See $0 --help"
 [[ $rounds =~ ^[1-9]$ ]] || fail "--rounds is '$rounds'; a number from 1 to 9 is needed"
+[[ $jobs =~ ^[1-9]$ ]] || fail "--jobs is '$jobs'; a number from 1 to 9 is needed"
 
 jdk=$("$root/tools/find-java.sh")
 java=$jdk/bin/java
-agent=$root/agent/target/transport-rpma-agent-0.1.0-SNAPSHOT.jar
 if ((build)); then
     echo "ecosystem: building"
     (cd "$root" && mvn -B -q -DskipTests package -pl agent -am)
@@ -112,33 +122,59 @@ class_path() {
     echo "$(< "$file")"
 }
 
-# classes_in JAR PACKAGES: the names of the classes of tests in those packages of a jar.
-classes_in() {
-    unzip -Z1 "$1" | grep -E "^($2)/[A-Za-z0-9]*Test\.class$" | sed 's:\.class$::; s:/:.:g' | sort
+# concrete JAR: of the files of classes in it that come by standard input, the names of the classes that are not abstract.
+concrete() {
+    sed 's:\.class$::; s:/:.:g' | xargs "$jdk/bin/javap" -package -cp "$1:$path" \
+        | sed -nE 's/^(public )?(final )?class ([A-Za-z0-9_.]+) .*\{$/\3/p' | sort
 }
 
-# run_class SUITE TRANSPORT ROUND CLASS: one class of tests, in a process; its report and its output remain.
+# tests_of_vertx JAR PACKAGES: the names of the classes of tests in those packages.
+tests_of_vertx() {
+    unzip -Z1 "$1" | grep -E "^io/vertx/tests/($2)/[A-Za-z0-9]*Test\.class$" | concrete "$1"
+}
+
+# run_class SUITE TRANSPORT ROUND CLASS: one class of tests, in one process until a test fails, and then in another one; in a
+# later round only what is listed in again.txt. Results and output remain.
 run_class() {
-    local folder=$here/target/$1/$2/$3/${4##*.} options=()
+    local folder=$here/target/$1/$2/$3/${4##*.} options=() before after=0
+    local -r deadline=$((SECONDS + class_seconds))
     mkdir -p "$folder"
     case $2 in
         epoll) options=(-Dvertx.transport=epoll) ;;
         # Where a JVM has nothing over RPMA, its last line says so.
         rpma) options=("-javaagent:$agent=report" "-Dio.rpma.provider=$provider" -Dvertx.transport=epoll) ;;
     esac
-    (
-        cd "$folder"
-        alone timeout --kill-after=10 "$class_seconds" "$java" --enable-native-access=ALL-UNNAMED -Xshare:off -Xmx2g \
-            -ea:io.rpma... --add-opens=java.base/java.lang=ALL-UNNAMED "${options[@]}" -cp "$suite_path" \
-            org.junit.platform.console.ConsoleLauncher execute -c "$4" --reports-dir . --disable-banner --disable-ansi-colors \
-            --details=none > output.log 2>&1 || true
-    )
-    [[ -n $(find "$folder" -name 'TEST-*.xml') ]] || echo "ecosystem: ${4##*.} on $2 did not finish within $class_seconds s"
+    cd "$folder"
+    : > only.txt
+    (($3 == 1)) || grep "^${4##*.}#" "$here/target/$1/again.txt" > only.txt
+    until alone timeout --foreground --kill-after=10 $((deadline > SECONDS ? deadline - SECONDS : 1)) "$java" \
+        --enable-native-access=ALL-UNNAMED -Xshare:off -Xmx2g -ea:io.rpma... --add-opens=java.base/java.lang=ALL-UNNAMED \
+        "${options[@]}" -cp "$here/target/runner:$suite_path" io.rpma.ecosystem.RunClass "$4" results.tsv only.txt \
+        >> output.log 2>&1; do
+        before=$after
+        after=$(wc -c < results.tsv || true)
+        if ((SECONDS >= deadline)); then
+            echo "ecosystem: ${4##*.} on $2 did not finish within $class_seconds s"
+            break
+        elif ((after <= before)); then
+            echo "ecosystem: ${4##*.} on $2 cannot be run: $folder/output.log"
+            break
+        fi
+    done
+}
+
+# run_one ...: a run_class of its own process, as soon as fewer than $jobs are running.
+run_one() {
+    while (($(jobs -rp | wc -l) >= jobs)); do
+        wait -n
+    done
+    run_class "$@" &
 }
 
 # run_suite NAME CLASSES: all rounds of one suite, and its table.
 run_suite() {
-    local suite=$1 round class simple again
+    local suite=$1 round class simple
+    local -r again=$here/target/$suite/again.txt
     local -a wanted=()
     shift
     for class in "$@"; do
@@ -151,16 +187,19 @@ run_suite() {
     for class in "${wanted[@]}"; do
         rm -rf "$here/target/$suite"/*/*/"${class##*.}"
     done
+    mkdir -p "$here/target/$suite"
+    : > "$again"
     for ((round = 1; round <= rounds && ${#wanted[@]} > 0; round++)); do
         echo "ecosystem: $suite, round $round, ${#wanted[@]} classes"
         for class in "${wanted[@]}"; do
-            run_class "$suite" epoll "$round" "$class"
-            run_class "$suite" rpma "$round" "$class"
+            run_one "$suite" epoll "$round" "$class"
+            run_one "$suite" rpma "$round" "$class"
         done
-        again=" $("$java" "$differences" "$here/target/$suite" "$here/explained/$suite.txt" --classes | tr '\n' ' ')"
+        wait
+        "$java" "$differences" "$here/target/$suite" "$here/explained/$suite.txt" --again > "$again"
         local -a left=()
         for class in "${wanted[@]}"; do
-            if [[ $again == *" ${class##*.} "* ]]; then
+            if grep -q "^${class##*.}#" "$again"; then
                 left+=("$class")
             fi
         done
@@ -172,22 +211,30 @@ run_suite() {
     "$java" "$differences" "$here/target/$suite" "$here/explained/$suite.txt"
 }
 
-# compile_reactor_netty SOURCES: the tests of its TCP and HTTP, and of the others in its sources what these need.
+# compile_reactor_netty SOURCES: the tests of its core and of its HTTP, each with its resources, since both have classes of the
+# same names. Left out are those that need parts of Reactor Netty under names that the published jars do not have.
 compile_reactor_netty() {
-    local core=$1/reactor-netty-core/src http=$1/reactor-netty-http/src
+    local part sources
     rm -rf "$own"
-    mkdir -p "$own"
-    "$jdk/bin/javac" -nowarn -proc:none --release 25 -d "$own" -cp "$path" \
-        -sourcepath "$http/test/java:$core/test/java:$core/testFixtures/java" \
-        "$core"/test/java/reactor/netty/tcp/Tcp{Client,Server}Tests.java \
-        "$http"/test/java/reactor/netty/http/server/HttpServerTests.java \
-        "$http"/test/java/reactor/netty/http/client/HttpClientTest.java
-    cp -r "$core/test/resources/." "$http/test/resources/." "$own"
-    found=(reactor.netty.tcp.TcpClientTests reactor.netty.tcp.TcpServerTests reactor.netty.http.server.HttpServerTests
-        reactor.netty.http.client.HttpClientTest)
+    for part in core http; do
+        mkdir -p "$own/$part"
+        sources=$1/reactor-netty-$part/src
+        find "$sources/test/java" "$1/reactor-netty-core/src/testFixtures/java" -name '*.java' ! -name package-info.java \
+            ! -name DefaultLoopResourcesTest.java ! -path '*/reactor-netty-core/src/*/DefaultPooledConnectionProviderTest.java' \
+            > "$own/$part.files"
+        "$jdk/bin/javac" -nowarn -proc:none --release 25 -d "$own/$part" -cp "$path" "@$own/$part.files"
+        cp -r "$sources/test/resources/." "$own/$part"
+    done
+}
+
+# tests_of_reactor_netty PART PACKAGES: the names of the classes of tests in those packages of what was compiled.
+tests_of_reactor_netty() {
+    (cd "$own/$1" && find reactor -name '*Test*.class' ! -name '*$*') | grep -E "^reactor/netty/($2)/[A-Za-z0-9]*Tests?\.class$" \
+        | concrete "$own/$1"
 }
 
 differences=$here/src/main/java/io/rpma/ecosystem/Differences.java
+"$jdk/bin/javac" -nowarn -d "$here/target/runner" -cp "$(class_path grpc)" "$here/src/main/java/io/rpma/ecosystem/RunClass.java"
 bad=0
 for argument in "${suites[@]}"; do
     suite=${argument%%=*}
@@ -202,15 +249,21 @@ for argument in "${suites[@]}"; do
             ;;
         vertx)
             jar=$(tr ':' '\n' <<< "$path" | grep -E 'vertx-core-[0-9.]*-tests\.jar$')
-            packages='io/vertx/tests/(net|tls|http|http/(compression|connection|fileupload|headers|sendfile)|metrics|eventbus)'
+            packages='net|tls|http|http/(compression|connection|fileupload|headers|sendfile)|metrics|eventbus'
+            packages+='|tracing|endpoint|addressresolver|ha'
             # QUIC is no stream of TCP's.
-            mapfile -t found < <(classes_in "$jar" "$packages" | grep -vE 'Http3|CompositeHttpServer')
+            mapfile -t found < <(tests_of_vertx "$jar" "$packages" | grep -vE 'Http3|CompositeHttpServer')
             run_suite vertx "${found[@]}" || bad=1
             ;;
         reactor-netty)
             sources=$(cd "${argument#*=}" && pwd -P)
             compile_reactor_netty "$sources"
-            run_suite reactor-netty "${found[@]}" || bad=1
+            suite_path=$own/core:$path
+            mapfile -t found < <(tests_of_reactor_netty core 'tcp|channel|transport|resources')
+            run_suite reactor-netty-core "${found[@]}" || bad=1
+            suite_path=$own/http:$path
+            mapfile -t found < <(tests_of_reactor_netty http '(http|channel|tcp|transport|resources)(/.*)?')
+            run_suite reactor-netty-http "${found[@]}" || bad=1
             ;;
     esac
 done

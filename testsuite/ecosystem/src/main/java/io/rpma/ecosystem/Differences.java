@@ -17,20 +17,19 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import javax.xml.parsers.DocumentBuilderFactory;
-import org.w3c.dom.Element;
-import org.w3c.dom.NodeList;
 
 /**
- * Compares what JUnit has reported of the same tests on two transports: {@code Differences.java FOLDER EXPLAINED [--classes]}.
- * The folder has one folder for each transport, {@code epoll} and {@code rpma}, with one for each round, in which there is one
- * for each class of tests. Of a test that ran in several rounds the best one counts. Lines of the file of explanations are
+ * Compares what {@link RunClass} has recorded of the same tests on two transports:
+ * {@code Differences.java FOLDER EXPLAINED [--again]}. The folder has one folder for each transport, {@code epoll} and
+ * {@code rpma}, with one for each round, in which there is one for each class of tests. Of a test that ran in several rounds the best one counts. Lines of the file of explanations are
  * {@code CLASS#METHOD = REASON}, where the test is a regular expression.
  */
 public final class Differences {
@@ -40,7 +39,7 @@ public final class Differences {
     private enum End { PASSED, SKIPPED, FAILED, MISSING }
 
     private record Result(End end, String why) {
-        static final Result MISSING = new Result(End.MISSING, "not run, or its class did not finish");
+        static final Result MISSING = new Result(End.MISSING, "not run, or cut off with its class");
 
         Result or(Result other) {
             return end.compareTo(other.end) <= 0 ? this : other;
@@ -53,13 +52,13 @@ public final class Differences {
     private final Map<String, TreeMap<String, Result>> results = new TreeMap<>();
     private final List<Explanation> explanations = new ArrayList<>();
 
-    private Differences(Path folder, Path explained) throws Exception {
+    private Differences(Path folder, Path explained) throws IOException {
         for (String transport : TRANSPORTS) {
             TreeMap<String, Result> ofTransport = new TreeMap<>();
             results.put(transport, ofTransport);
             List<Path> reports;
             try (Stream<Path> files = Files.walk(folder.resolve(transport))) {
-                reports = files.filter(file -> file.getFileName().toString().matches("TEST-.*\\.xml")).toList();
+                reports = files.filter(file -> file.endsWith("results.tsv")).toList();
             }
             for (Path report : reports) {
                 read(report, ofTransport);
@@ -82,29 +81,19 @@ public final class Differences {
         explanations.add(new Explanation(Pattern.compile(line.substring(0, equals)), line.substring(equals + 3)));
     }
 
-    private static void read(Path report, Map<String, Result> into) throws Exception {
-        NodeList cases = DocumentBuilderFactory.newDefaultInstance().newDocumentBuilder().parse(report.toFile())
-            .getElementsByTagName("testcase");
-        for (int i = 0; i < cases.getLength(); i++) {
-            Element test = (Element) cases.item(i);
-            String type = test.getAttribute("classname");
-            String name = type.substring(type.lastIndexOf('.') + 1) + '#' + test.getAttribute("name").replaceAll("\\(.*\\)$", "");
-            into.merge(name, result(test), Result::or);
-        }
-    }
-
-    private static Result result(Element test) {
-        for (String tag : new String[] {"failure", "error"}) {
-            NodeList found = test.getElementsByTagName(tag);
-            if (found.getLength() > 0) {
-                Element failure = (Element) found.item(0);
-                String type = failure.getAttribute("type");
-                String why = type.substring(type.lastIndexOf('.') + 1) + ": " + failure.getAttribute("message");
-                return new Result(End.FAILED, why.lines().findFirst().orElse("").replace('|', '/'));
+    private static void read(Path report, Map<String, Result> into) throws IOException {
+        for (String line : Files.readAllLines(report)) {
+            String[] fields = line.split("\t", 4);
+            switch (fields[1]) {
+                // What began and has no end here was cut off with its class.
+                case "BEGUN" -> into.merge(fields[2], Result.MISSING, Result::or);
+                case "DONE" -> { }
+                default -> {
+                    String why = fields[3].isEmpty() ? fields[1].toLowerCase(Locale.ROOT) : fields[3].replace('|', '/');
+                    into.merge(fields[2], new Result(End.valueOf(fields[1]), why), Result::or);
+                }
             }
         }
-        return test.getElementsByTagName("skipped").getLength() > 0 ? new Result(End.SKIPPED, "skipped")
-            : new Result(End.PASSED, "passed");
     }
 
     private Set<String> different() {
@@ -112,6 +101,18 @@ public final class Differences {
         results.values().forEach(each -> tests.addAll(each.keySet()));
         tests.removeIf(test -> of("epoll", test).end == of("rpma", test).end);
         return tests;
+    }
+
+    /** The methods that failed somewhere, or differ, and have no explanation. */
+    private Set<String> again() {
+        Set<String> tests = new TreeSet<>(different());
+        results.values().forEach(each -> each.forEach((test, result) -> {
+            if (result.end.compareTo(End.FAILED) >= 0) {
+                tests.add(test);
+            }
+        }));
+        return tests.stream().filter(test -> explanation(test) == null).map(test -> test.replaceAll("\\[.*", ""))
+            .collect(Collectors.toCollection(TreeSet::new));
     }
 
     private Result of(String transport, String test) {
@@ -161,13 +162,12 @@ public final class Differences {
     /**
      * Compares.
      *
-     * @param arguments the folder, the file of explanations, and {@code --classes} for the names of the classes that differ alone
+     * @param arguments the folder, the file of explanations, and {@code --again} for the names alone of the methods that are to be run again
      */
-    public static void main(String[] arguments) throws Exception {
+    public static void main(String[] arguments) throws IOException {
         Differences differences = new Differences(Path.of(arguments[0]), Path.of(arguments[1]));
         if (arguments.length > 2) {
-            differences.different().stream().map(test -> test.substring(0, test.indexOf('#'))).distinct()
-                .forEach(System.out::println);
+            differences.again().forEach(System.out::println);
         } else if (differences.print() > 0) {
             System.exit(1);
         }
