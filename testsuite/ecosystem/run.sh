@@ -146,13 +146,14 @@ run_class() {
     esac
     cd "$folder"
     : > only.txt
+    touch results.tsv
     (($3 == 1)) || grep "^${4##*.}#" "$here/target/$1/again.txt" > only.txt
     until alone timeout --foreground --kill-after=10 $((deadline > SECONDS ? deadline - SECONDS : 1)) "$java" \
-        --enable-native-access=ALL-UNNAMED -Xshare:off -Xmx2g -ea:io.rpma... --add-opens=java.base/java.lang=ALL-UNNAMED \
+        --enable-native-access=ALL-UNNAMED -XX:TieredStopAtLevel=1 -Xmx2g -ea:io.rpma... --add-opens=java.base/java.lang=ALL-UNNAMED \
         "${options[@]}" -cp "$here/target/runner:$suite_path" io.rpma.ecosystem.RunClass "$4" results.tsv only.txt \
         >> output.log 2>&1; do
         before=$after
-        after=$(wc -c < results.tsv || true)
+        after=$(wc -c < results.tsv)
         if ((SECONDS >= deadline)); then
             echo "ecosystem: ${4##*.} on $2 did not finish within $class_seconds s"
             break
@@ -213,8 +214,12 @@ run_suite() {
 
 # compile_reactor_netty SOURCES: the tests of its core and of its HTTP, each with its resources, since both have classes of the
 # same names. Left out are those that need parts of Reactor Netty under names that the published jars do not have.
+# Once for a folder: whoever changes its sources removes target/reactor-netty-classes.
 compile_reactor_netty() {
     local part sources
+    if [[ $own/compiled -nt $here/pom.xml && $(< "$own/compiled") == "$1" ]]; then
+        return
+    fi
     rm -rf "$own"
     for part in core http; do
         mkdir -p "$own/$part"
@@ -225,6 +230,7 @@ compile_reactor_netty() {
         "$jdk/bin/javac" -nowarn -proc:none --release 25 -d "$own/$part" -cp "$path" "@$own/$part.files"
         cp -r "$sources/test/resources/." "$own/$part"
     done
+    echo "$1" > "$own/compiled"
 }
 
 # tests_of_reactor_netty PART PACKAGES: the names of the classes of tests in those packages of what was compiled.

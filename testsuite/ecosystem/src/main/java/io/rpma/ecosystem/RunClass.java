@@ -36,6 +36,7 @@ import org.junit.platform.launcher.PostDiscoveryFilter;
 import org.junit.platform.launcher.TestExecutionListener;
 import org.junit.platform.launcher.TestIdentifier;
 import org.junit.platform.launcher.TestPlan;
+import org.junit.platform.launcher.core.LauncherConfig;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
@@ -181,7 +182,9 @@ public final class RunClass implements TestExecutionListener {
             .selectors(DiscoverySelectors.selectClass(arguments[0]))
             .filters((PostDiscoveryFilter) each -> FilterResult.includedIf(wanted(each, done, only)))
             .build();
-        Launcher launcher = LauncherFactory.create();
+        // A suite's own listeners are left out, such as BlockHound's, which cannot change the classes of every JDK.
+        Launcher launcher = LauncherFactory.create(
+            LauncherConfig.builder().enableTestExecutionListenerAutoRegistration(false).build());
         launcher.execute(request, run);
         System.exit(0);
     }
