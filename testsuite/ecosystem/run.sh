@@ -149,8 +149,8 @@ run_class() {
     touch results.tsv
     (($3 == 1)) || grep "^${4##*.}#" "$here/target/$1/again.txt" > only.txt
     until alone timeout --foreground --kill-after=10 $((deadline > SECONDS ? deadline - SECONDS : 1)) "$java" \
-        --enable-native-access=ALL-UNNAMED -XX:TieredStopAtLevel=1 -Xmx2g -ea:io.rpma... --add-opens=java.base/java.lang=ALL-UNNAMED \
-        "${options[@]}" -cp "$here/target/runner:$suite_path" io.rpma.ecosystem.RunClass "$4" results.tsv only.txt \
+        --enable-native-access=ALL-UNNAMED --add-opens=java.base/java.lang=ALL-UNNAMED -XX:TieredStopAtLevel=1 -Xmx2g \
+        -ea:io.rpma... "${options[@]}" -cp "$here/target/runner:$suite_path" io.rpma.ecosystem.RunClass "$4" results.tsv only.txt \
         >> output.log 2>&1; do
         before=$after
         after=$(wc -c < results.tsv)
@@ -233,10 +233,11 @@ compile_reactor_netty() {
     echo "$1" > "$own/compiled"
 }
 
-# tests_of_reactor_netty PART PACKAGES: the names of the classes of tests in those packages of what was compiled.
+# tests_of_reactor_netty PART: the names of the classes of tests of what was compiled that have a server, or whose superclass has.
 tests_of_reactor_netty() {
-    (cd "$own/$1" && find reactor -name '*Test*.class' ! -name '*$*') | grep -E "^reactor/netty/($2)/[A-Za-z0-9]*Tests?\.class$" \
-        | concrete "$own/$1"
+    (cd "$own/$1" && grep -rlE 'DisposableServer|BaseHttpTest|HttpSendFileTests|ConnectionInfoTests|SslProviderTests' \
+        --include='*Test*.class' reactor) | sed -E 's/(\$.*)?\.class$/.class/' | grep -E 'Tests?\.class$' | grep -v /udp/ \
+        | sort -u | concrete "$own/$1"
 }
 
 differences=$here/src/main/java/io/rpma/ecosystem/Differences.java
@@ -255,20 +256,23 @@ for argument in "${suites[@]}"; do
             ;;
         vertx)
             jar=$(tr ':' '\n' <<< "$path" | grep -E 'vertx-core-[0-9.]*-tests\.jar$')
-            packages='net|tls|http|http/(compression|connection|fileupload|headers|sendfile)|metrics|eventbus'
-            packages+='|tracing|endpoint|addressresolver|ha'
-            # QUIC is no stream of TCP's.
-            mapfile -t found < <(tests_of_vertx "$jar" "$packages" | grep -vE 'Http3|CompositeHttpServer')
+            packages='net|tls|http|http/(compression|connection|fileupload|sendfile)|metrics|eventbus|tracing|endpoint|ha'
+            packages+='|addressresolver'
+            # QUIC is no stream of TCP's; nor have tests of values, such as options and addresses, any connection.
+            others='Http3|CompositeHttpServer|DomainSocket|Options|Config|MimeMapping|Method|Local|ReplyFailure|Expectation'
+            others+='|Alternatives|Versions|NodeInfo|HostAndPort|RFC3986|SocketAddress|UriUtils|JsonEventBus|MessageQueueOn'
+            others+='|LoadBalancing'
+            mapfile -t found < <(tests_of_vertx "$jar" "$packages" | grep -vE "$others" || true)
             run_suite vertx "${found[@]}" || bad=1
             ;;
         reactor-netty)
             sources=$(cd "${argument#*=}" && pwd -P)
             compile_reactor_netty "$sources"
             suite_path=$own/core:$path
-            mapfile -t found < <(tests_of_reactor_netty core 'tcp|channel|transport|resources')
+            mapfile -t found < <(tests_of_reactor_netty core)
             run_suite reactor-netty-core "${found[@]}" || bad=1
             suite_path=$own/http:$path
-            mapfile -t found < <(tests_of_reactor_netty http '(http|channel|tcp|transport|resources)(/.*)?')
+            mapfile -t found < <(tests_of_reactor_netty http)
             run_suite reactor-netty-http "${found[@]}" || bad=1
             ;;
     esac

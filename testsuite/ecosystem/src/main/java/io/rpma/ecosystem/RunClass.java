@@ -156,6 +156,10 @@ public final class RunClass implements TestExecutionListener {
         String unit = test.getUniqueId();
         boolean bad = result.getStatus() == TestExecutionResult.Status.FAILED;
         failed |= bad;
+        if (bad) {
+            System.err.println(name(test) + " failed:");
+            result.getThrowable().ifPresent(Throwable::printStackTrace);
+        }
         if (test.isTest() || bad) {
             String end = bad ? "FAILED" : result.getStatus() == TestExecutionResult.Status.ABORTED ? "SKIPPED" : "PASSED";
             record(unit, end, name(test), result.getThrowable().map(Throwable::toString).orElse(""));
