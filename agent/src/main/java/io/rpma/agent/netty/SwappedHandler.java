@@ -21,6 +21,7 @@ import io.netty.channel.IoHandlerContext;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.IoRegistration;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.epoll.EpollIoHandle;
 import io.netty.channel.nio.AbstractNioChannel;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.ThreadAwareExecutor;
@@ -145,6 +146,10 @@ final class SwappedHandler implements IoHandler, Swap.StandIn {
 
     @Override
     public boolean isCompatible(Class<? extends IoHandle> type) {
+        if (type == EpollIoHandle.class) {
+            // An application asks by the interface whether this is epoll's; epoll's channels ask by classes of their own.
+            return kind.takes(type);
+        }
         return rpma.isCompatible(type) || kind.takes(type);
     }
 }

@@ -23,6 +23,7 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.IoEventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.channel.epoll.EpollIoHandle;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.nio.NioIoHandle;
 import io.netty.channel.nio.NioIoHandler;
@@ -45,7 +46,8 @@ public final class NioManners {
         IoEventLoopGroup group = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
         switch (arguments[0]) {
             case "asks" -> System.out.println("result: " + group.isIoType(NioIoHandler.class) + ' '
-                + group.isIoType(EpollIoHandler.class) + ' ' + group.isCompatible(NioIoHandle.class));
+                + group.isIoType(EpollIoHandler.class) + ' ' + group.isCompatible(NioIoHandle.class) + ' '
+                + group.isCompatible(EpollIoHandle.class));
             case "servers" -> {
                 for (String host : arguments[1].split(",")) {
                     echo(group, server(group).bind(new InetSocketAddress(host, 0)).sync().channel(), true);
