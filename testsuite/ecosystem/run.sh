@@ -41,6 +41,7 @@ Options:
   --rounds N            how often what differs or fails is run in all (default: 2)
   --provider NAME       soft (default), librpma or tcp
   --jobs N              how many classes are run at the same time (default: 2, which is each class on both transports)
+  --resume              keep the results that are there, and run what they lack
   --no-build            take the agent that `mvn package` has left
   --agent JAR           take this agent
 
@@ -58,6 +59,7 @@ classes=
 rounds=2
 provider=soft
 jobs=2
+resume=0
 build=1
 agent=$root/agent/target/transport-rpma-agent-0.1.0-SNAPSHOT.jar
 suites=()
@@ -82,6 +84,7 @@ while (($# > 0)); do
             esac
             shift
             ;;
+        --resume) resume=1 ;;
         --no-build) build=0 ;;
         grpc | vertx) suites+=("$1") ;;
         reactor-netty=*)
@@ -138,6 +141,9 @@ tests_of_vertx() {
 run_class() {
     local folder=$here/target/$1/$2/$3/${4##*.} options=() before after=0
     local -r deadline=$((SECONDS + class_seconds))
+    if [[ -f $folder/finished ]]; then
+        return
+    fi
     mkdir -p "$folder"
     case $2 in
         epoll) options=(-Dvertx.transport=epoll) ;;
@@ -150,8 +156,8 @@ run_class() {
     (($3 == 1)) || grep "^${4##*.}#" "$here/target/$1/again.txt" > only.txt
     until alone timeout --foreground --kill-after=10 $((deadline > SECONDS ? deadline - SECONDS : 1)) "$java" \
         --enable-native-access=ALL-UNNAMED --add-opens=java.base/java.lang=ALL-UNNAMED -XX:TieredStopAtLevel=1 -Xmx2g \
-        -ea:io.rpma... "${options[@]}" -cp "$here/target/runner:$suite_path" io.rpma.ecosystem.RunClass "$4" results.tsv only.txt \
-        >> output.log 2>&1; do
+        -ea:io.rpma... "${options[@]}" -cp "$here/target/runner:$suite_path" io.rpma.ecosystem.RunClass "$4" results.tsv \
+        only.txt >> output.log 2>&1; do
         before=$after
         after=$(wc -c < results.tsv)
         if ((SECONDS >= deadline)); then
@@ -162,6 +168,7 @@ run_class() {
             break
         fi
     done
+    touch finished
 }
 
 # run_one ...: a run_class of its own process, as soon as fewer than $jobs are running.
@@ -184,9 +191,12 @@ run_suite() {
             wanted+=("$class")
         fi
     done
-    ((${#wanted[@]} > 0)) || fail "no class of $suite matches '$classes'"
+    if ((${#wanted[@]} == 0)); then
+        echo "ecosystem: no class of $suite matches '$classes'"
+        return
+    fi
     for class in "${wanted[@]}"; do
-        rm -rf "$here/target/$suite"/*/*/"${class##*.}"
+        ((resume)) || rm -rf "$here/target/$suite"/*/*/"${class##*.}"
     done
     mkdir -p "$here/target/$suite"
     : > "$again"
