@@ -29,8 +29,8 @@ import java.util.stream.Stream;
 /**
  * Compares what {@link RunClass} has recorded of the same tests on two transports:
  * {@code Differences.java FOLDER EXPLAINED [--again]}. The folder has one folder for each transport, {@code epoll} and
- * {@code rpma}, with one for each round, in which there is one for each class of tests. Of a test that ran in several rounds the best one counts. Lines of the file of explanations are
- * {@code CLASS#METHOD = REASON}, where the test is a regular expression.
+ * {@code rpma}, with one for each round, in which there is one for each class of tests. Of a test that ran in several rounds the
+ * best one counts. Lines of the file of explanations are {@code CLASS#METHOD = REASON}, where the test is a regular expression.
  */
 public final class Differences {
     private static final List<String> TRANSPORTS = List.of("epoll", "rpma");
@@ -162,7 +162,8 @@ public final class Differences {
     /**
      * Compares.
      *
-     * @param arguments the folder, the file of explanations, and {@code --again} for the names alone of the methods that are to be run again
+     * @param arguments the folder, the file of explanations, and {@code --again} for no more than the names of the methods that
+     *     are to be run again
      */
     public static void main(String[] arguments) throws IOException {
         Differences differences = new Differences(Path.of(arguments[0]), Path.of(arguments[1]));

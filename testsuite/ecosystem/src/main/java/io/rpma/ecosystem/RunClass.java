@@ -46,8 +46,8 @@ import org.junit.platform.launcher.core.LauncherFactory;
  * The exit code is then {@link #AGAIN}: a further process goes on behind that test.
  *
  * <p>Each line of the file of results is {@code UNIT, END, CLASS#TEST, REASON} with tabs in between. A unit is what can be left
- * out: a method, with all of its invocations. It is {@code BEGUN} before it runs, and {@code DONE} afterwards, so that a unit that
- * ended its process, or did not end, is known to the next one. The file {@code ONLY}, if it is not empty, has the
+ * out: a method, with all of its invocations. It is {@code BEGUN} before it runs, and {@code DONE} afterwards, so that a unit
+ * that ended its process, or did not end, is known to the next one. The file {@code ONLY}, if it is not empty, has the
  * {@code CLASS#METHOD} of those that are wanted, one a line.
  */
 public final class RunClass implements TestExecutionListener {
