@@ -28,8 +28,10 @@ import io.rpma.posix.Sockets;
  * of its own.
  */
 final class EventPipe {
+    /** The number of pages that the kernel lets a pipe hold. */
+    private static final int PAGES = 16;
     /** The number of reads in one call: more than a pipe holds, unless a peer keeps writing. */
-    private static final int MOST_READS = 16;
+    private static final long MOST_READS = 2 * PAGES * Posix.PAGE_SIZE / Scratch.MESSAGE_CAPACITY;
     private static final int NONE = -1;
     // A peer of another user reopens the pipe as well. Only processes that have been sent the pipe can do that.
     private static final int OTHERS_WRITE = 0622;

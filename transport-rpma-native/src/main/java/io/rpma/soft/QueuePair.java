@@ -780,7 +780,8 @@ final class QueuePair {
     private void enter(int region) {
         int mark = busy + 1;
         BUSY.setRelease(this, mark);
-        Memory.putInt(base + Half.BUSY_REGION, region);
+        // Behind all that the previous operation has done: whoever finds this region takes that operation to be over.
+        Memory.putIntRelease(base + Half.BUSY_REGION, region);
         Memory.putIntRelease(base + Half.BUSY, mark);
         Memory.fullFence();
     }

@@ -39,7 +39,8 @@ class EventPipeTest {
     private static final int O_NONBLOCK = 0x800;
     private static final MethodHandle FCNTL = Posix.downcall("fcntl",
         FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(2));
-    private static final long MOST_EVENTS = 1 << 17;
+    // Twice what a pipe holds, which is 16 pages.
+    private static final long MOST_EVENTS = 32 * Posix.PAGE_SIZE;
 
     private EventPipe own;
     /** What the other process is sent. */
