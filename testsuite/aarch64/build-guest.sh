@@ -88,7 +88,7 @@ own_apt() {
     shift
     "$command" -q -o "Dir::Etc=$work/apt/etc" -o "Dir::State=$work/apt/state" -o "Dir::State::status=$work/apt/status" \
         -o "Dir::Cache=$work/apt/cache" -o APT::Sandbox::User="$(id -un)" -o APT::Architecture=arm64 -o APT::Architectures=arm64 \
-        -o Debug::NoLocking=1 -o Binary::apt::APT::Keep-Downloaded-Packages=1 "$@"
+        "$@"
 }
 
 # logged WHAT COMMAND...: a command whose output matters only if it fails.

@@ -56,7 +56,7 @@ class ConcurrencyContractTest extends ContractCase {
             running.add(threads.submit(part));
         }
         for (Future<Void> part : running) {
-            part.get(100, TimeUnit.SECONDS);
+            part.get(100L * Contract.PATIENCE, TimeUnit.SECONDS);
         }
     }
 
@@ -235,9 +235,9 @@ class ConcurrencyContractTest extends ContractCase {
                 }
             }
         }
-        acceptor.get(60, TimeUnit.SECONDS);
+        acceptor.get(60L * Contract.PATIENCE, TimeUnit.SECONDS);
         for (Future<Void> server : running) {
-            server.get(60, TimeUnit.SECONDS);
+            server.get(60L * Contract.PATIENCE, TimeUnit.SECONDS);
         }
     }
 

@@ -29,8 +29,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 /** The provider under test, its device, and how a refusal is recognised. */
 final class Contract {
+    /** How many times as long everything may take that must happen, in the environment: an emulated machine needs it. */
+    static final int PATIENCE = Integer.parseInt(System.getenv().getOrDefault("RPMA_TEST_PATIENCE", "1"));
+
     /** How long anything may take that must happen, in milliseconds. A case that passes takes a small part of it. */
-    static final long DEADLINE = 10_000;
+    static final long DEADLINE = 10_000L * PATIENCE;
 
     /** How long is watched for something that must not happen, in milliseconds. */
     static final long ABSENCE = 200;

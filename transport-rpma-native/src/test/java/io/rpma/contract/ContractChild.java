@@ -102,7 +102,7 @@ final class ContractChild {
     void expect(String answer) throws Exception {
         String line;
         try {
-            line = reading(answers::readLine).get(60, TimeUnit.SECONDS);
+            line = reading(answers::readLine).get(60L * Contract.PATIENCE, TimeUnit.SECONDS);
         } catch (TimeoutException e) {
             throw new AssertionError("the other process said nothing instead of " + answer, e);
         }
@@ -123,13 +123,13 @@ final class ContractChild {
     /** Tells the program to do something that it does not live to report. */
     void lastCommand(String command) throws Exception {
         begin(command);
-        assertTrue(process.waitFor(60, TimeUnit.SECONDS));
+        assertTrue(process.waitFor(60L * Contract.PATIENCE, TimeUnit.SECONDS));
     }
 
     /** Ends the program as {@code kill -9} does. */
     void kill() throws Exception {
         process.toHandle().destroyForcibly();
-        assertTrue(process.waitFor(60, TimeUnit.SECONDS));
+        assertTrue(process.waitFor(60L * Contract.PATIENCE, TimeUnit.SECONDS));
     }
 
     /** Ends the program, if it has not ended, and everything that belonged to it here. */

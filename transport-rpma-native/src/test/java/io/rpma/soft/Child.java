@@ -28,9 +28,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** A {@link SoftChild} from outside: its answers, its orders, its end. */
 final class Child implements AutoCloseable {
-    private static final int DEADLINE_SECONDS = 60;
+    private static final int PATIENCE = Integer.parseInt(System.getenv().getOrDefault("RPMA_TEST_PATIENCE", "1"));
+    private static final int DEADLINE_SECONDS = 60 * PATIENCE;
     /** After which a child is ended whatever it does: reading its answers cannot be interrupted. */
-    private static final int LIFE_SECONDS = 300;
+    private static final int LIFE_SECONDS = 300 * PATIENCE;
 
     private final Process process;
     private final BufferedReader answers;
