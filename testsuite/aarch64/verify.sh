@@ -103,7 +103,7 @@ junit() {
 echo_on() {
     (
         cd "$root"
-        RPMA_PROVIDER=$1 guest ./run-example.sh echo --bytes 4MiB --round-trips 1000
+        RPMA_PROVIDER=$1 guest env JAVA_TOOL_OPTIONS=-XX:TieredStopAtLevel=1 ./run-example.sh echo --bytes 4MiB --round-trips 1000
     )
 }
 
