@@ -174,7 +174,7 @@ progress() {
 unpack() {
     local folder exclude=('--exclude=*/tools/perf' '--exclude=*/tools/testing/selftests'
         '--exclude=*/Documentation/*.rst' '--exclude=*/Documentation/*.yaml' '--exclude=*/Documentation/*.txt')
-    for folder in samples sound tools/testing fs/{bcachefs,btrfs,ceph,ext4,f2fs,nfs,ntfs3,ocfs2,smb,xfs} \
+    for folder in samples sound tools/testing fs/{bcachefs,btrfs,ceph,f2fs,nfs,ntfs3,ocfs2,smb,xfs} \
         drivers/{accel,ata,clk,comedi,gpu,hid,iio,infiniband/hw,md,media,mfd,mmc,mtd,net/can,net/dsa,net/ethernet} \
         drivers/{net/wireless,phy,pinctrl,platform,power,regulator,s390,scsi,soc,spi,staging,thermal,video,watchdog}; do
         exclude+=("--exclude=*/$folder/*.[chS]")

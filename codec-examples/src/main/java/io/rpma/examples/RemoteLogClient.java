@@ -17,9 +17,11 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoopGroup;
-import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.util.ReferenceCountUtil;
 import io.rpma.FlushType;
 import io.rpma.MemoryUsage;
 import io.rpma.netty.RpmaChannelOption;
@@ -36,13 +38,18 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Appends to one lane of a log in another process's memory, which that process takes no part in. Used by one thread. */
+/**
+ * Appends to one lane of a log in another process's memory. That process takes no part in it, unless it is what makes the log durable.
+ * Used by one thread.
+ */
 final class RemoteLogClient implements AutoCloseable {
     private static final int PIECE = 1 << 20;
     private static final long PATIENCE_SECONDS = 20;
 
     private final RpmaMessageChannel channel;
     private final RpmaRemoteRegion region;
+    private final LogDurability durability;
+    private final LogCommits commits = new LogCommits();
     private final FlushType flush;
     private final int laneBytes;
     private final long base;
@@ -52,7 +59,13 @@ final class RemoteLogClient implements AutoCloseable {
     /** Connects, waits for the lane, and reads what is in it. */
     RemoteLogClient(EventLoopGroup group, InetSocketAddress server, int lane) throws IOException {
         Grant grant = new Grant();
-        ChannelFuture connect = new Bootstrap().group(group).channel(RpmaMessageChannel.class).handler(grant)
+        ChannelFuture connect = new Bootstrap().group(group).channel(RpmaMessageChannel.class)
+            .handler(new ChannelInitializer<RpmaMessageChannel>() {
+                @Override
+                protected void initChannel(RpmaMessageChannel connecting) {
+                    connecting.pipeline().addLast(grant, commits);
+                }
+            })
             .option(RpmaChannelOption.RPMA_PRIVATE_DATA, ByteBuffer.allocate(8).putInt(RemoteLogServer.HELLO).putInt(lane).flip())
             .connect(server);
         RpmaRemoteRegion opened = null;
@@ -63,14 +76,17 @@ final class RemoteLogClient implements AutoCloseable {
             ByteBuffer told = channel.peerPrivateData();
             opened = RpmaRemoteRegion.open(told);
             await(channel.applyPeerConfig(told.slice(told.position(), 1)));
-            laneBytes = told.getInt(told.position() + 1);
+            durability = LogDurability.told(told.get(told.position() + 1));
+            laneBytes = told.getInt(told.position() + 2);
             base = (long) lane * laneBytes;
             if (laneBytes < LogFormat.HEADER_BYTES || base + laneBytes > opened.size()) {
                 throw new IOException("lane " + lane + " of " + laneBytes + " bytes lies outside of a log of " + opened.size());
             }
-            flush = opened.usages().contains(MemoryUsage.FLUSH_PERSISTENT) ? FlushType.PERSISTENT : FlushType.VISIBILITY;
+            flush = durability == LogDurability.PERSISTENT_MEMORY ? FlushType.PERSISTENT : FlushType.VISIBILITY;
             region = opened;
             recover();
+            // What the client before has appended and may not have flushed: from here on it counts.
+            await(channel.writeAndFlush(RpmaOperation.flush(region, base, offset, flush)));
         } catch (IOException | RuntimeException e) {
             if (opened != null) {
                 opened.release();
@@ -82,6 +98,11 @@ final class RemoteLogClient implements AutoCloseable {
 
     RpmaMessageChannel channel() {
         return channel;
+    }
+
+    /** What an acknowledged record outlives. */
+    LogDurability durability() {
+        return durability;
     }
 
     /** How many records the lane had, and has been given since. */
@@ -112,9 +133,10 @@ final class RemoteLogClient implements AutoCloseable {
     }
 
     /**
-     * Appends a record: writes it, makes it as durable as the memory allows, and only then moves the tail behind it.
+     * Appends a record: writes it, flushes it, and only then moves the tail behind it. Where the flush does not make it durable, the
+     * server is asked to.
      *
-     * @return succeeds when the record is in the log for good
+     * @return succeeds when the record is in the log, and outlives what {@link #durability()} says
      */
     ChannelFuture append(byte[] payload) {
         ChannelPromise appended = channel.newPromise();
@@ -137,7 +159,16 @@ final class RemoteLogClient implements AutoCloseable {
             }
             channel.write(RpmaOperation.flush(region, base + at, bytes, flush));
             channel.write(RpmaOperation.atomicWrite(region, base, at + bytes));
-            channel.writeAndFlush(RpmaOperation.flush(region, base, Long.BYTES, flush), appended);
+            ChannelFuture flushed = channel.writeAndFlush(RpmaOperation.flush(region, base, Long.BYTES, flush));
+            flushed.addListener(done -> {
+                if (!done.isSuccess()) {
+                    appended.setFailure(done.cause());
+                } else if (durability.isByServer()) {
+                    commits.appended(at + bytes, appended);
+                } else {
+                    appended.setSuccess();
+                }
+            });
         });
         return appended;
     }
@@ -157,24 +188,29 @@ final class RemoteLogClient implements AutoCloseable {
         }
     }
 
-    /** The one message of the server: the lane is this client's. */
-    private static final class Grant extends SimpleChannelInboundHandler<ByteBuf> {
+    /** The first message of the server: the lane is this client's. */
+    private static final class Grant extends ChannelInboundHandlerAdapter {
         private final CompletableFuture<Void> granted = new CompletableFuture<>();
 
         @Override
-        protected void channelRead0(ChannelHandlerContext ctx, ByteBuf message) {
-            granted.complete(null);
+        public void channelRead(ChannelHandlerContext ctx, Object message) {
+            if (granted.complete(null)) {
+                ReferenceCountUtil.release(message);
+            } else {
+                ctx.fireChannelRead(message);
+            }
         }
 
         @Override
         public void channelInactive(ChannelHandlerContext ctx) {
             granted.completeExceptionally(new IOException("the server did not grant the lane: another client has it"));
+            ctx.fireChannelInactive();
         }
 
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
             granted.completeExceptionally(cause);
-            ctx.close();
+            ctx.fireExceptionCaught(cause);
         }
 
         void await() throws IOException {

@@ -36,8 +36,9 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * A log in the memory of another process, appended to by one-sided operations alone: the record is written and flushed, then the
- * tail is moved by an atomic write. At the end the server is killed, and the file has everything.
+ * A log in the memory of another process, appended to by one-sided operations: the record is written and flushed, then the tail
+ * is moved by an atomic write. At the end the server is killed, and the file has everything. Where the file lies on a disk, the
+ * server has written it there before a record is acknowledged: {@link LogDurability}.
  */
 @Command(name = "remote-log",
     description = "Clients append to a server's log by one-sided writes")
@@ -64,11 +65,17 @@ final class RemoteLogExample implements Callable<Integer> {
     private int clients;
 
     @Option(names = "--file", paramLabel = "FILE",
-        description = "the log, kept (default: a temporary one in /dev/shm, where RDMA devices reach it)")
+        description = "the log, kept; on a disk it outlives power cuts (default: a temporary one in /dev/shm)")
     private Path file;
 
     @Option(names = "--pmem", description = "the file lies in persistent memory (a DAX filesystem): flush to persistence")
     private boolean persistent;
+
+    @Option(names = "--no-sync", description = "acknowledge what the system has: faster, and lost in a power cut")
+    private boolean withoutSync;
+
+    @Option(names = "--check", description = "only read the log in --file, whose server has ended, and say what it has")
+    private boolean check;
 
     @Option(names = "--serve", hidden = true, description = "be the server, for so many lanes, until killed")
     private Integer serve;
@@ -80,7 +87,16 @@ final class RemoteLogExample implements Callable<Integer> {
     public Integer call() throws Exception {
         InetSocketAddress address = side.address();
         if (serve != null) {
-            serve(address, file, serve, (int) laneBytes.bytes(), persistent);
+            try (LogStore store = new LogStore(file, serve, (int) laneBytes.bytes(), persistent, !withoutSync)) {
+                serve(address, file, store, serve, (int) laneBytes.bytes());
+            }
+            return 0;
+        }
+        if (persistent && withoutSync) {
+            throw side.wrong("--pmem and --no-sync: persistent memory needs no sync");
+        }
+        if (check) {
+            checkAll();
             return 0;
         }
         if (records < 0 || clients < 1 || recordBytes.bytes() > MAX_RECORD_BYTES) {
@@ -125,9 +141,9 @@ final class RemoteLogExample implements Callable<Integer> {
 
     // ---- the server ----
 
-    static void serve(InetSocketAddress address, Path file, int lanes, int laneBytes, boolean persistent) throws IOException {
+    static void serve(InetSocketAddress address, Path file, LogStore store, int lanes, int laneBytes) throws IOException {
         EventLoopGroup group = new RpmaEventLoopGroup(1);
-        try (RemoteLogServer server = new RemoteLogServer(group, address, file, lanes, laneBytes, persistent)) {
+        try (RemoteLogServer server = new RemoteLogServer(group, address, store, lanes, laneBytes)) {
             // Whole or not at all: somebody may be reading it.
             Path written = Files.writeString(addressFile(file).resolveSibling(file.getFileName() + ".new"),
                 ServerProcess.format(server.address()));
@@ -144,7 +160,9 @@ final class RemoteLogExample implements Callable<Integer> {
 
     private void serveUntilInterrupted(InetSocketAddress address, Path log, int lane) throws IOException {
         EventLoopGroup group = new RpmaEventLoopGroup(1);
-        try (RemoteLogServer server = new RemoteLogServer(group, address, log, clients, lane, persistent)) {
+        try (LogStore store = new LogStore(log, clients, lane, persistent, !withoutSync);
+                RemoteLogServer server = new RemoteLogServer(group, address, store, clients, lane)) {
+            System.out.println("durability=" + store.durability());
             ServerProcess.say(server.address());
             server.channel().closeFuture().syncUninterruptibly();
         } finally {
@@ -164,6 +182,7 @@ final class RemoteLogExample implements Callable<Integer> {
                 try (RemoteLogClient client = new RemoteLogClient(group, server, i)) {
                     if (i == 0) {
                         CommonOptions.print(client.channel());
+                        System.out.println("durability=" + client.durability());
                     }
                     counts[i] = client.count() + records;
                     nanos += append(client, i);
@@ -193,6 +212,9 @@ final class RemoteLogExample implements Callable<Integer> {
             "--port", "" + address.getPort()));
         if (persistent) {
             arguments.add("--pmem");
+        }
+        if (withoutSync) {
+            arguments.add("--no-sync");
         }
         long[] counts;
         // At the end the server is not asked to end, it is killed.
@@ -226,6 +248,19 @@ final class RemoteLogExample implements Callable<Integer> {
             }
         }
         return System.nanoTime() - began;
+    }
+
+    private void checkAll() throws IOException {
+        if (file == null) {
+            throw side.wrong("--check needs the log: --file FILE, and --clients as its server had");
+        }
+        long lane = Files.size(file) / clients;
+        if (lane < LogFormat.HEADER_BYTES || lane > Integer.MAX_VALUE || lane * clients != Files.size(file)) {
+            throw new IOException(file + " has " + Files.size(file) + " bytes, and is no log of " + clients + " clients");
+        }
+        for (int i = 0; i < clients; i++) {
+            System.out.println("client=" + i + " records=" + check(file, i, (int) lane));
+        }
     }
 
     private static long check(Path log, int lane, int laneBytes) throws IOException {

@@ -122,7 +122,8 @@ class RemoteLogTest {
     @Timeout(60)
     void aLaneHasOneWriterAndAnEnd() throws Exception {
         EventLoopGroup group = new RpmaEventLoopGroup(1);
-        try (RemoteLogServer server = new RemoteLogServer(group, new InetSocketAddress("127.0.0.1", 0), log, 2, 256, false)) {
+        try (LogStore store = new LogStore(log, 2, 256, false, true);
+                RemoteLogServer server = new RemoteLogServer(group, new InetSocketAddress("127.0.0.1", 0), store, 2, 256)) {
             RemoteLogClient client = new RemoteLogClient(group, server.address(), 1);
             client.append(new byte[100]).sync();
             IOException taken = assertThrows(IOException.class, () -> new RemoteLogClient(group, server.address(), 1));
@@ -170,13 +171,17 @@ class RemoteLogTest {
         }
 
         /** As {@code serve FILE LANES LANE_BYTES} or as {@code append FILE LANE}. */
-        public static void main(String... arguments) throws IOException {
+        public static void main(String... arguments) throws Exception {
             Path log = Path.of(arguments[1]);
             if (arguments[0].equals("serve")) {
-                RemoteLogExample.serve(new InetSocketAddress("127.0.0.1", 0), log, Integer.parseInt(arguments[2]),
-                    Integer.parseInt(arguments[3]), false);
+                int lanes = Integer.parseInt(arguments[2]);
+                int laneBytes = Integer.parseInt(arguments[3]);
+                try (LogStore store = new LogStore(log, lanes, laneBytes, false, true)) {
+                    RemoteLogExample.serve(new InetSocketAddress("127.0.0.1", 0), log, store, lanes, laneBytes);
+                }
             } else {
-                new RemoteLogWriter(RemoteLogExample.addressFile(log), Integer.parseInt(arguments[2])).run();
+                new RemoteLogWriter(() -> RemoteLogWriter.read(RemoteLogExample.addressFile(log)),
+                    Integer.parseInt(arguments[2]), count -> System.out.println("acknowledged=" + count)).run();
             }
         }
     }

@@ -21,12 +21,14 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongConsumer;
 
 /**
- * Appends to a lane without end, through every death of its server and its own, and says on the standard output what has been
- * acknowledged: what {@link RemoteLogTest} starts, and kills.
+ * Appends to a lane without end, through every death of its server and its own, and says what has been acknowledged: what
+ * {@link RemoteLogTest} starts, and kills, and what a power cut ends ({@link PowerCutMain}).
  */
 final class RemoteLogWriter {
     private static final int WINDOW = 4;
@@ -34,18 +36,21 @@ final class RemoteLogWriter {
     /** Between attempts to find the server again: its address comes by a file, and that it is up is seen by connecting. */
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
-    private final Path address;
+    private final Callable<InetSocketAddress> address;
     private final int lane;
+    private final LongConsumer told;
     private long acknowledged;
 
     /**
      * Creates a writer.
      *
-     * @param address a file in which the server, whenever it has started, says where it listens
+     * @param address says where the server listens, {@code null} as long as that is not known
+     * @param told is told how many records have been acknowledged, whenever there are more
      */
-    RemoteLogWriter(Path address, int lane) {
+    RemoteLogWriter(Callable<InetSocketAddress> address, int lane, LongConsumer told) {
         this.address = address;
         this.lane = lane;
+        this.told = told;
     }
 
     /** The payload of a record: who knows its number knows what it has to be. */
@@ -59,10 +64,10 @@ final class RemoteLogWriter {
     }
 
     /** Never returns, unless a record is lost. */
-    void run() throws IOException {
+    void run() throws Exception {
         EventLoopGroup group = new RpmaEventLoopGroup(1);
         while (true) {
-            InetSocketAddress server = server();
+            InetSocketAddress server = address.call();
             if (server != null) {
                 try (RemoteLogClient client = new RemoteLogClient(group, server, lane)) {
                     if (client.count() < acknowledged) {
@@ -102,10 +107,11 @@ final class RemoteLogWriter {
 
     private void say(long count) {
         acknowledged = count;
-        System.out.println("acknowledged=" + count);
+        told.accept(count);
     }
 
-    private InetSocketAddress server() throws IOException {
+    /** Returns the address that a server has written to a file, {@code null} if it has not yet. */
+    static InetSocketAddress read(Path address) throws IOException {
         try {
             String text = Files.readString(address);
             int colon = text.lastIndexOf(':');
