@@ -40,6 +40,7 @@ Options:
   --results DIR    where COMMAND leaves what shall survive, given to it in RPMA_SOFTROCE_RESULTS
                    (default: a new folder in testsuite/target/softroce, removed again if nothing is in it)
   --keep DIR       let COMMAND write to this folder of the host as well; may be repeated
+  --disk FILE      give the guest a disk, /dev/ubda, whose contents are this file of the host; implies --guest
   --mem SIZE       the guest's memory, as 512M or 6G (default: 4G)
   --guest          use the guest even if this machine has an RDMA device
   --build          only build the kernel, print its path
@@ -86,6 +87,7 @@ wrong_option() {
 results=
 keep=()
 memory=4G
+disk=
 force_guest=0
 build_only=0
 device=rxe
@@ -94,11 +96,15 @@ memlock=unlimited
 
 while (($# > 0)); do
     case $1 in
-        --results | --keep | --mem | --memlock)
+        --results | --keep | --disk | --mem | --memlock)
             (($# > 1)) || wrong_option "$1 needs a value"
             case $1 in
                 --results) results=$2 ;;
                 --keep) keep+=("$2") ;;
+                --disk)
+                    disk=$2
+                    force_guest=1
+                    ;;
                 --mem) memory=$2 ;;
                 --memlock)
                     memlock=$2
@@ -164,6 +170,12 @@ folder_of() {
     [[ -w $1 ]] || fail "the folder $1 is not writable"
     realpath -- "$1"
 }
+
+disk_parameter=()
+if [[ -n $disk ]]; then
+    [[ -f $disk && -w $disk ]] || wrong_option "--disk $disk: a file is needed that exists and can be written"
+    disk=$(realpath -- "$disk")
+fi
 
 own_results=0
 if [[ -z $results ]]; then
@@ -418,6 +430,12 @@ printf '%s=%q\n' bash "$BASH" busybox "$busybox" device "$device" memlock "$meml
     echo
 } > "$control/command"
 
+if [[ -n $disk ]]; then
+    # By a link: the kernel's command line has no way to write blanks and commas.
+    ln -s "$disk" "$control/disk"
+    disk_parameter=("ubda=$control/disk")
+fi
+
 mkdir "$control/out"
 {
     printf '#!%s sh\n' "$busybox"
@@ -471,7 +489,7 @@ esac
         "$(type -P setpriv)" --pdeathsig KILL "$kernel" "mem=${mebibytes}M" \
         root=/dev/root rootfstype=hostfs rootflags=/ ro "init=$control/init" "uml_dir=$control/uml" umid=guest \
         con=null con0=null,fd:1 "con1=null,fd:$stdout_pipe" "con2=null,fd:$stderr_pipe" ssl=null \
-        dummy.numdummies=0 console=tty0 loglevel=5 printk.devkmsg=on
+        ${disk_parameter[@]+"${disk_parameter[@]}"} dummy.numdummies=0 console=tty0 loglevel=5 printk.devkmsg=on
 ) < /dev/null >&"$messages_pipe" 2>&1 &
 guest=$!
 kernel_status=0

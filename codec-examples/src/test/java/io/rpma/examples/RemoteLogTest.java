@@ -14,12 +14,15 @@ package io.rpma.examples;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.EventLoopGroup;
 import io.rpma.Rpma;
 import io.rpma.netty.RpmaEventLoopGroup;
@@ -42,6 +45,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The log: its format, its lanes, and what is left of it when processes are killed. */
 class RemoteLogTest {
@@ -160,6 +165,109 @@ class RemoteLogTest {
         ExampleRun.toEnd("remote-log", "--record-bytes", "2MiB").ended(2);
     }
 
+    // ---- on a disk ----
+
+    /** A log on a disk's file system, where the server makes durable what has been appended. */
+    private Path onDisk() throws IOException {
+        Path file = Files.createTempFile(Path.of("target").toAbsolutePath(), "remote-log-test", null);
+        // In the place of the one in memory, so that it is deleted after the test.
+        Files.delete(log);
+        log = file;
+        assumeTrue(LogDurability.of(file, false, true) == LogDurability.DISK, "this project's folder lies in memory");
+        return file;
+    }
+
+    private List<String> inFile(int lane, int laneBytes) throws IOException {
+        return read(ByteBuffer.wrap(Files.readAllBytes(log)).slice(lane * laneBytes, laneBytes));
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    @Timeout(60)
+    void theFileHasARecordWhenItIsAcknowledged(boolean sync) throws Exception {
+        onDisk();
+        EventLoopGroup group = new RpmaEventLoopGroup(1);
+        try (LogStore store = new LogStore(log, 2, 4096, false, sync);
+                RemoteLogServer server = new RemoteLogServer(group, new InetSocketAddress("127.0.0.1", 0), store, 2, 4096);
+                RemoteLogClient client = new RemoteLogClient(group, server.address(), 1)) {
+            assertEquals(sync ? LogDurability.DISK : LogDurability.PAGE_CACHE, client.durability());
+            List<String> expected = new ArrayList<>();
+            for (int i = 0; i < 20; i++) {
+                expected.add("record " + i);
+                client.append(expected.getLast().getBytes()).sync();
+                assertEquals(expected, inFile(1, 4096));
+            }
+            // All at once: one request carries many.
+            List<ChannelFuture> appended = new ArrayList<>();
+            for (int i = 20; i < 60; i++) {
+                expected.add("record " + i);
+                appended.add(client.append(expected.getLast().getBytes()));
+            }
+            for (ChannelFuture each : appended) {
+                each.sync();
+            }
+            assertEquals(expected, inFile(1, 4096));
+            assertEquals(List.of(), inFile(0, 4096));
+        } finally {
+            group.shutdownGracefully(0, 2, TimeUnit.SECONDS).sync();
+        }
+    }
+
+    @Test
+    void whatWasNotCommittedIsNotInTheFileAndIsCutOff() throws IOException {
+        onDisk();
+        try (LogStore store = new LogStore(log, 2, 256, false, true)) {
+            ByteBuffer lane = store.region().memory().asSlice(256, 256).asByteBuffer().order(ByteOrder.nativeOrder());
+            append(lane, 0, "committed");
+            assertEquals(List.of(), inFile(1, 256));
+            assertEquals(lane.getLong(0), store.commit(1));
+            append(lane, 1, "not committed");
+            assertEquals(List.of("committed"), inFile(1, 256));
+            store.cut(1);
+            assertEquals(List.of("committed"), read(lane));
+        }
+        // What another server finds.
+        try (LogStore store = new LogStore(log, 2, 256, false, true)) {
+            assertEquals(List.of("committed"), read(store.region().memory().asSlice(256, 256).asByteBuffer()));
+            assertEquals(LogFormat.HEADER_BYTES, store.commit(0));
+        }
+    }
+
+    @Test
+    void aTailThatCannotBeTrueIsRefused() throws IOException {
+        onDisk();
+        try (LogStore store = new LogStore(log, 1, 256, false, true)) {
+            ByteBuffer lane = store.region().memory().asByteBuffer().order(ByteOrder.nativeOrder());
+            append(lane, 0, "committed");
+            long tail = store.commit(0);
+            for (long wrong : new long[] {tail - 8, 264, 100, Long.MAX_VALUE, Long.MIN_VALUE, -1}) {
+                lane.putLong(0, wrong);
+                IOException refused = assertThrows(IOException.class, () -> store.commit(0), () -> "tail " + wrong);
+                assertTrue(refused.getMessage().contains("lane 0"), refused.getMessage());
+                assertEquals(List.of("committed"), inFile(0, 256));
+            }
+            store.cut(0);
+            assertEquals(tail, store.commit(0));
+        }
+    }
+
+    @Test
+    @Timeout(60)
+    void theExampleChecksALog() throws Exception {
+        onDisk();
+        ExampleRun run = ExampleRun.toEnd("remote-log", "--records", "50", "--clients", "3", "--file", log.toString()).ended(0);
+        run.has("durability=outlives a power cut: .*");
+        ExampleRun check = ExampleRun.toEnd("remote-log", "--check", "--clients", "3", "--file", log.toString()).ended(0);
+        assertEquals(List.of("client=0 records=50", "client=1 records=50", "client=2 records=50"), check.out());
+        ExampleRun.toEnd("remote-log", "--check").ended(2);
+        byte[] torn = Files.readAllBytes(log);
+        torn[100]++;
+        Files.write(log, torn);
+        ExampleRun broken = ExampleRun.toEnd("remote-log", "--check", "--clients", "3", "--file", log.toString());
+        assertNotEquals(0, broken.await());
+        broken.errorHas("record 0 at 64 is torn");
+    }
+
     // ---- many deaths ----
 
     /**
@@ -266,9 +374,13 @@ class RemoteLogTest {
         }
     }
 
-    @Test
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
     @Timeout(1800)
-    void everyAcknowledgedRecordOutlivesEveryDeath() throws Exception {
+    void everyAcknowledgedRecordOutlivesEveryDeath(boolean onDisk) throws Exception {
+        if (onDisk) {
+            onDisk();
+        }
         Random random = new Random(SEED);
         List<Victim> all = new ArrayList<>();
         try (FileChannel file = FileChannel.open(log, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
