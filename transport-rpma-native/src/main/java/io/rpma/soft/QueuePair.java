@@ -993,6 +993,12 @@ final class QueuePair {
             int result = Posix.msync(first, region.local() + offset + length - first);
             return result == 0 ? SUCCESS : REM_OP_ERR;
         }
+        if (length > 0 && region.local() == 0) {
+            // Only its own process could say what lies behind it, and write it there.
+            SoftLog.violation("a flush to persistence of memory of " + User.process(remoteProcess.pid())
+                + ": only that process can make it persistent; ask it to by a message, or use the provider tcp");
+            return REM_OP_ERR;
+        }
         return SUCCESS;
     }
 

@@ -18,7 +18,9 @@ import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionEvent;
 import io.rpma.ConnectionRequest;
 import io.rpma.Endpoint;
+import io.rpma.FlushType;
 import io.rpma.LocalMemoryRegion;
+import io.rpma.PeerConfig;
 import io.rpma.RemoteMemoryRegion;
 import java.nio.ByteBuffer;
 import java.util.HashSet;
@@ -33,6 +35,7 @@ import static io.rpma.ConnectionEvent.CLOSED;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /** Connections between two processes, and the death of one of them. */
 class ProcessContractTest extends ContractCase {
@@ -85,14 +88,36 @@ class ProcessContractTest extends ContractCase {
         child.command("check");
     }
 
-    /** rpma_atomic_write(3) asks of the memory only that it is registered, whoever allocated it. */
-    @Test
-    void atomicWritesReachMemoryOfAnyOrigin() throws Exception {
+    /** Memory of the other process that no provider has allocated. */
+    private RemoteMemoryRegion foreign() throws Exception {
         child.command("foreign");
         connection.read(region, 0, atChild, 0, region.descriptorSize(), ALWAYS, 1);
         Wait.success(connection.completionQueue());
         ByteBuffer descriptor = region.memory().asSlice(0, region.descriptorSize()).asByteBuffer();
-        RemoteMemoryRegion foreign = scope.own(Contract.PROVIDER.openRemoteRegion(descriptor));
+        return scope.own(Contract.PROVIDER.openRemoteRegion(descriptor));
+    }
+
+    /**
+     * A file that the other process has mapped, for instance: no device is there to write it to the medium, and this process
+     * cannot. A flush that did nothing must not succeed.
+     */
+    @Test
+    void softDoesNotPromiseThatForeignMemoryIsPersistent() throws Exception {
+        assumeTrue(Contract.PROVIDER.name().equals("soft"), "an adapter flushes, or takes persistence on trust");
+        RemoteMemoryRegion foreign = foreign();
+        try (PeerConfig theirs = Contract.PROVIDER.newPeerConfig().directWriteToPmem(true)) {
+            connection.applyRemotePeerConfig(theirs);
+        }
+        connection.flush(foreign, 0, 64, FlushType.VISIBILITY, ALWAYS, 2);
+        Wait.success(connection.completionQueue());
+        connection.flush(foreign, 0, 64, FlushType.PERSISTENT, ALWAYS, 3);
+        assertEquals(CompletionStatus.REM_OP_ERR, Wait.failure(connection.completionQueue()).status());
+    }
+
+    /** rpma_atomic_write(3) asks of the memory only that it is registered, whoever allocated it. */
+    @Test
+    void atomicWritesReachMemoryOfAnyOrigin() throws Exception {
+        RemoteMemoryRegion foreign = foreign();
         connection.atomicWrite(foreign, 64, 0x0102030405060708L, ALWAYS, 2);
         Wait.success(connection.completionQueue());
         child.command("check foreign");
