@@ -132,13 +132,12 @@ cut_often() (
 
     # What each lane is known to have: acknowledged to its writer, and found the last time.
     acknowledged=() found=() starts=()
-    sum_acknowledged=0 sum_found=0 lost=0 torn=0 disks=0 done=0 damaged=0
+    sum_acknowledged=0 sum_found=0 lost=0 torn=0 cut=0 damaged=0
 
     new_disk() {
         rm -f "$disk"
         truncate -s 96M "$disk"
         "$mke2fs" -q -t ext4 -F -E lazy_itable_init=0,lazy_journal_init=0 "$disk"
-        disks=$((disks + 1))
         for ((lane = 0; lane < LANES; lane++)); do
             acknowledged[lane]=0 found[lane]=0
         done
@@ -243,9 +242,9 @@ cut_often() (
 
     began=$SECONDS
     new_disk
-    while ((done < cuts)); do
+    while ((cut < cuts)); do
         boot
-        if ((done % 8 == 7)); then
+        if ((cut % 8 == 7)); then
             # While the journal is replayed, the log is read, the server starts.
             await mounted
             pause "$STARTING_MILLIS"
@@ -261,13 +260,13 @@ cut_often() (
             pause "$APPENDING_MILLIS"
         fi
         power_off
-        done=$((done + 1))
-        echo "$name: $done cuts, $sum_acknowledged acknowledged, $lost lost, $torn torn, $((SECONDS - began)) s" >&2
+        cut=$((cut + 1))
+        echo "$name: $cut cuts, $sum_acknowledged acknowledged, $lost lost, $torn torn, $((SECONDS - began)) s" >&2
         full=0
         for ((lane = 0; lane < LANES; lane++)); do
             full=$((full || acknowledged[lane] > RENEW))
         done
-        if ((full || done == cuts)); then
+        if ((full || cut == cuts)); then
             # What the last cut of this disk has left.
             boot
             await checked
@@ -276,7 +275,7 @@ cut_often() (
             damaged=0
         fi
     done
-    printf '%s|%s|%s|%s|%s|%s|%s|%s\n' "$provider" "${options[*]:-sync}" "$done" "$sum_acknowledged" "$sum_found" "$lost" "$torn" \
+    printf '%s|%s|%s|%s|%s|%s|%s|%s\n' "$provider" "${options[*]:-sync}" "$cut" "$sum_acknowledged" "$sum_found" "$lost" "$torn" \
         "$((SECONDS - began))" > "$work/$name.row"
 )
 

@@ -245,6 +245,20 @@ guest --keep 'kept, too' --keep made-by-keep bash -c '
     cat other/file file'
 same 'writing elsewhere works inside' $'3\n4' "$out"
 same 'the folders to keep' '12' "$(tr -d '\n' < 'kept, too/file')$(tr -d '\n' < made-by-keep/file)"
+
+if mke2fs=$(PATH=$PATH:/usr/sbin:/sbin type -P mke2fs); then
+    truncate -s 32M 'a disk'
+    "$mke2fs" -q -t ext4 -F 'a disk'
+    # shellcheck disable=SC2016 # for the inner shell
+    guest --disk 'a disk' --no-device bash -c 'mkdir /run/disk && mount -t ext4 /dev/ubda /run/disk && echo written > /run/disk/file &&
+        sync /run/disk/file'
+    guest --disk 'a disk' --no-device bash -c 'mkdir /run/disk && mount -t ext4 /dev/ubda /run/disk && cat /run/disk/file'
+    same 'a disk has what was synced' 'written' "$out"
+else
+    skip 'a disk has what was synced' 'mke2fs is not installed (e2fsprogs)'
+fi
+guest --disk 'no such disk' true
+same 'a disk that does not exist is a wrong option' 2 "$code"
 if head -c 3000000 random | cmp -s - 'kept, too/large'; then
     ok 'a large file is whole, what was removed inside is still there'
 else

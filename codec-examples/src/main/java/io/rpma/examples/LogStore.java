@@ -27,9 +27,9 @@ import java.nio.file.StandardOpenOption;
 /**
  * The memory that clients append to, and the file behind it.
  *
- * <p>Where a flush of the client is all that can be done, the memory is the file's own. Anywhere else it is memory of this process
- * that {@link #commit} copies to the file: a device may not write to the page cache of a disk's file system, and a flush does not
- * reach the disk behind it. Used by one thread at a time.
+ * <p>Where a flush of the client is all that can be done, the memory is the file's own. Anywhere else it is memory of this
+ * process that {@link #commit} copies to the file: a device may not write to the page cache of a disk's file system, and a flush
+ * does not reach the disk behind it. Used by one thread at a time.
  */
 final class LogStore implements AutoCloseable {
     private final FileChannel file;

@@ -39,8 +39,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Appends to one lane of a log in another process's memory. That process takes no part in it, unless it is what makes the log durable.
- * Used by one thread.
+ * Appends to one lane of a log in another process's memory. That process takes no part in it, unless it is what makes the log
+ * durable. Used by one thread.
  */
 final class RemoteLogClient implements AutoCloseable {
     private static final int PIECE = 1 << 20;
@@ -133,8 +133,8 @@ final class RemoteLogClient implements AutoCloseable {
     }
 
     /**
-     * Appends a record: writes it, flushes it, and only then moves the tail behind it. Where the flush does not make it durable, the
-     * server is asked to.
+     * Appends a record: writes it, flushes it, and only then moves the tail behind it. Where the flush does not make it durable,
+     * the server is asked to.
      *
      * @return succeeds when the record is in the log, and outlives what {@link #durability()} says
      */

@@ -40,9 +40,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Lends a log's memory to those who append to it. A client is told in the private data where the memory is, and granted its lane
- * by one message. What it appends is durable by its own flush, or, where a flush does not reach that far, when it has asked for it
- * by a message and got the new tail in answer. Nothing here waits for a disk but a thread of its own.
+ * Lends a log's memory to those who append to it. A client is told in the private data where the memory is, and granted its
+ * lane by one message. What it appends is durable by its own flush, or, where a flush does not reach that far, when it has asked
+ * for it by a message and got the new tail in answer. Nothing here waits for a disk but a thread of its own.
  */
 final class RemoteLogServer implements AutoCloseable {
     /** What the client's private data begins with; the number of its lane follows. */

@@ -26,8 +26,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * What runs beside the server of {@code remote-log} in a machine that testsuite/power-cut/run.sh cuts the power of: reads what the
- * last cut has left, then appends until the next one.
+ * What runs beside the server of {@code remote-log} in a machine that testsuite/power-cut/run.sh cuts the power of: reads what
+ * the last cut has left, then appends until the next one.
  */
 final class PowerCutMain {
     private PowerCutMain() {
@@ -35,8 +35,9 @@ final class PowerCutMain {
 
     /**
      * As {@code LOG LANES HOST PORT FOLDER}. The number of records that have been acknowledged in a lane, eight bytes whenever
-     * there are more, goes to the file {@code acknowledged-LANE} of the folder, which outlives the machine. Before it appends to a
-     * log, says for each lane {@code found LANE RECORDS}, or {@code torn LANE} and why; then {@code appending}.
+     * there are more, goes to the file {@code acknowledged-LANE} of the folder, which outlives the machine. Before it appends to
+     * a log, says for each lane {@code found LANE RECORDS}, or {@code torn LANE RECORDS} with how many are whole, and why; then
+     * {@code checked}. When it has appended to each lane, says {@code appending}.
      */
     public static void main(String... arguments) throws Exception {
         Path log = Path.of(arguments[0]);
