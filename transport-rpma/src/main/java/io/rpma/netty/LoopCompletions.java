@@ -57,8 +57,10 @@ final class LoopCompletions implements RpmaIoHandle {
     private boolean telling;
     private boolean tellingLater;
     private IoRegistration registration;
-    // Guarded by the lock of this object.
+    // The next three are guarded by the lock of this object.
     private boolean watched;
+    private boolean destroyed;
+    private Runnable afterDestroy;
     private volatile boolean ended;
     // Why this queue can receive nothing any more, or null.
     private volatile IOException failure;
@@ -90,6 +92,10 @@ final class LoopCompletions implements RpmaIoHandle {
                 registration.submit(RpmaIoOps.OPEN);
             } else {
                 ended = true;
+                Runnable last = lastTask();
+                if (last != null) {
+                    last.run();
+                }
             }
         });
     }
@@ -101,25 +107,37 @@ final class LoopCompletions implements RpmaIoHandle {
 
     /** Stops polling, and then runs a task. Any thread. */
     void end(Runnable task) {
-        Runnable end = () -> {
-            ended = true;
-            if (registration != null) {
-                registration.cancel();
-            }
-            task.run();
-        };
-        // Not immediately: this may be the middle of a batch, and the task may destroy the queue.
-        later(end);
+        try {
+            // Not immediately: this may be the middle of a batch, and the task may destroy the queue.
+            loop.execute(() -> {
+                ended = true;
+                if (registration != null) {
+                    registration.cancel();
+                }
+                task.run();
+            });
+        } catch (RejectedExecutionException e) {
+            endWithLoop(task);
+        }
     }
 
-    /** Runs a task on the loop, or on another thread after the loop has terminated if it accepts no more tasks. */
-    private void later(Runnable task) {
-        try {
-            loop.execute(task);
-        } catch (RejectedExecutionException e) {
-            // The loop may poll until it has terminated.
-            loop.terminationFuture().addListener(future -> task.run());
+    /** Runs a task as soon as a loop that accepts no more tasks has polled for the last time. Any thread. */
+    private void endWithLoop(Runnable task) {
+        synchronized (this) {
+            if (watched && !destroyed) {
+                afterDestroy = task;
+                return;
+            }
         }
+        task.run();
+    }
+
+    /** Returns the task that has waited for the last poll, or {@code null}. */
+    private synchronized Runnable lastTask() {
+        Runnable task = afterDestroy;
+        afterDestroy = null;
+        destroyed = true;
+        return task;
     }
 
     // ---- the queue pairs ----
@@ -336,10 +354,16 @@ final class LoopCompletions implements RpmaIoHandle {
     private void tellLater() {
         if (touchedCount > 0 && !telling && !tellingLater) {
             tellingLater = true;
-            later(() -> {
+            Runnable task = () -> {
                 tellingLater = false;
                 tell();
-            });
+            };
+            try {
+                loop.execute(task);
+            } catch (RejectedExecutionException e) {
+                // The loop is ending, and this is its thread.
+                task.run();
+            }
         }
     }
 
@@ -379,8 +403,12 @@ final class LoopCompletions implements RpmaIoHandle {
 
     @Override
     public void destroy() {
-        if (!ended) {
-            ended = true;
+        boolean wasEnded = ended;
+        ended = true;
+        Runnable last = lastTask();
+        if (last != null) {
+            last.run();
+        } else if (!wasEnded) {
             receives.loopEnded();
         }
     }
