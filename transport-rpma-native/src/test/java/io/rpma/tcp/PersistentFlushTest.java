@@ -51,18 +51,22 @@ class PersistentFlushTest {
     /** The second flush comes while the first one is being carried out. */
     @Test
     void theResultOfOneIsNotThatOfTheNext() throws Exception {
+        CountDownLatch holding = new CountDownLatch(1);
         CountDownLatch held = new CountDownLatch(1);
         try (Station station = new Station(); RawClient client = RawClient.requesting(station.address());
                 LocalMemoryRegion unmapped = station.peer.register(MemorySegment.ofAddress(NEVER_MAPPED).reinterpret(PAGE),
                     EnumSet.of(MemoryUsage.FLUSH_PERSISTENT));
                 Connection server = station.accept(client)) {
             Adapter.instance().execute(() -> {
+                holding.countDown();
                 try {
                     held.await();
                 } catch (InterruptedException e) {
                     throw new AssertionError(e);
                 }
             });
+            // From here on it is not the adapter that reads what comes.
+            holding.await();
             try {
                 request(client, server, 1, station.region.address(), station.key());
                 request(client, server, 2, NEVER_MAPPED, key(unmapped));
