@@ -159,7 +159,7 @@ class PathCommandsTest {
 
     @Test
     void pingByAPathThatIsNotThereFails() throws Exception {
-        CliRun rdma = rpma("ping", "--path", "rdma", "-W", "1", "127.0.0.1:1").ended(1);
+        CliRun rdma = rpma("ping", "--path", "rdma", "-W", "30", "127.0.0.1:1").ended(1);
         assertTrue(rdma.error().contains(DEVICE ? "refused" : "none of the paths [rdma] can be used"), rdma::error);
     }
 }
