@@ -780,7 +780,8 @@ final class QueuePair {
     private void enter(int region) {
         int mark = busy + 1;
         BUSY.setRelease(this, mark);
-        // Behind all that the previous operation has done: whoever finds this region takes that operation to be over.
+        // The release store orders every access of the previous operation before it. A peer that loads this region concludes that
+        // the previous operation has ended.
         Memory.putIntRelease(base + Half.BUSY_REGION, region);
         Memory.putIntRelease(base + Half.BUSY, mark);
         Memory.fullFence();
@@ -994,7 +995,7 @@ final class QueuePair {
             return result == 0 ? SUCCESS : REM_OP_ERR;
         }
         if (length > 0 && region.local() == 0) {
-            // Only its own process could say what lies behind it, and write it there.
+            // Only the process that owns the memory knows the file or device behind it, and can synchronize it.
             SoftLog.violation("a flush to persistence of memory of " + User.process(remoteProcess.pid())
                 + ": only that process can make it persistent; ask it to by a message, or use the provider tcp");
             return REM_OP_ERR;
