@@ -279,7 +279,7 @@ cut_often() (
         "$((SECONDS - began))" > "$work/$name.row"
 )
 
-java_home=$("$root/build/find-java.sh")
+java_home=$("$root/tools/find-java.sh")
 java=("$java_home/bin/java" --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow -Dio.netty.noUnsafe=true
     -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xmx128m -cp
     "$root/codec-examples/target/test-classes:$root/codec-examples/target/classes:$(< "$root/codec-examples/target/test.classpath")")
