@@ -17,6 +17,7 @@ import io.rpma.WorkCompletions;
 import io.rpma.posix.Memory;
 import java.util.Arrays;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * The completion queue of a shared receive queue. It polls the rings of the attached queue pairs, but only of those that hold
@@ -46,7 +47,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     private final boolean mayOverflow;
     private final ConcurrentLinkedQueue<SoftSharedReceiveQueue.Attachment> revived = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<SoftSharedReceiveQueue.Attachment> detached = new ConcurrentLinkedQueue<>();
-    private volatile boolean news;
+    private final AtomicBoolean news = new AtomicBoolean();
     private SoftSharedReceiveQueue.Attachment[] active = new SoftSharedReceiveQueue.Attachment[KEEP];
     private int activeCount;
     private int next;
@@ -86,7 +87,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
 
     @Override
     int take(WorkCompletions completions) throws RpmaException {
-        if (news) {
+        if (news.get()) {
             takeNews();
         }
         if (Memory.getLongAcquire(base + SharedReceives.READY_TOP) != 0) {
@@ -235,13 +236,15 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     }
 
     private void announce() {
-        news = true;
-        Memory.fullFence();
-        channel().wake();
+        // If there was news already, the thread that announced it wakes the owner, which finds both.
+        if (!news.getAndSet(true)) {
+            channel().wake();
+        }
     }
 
     private void takeNews() {
-        news = false;
+        // Before the lists are read: whoever adds to one from here on wakes the owner again.
+        news.set(false);
         SoftSharedReceiveQueue.Attachment attachment = revived.poll();
         while (attachment != null) {
             activate(attachment);

@@ -17,21 +17,23 @@ import java.nio.ByteOrder;
 
 /** What the providers in Java run on. */
 public final class Platform {
+    private static final String SYSTEM = System.getProperty("os.name");
+    private static final String ARCHITECTURE = System.getProperty("os.arch");
+    private static final boolean SUPPORTED = SYSTEM.equals("Linux") && ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN
+        && (ARCHITECTURE.equals("amd64") || ARCHITECTURE.equals("x86_64") || ARCHITECTURE.equals("aarch64"));
+
     private Platform() {
     }
 
     /**
-     * Fails unless this is Linux on a processor with 64 bits that is known.
+     * Fails unless this is Linux on a processor with 64 bits that is known. It is called for each connection.
      *
      * @throws RpmaUnavailableException with the name of the platform
      */
     public static void check() {
-        String system = System.getProperty("os.name");
-        String architecture = System.getProperty("os.arch");
-        if (!system.equals("Linux") || !architecture.matches("amd64|x86_64|aarch64")
-            || ByteOrder.nativeOrder() != ByteOrder.LITTLE_ENDIAN) {
-            throw new RpmaUnavailableException("the software provider needs Linux on x86_64 or aarch64; this is " + system
-                + " on " + architecture, null);
+        if (!SUPPORTED) {
+            throw new RpmaUnavailableException("the software provider needs Linux on x86_64 or aarch64; this is " + SYSTEM
+                + " on " + ARCHITECTURE, null);
         }
     }
 }

@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
 
@@ -212,6 +213,16 @@ final class LoopCompletions implements RpmaIoHandle {
             return true;
         } catch (RejectedExecutionException e) {
             // The loop has ended and polls nothing any more.
+            return false;
+        }
+    }
+
+    /** Runs a task on the loop after a delay, in nanoseconds. Returns whether the loop still accepts tasks. Any thread. */
+    boolean schedule(Runnable task, long delay) {
+        try {
+            loop.schedule(task, delay, TimeUnit.NANOSECONDS);
+            return true;
+        } catch (RejectedExecutionException e) {
             return false;
         }
     }

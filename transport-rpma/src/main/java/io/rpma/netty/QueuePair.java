@@ -223,9 +223,14 @@ abstract class QueuePair {
     final void failedBy(CompletionStatus status, IOException cause) {
         if (status != CompletionStatus.WR_FLUSH_ERR) {
             breakWith(cause);
-        } else if (broken == null && terminal == null && flushed == null) {
+        } else if (!isExpected(status)) {
             flushed = cause;
         }
+    }
+
+    /** Returns whether a failure with this status is the consequence of something that is known already. */
+    final boolean isExpected(CompletionStatus status) {
+        return status == CompletionStatus.WR_FLUSH_ERR && (broken != null || terminal != null || flushed != null);
     }
 
     /** Returns whether the queue pair accepts no more work while the reason is not known yet. */

@@ -26,6 +26,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
@@ -52,6 +53,12 @@ final class SharedReceives extends ReceiveBuffers {
     private static final int FEWEST = 128;
     /** An unused queue with at most this many receives is kept for the next connection. */
     private static final int KEPT = 64;
+    /**
+     * How long the unused queue of a loop is kept in any event. With short connections, 16 at a time, the last one of a loop
+     * closes every few milliseconds; to create the queue again, with its files and mappings in both processes, took as long as
+     * to make the connection ({@code ./run-benchmark.sh --only=connectx16}).
+     */
+    private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     /** The number of queues that connections are distributed over, so that many loops do not all post to one. */
     private static final int SPREAD = Math.clamp(NettyRuntime.availableProcessors() / 4, 1, 8);
 
@@ -97,8 +104,11 @@ final class SharedReceives extends ReceiveBuffers {
     // Null if the receives complete in the connections' own queues.
     private final LoopCompletions completions;
     private final AtomicReferenceArray<RpmaByteBuf> buffers;
-    // Guarded by the lock of GROUPS.
+    // The next four are guarded by the lock of GROUPS.
     private int users;
+    private long idleSince;
+    private boolean endScheduled;
+    private boolean ending;
     // Guarded by the lock of this object.
     private final int[] freeSlots;
     private int freeCount;
@@ -256,12 +266,49 @@ final class SharedReceives extends ReceiveBuffers {
             measure();
             kept = retired ? Integer.MAX_VALUE : buffers.length() - freeCount;
         }
+        boolean usable = completions != null && !completions.isEnded();
         synchronized (GROUPS) {
-            if (--users > 0 || kept <= KEPT && !(completions != null && completions.isEnded())) {
+            if (--users > 0 || kept <= KEPT && (completions == null || usable)) {
                 return;
             }
-            group.remove(this);
+            idleSince = System.nanoTime();
+            boolean reusable = usable && kept < Integer.MAX_VALUE;
+            if (reusable && (endScheduled || scheduleEnd(IDLE_NANOS)) || !decideToEnd()) {
+                return;
+            }
         }
+        end();
+    }
+
+    /** Schedules the end of this queue, which its loop polls. Returns whether the loop still accepts tasks. */
+    private boolean scheduleEnd(long nanos) {
+        endScheduled = completions.schedule(this::endIfIdle, nanos);
+        return endScheduled;
+    }
+
+    private void endIfIdle() {
+        synchronized (GROUPS) {
+            endScheduled = false;
+            if (users > 0) {
+                return;
+            }
+            long left = IDLE_NANOS - (System.nanoTime() - idleSince);
+            if (left > 0 && scheduleEnd(left) || !decideToEnd()) {
+                return;
+            }
+        }
+        end();
+    }
+
+    /** Excludes this queue, which has no users, from being chosen. Returns whether the caller has to end it. */
+    private boolean decideToEnd() {
+        group.remove(this);
+        boolean first = !ending;
+        ending = true;
+        return first;
+    }
+
+    private void end() {
         if (completions == null) {
             destroy();
         } else {
@@ -269,14 +316,18 @@ final class SharedReceives extends ReceiveBuffers {
         }
     }
 
-    /** Excludes this queue from being chosen for further connections. */
+    /** Excludes this queue from being chosen for further connections, and ends it with the last one that uses it. */
     void retire() {
         synchronized (this) {
             retired = true;
         }
         synchronized (GROUPS) {
             group.remove(this);
+            if (users > 0 || !decideToEnd()) {
+                return;
+            }
         }
+        end();
     }
 
     /**
@@ -285,10 +336,9 @@ final class SharedReceives extends ReceiveBuffers {
      */
     void loopEnded() {
         synchronized (GROUPS) {
-            if (users > 0) {
+            if (users > 0 || !decideToEnd()) {
                 return;
             }
-            group.remove(this);
         }
         destroy();
     }

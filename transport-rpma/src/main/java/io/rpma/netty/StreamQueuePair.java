@@ -569,12 +569,13 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             // A receive of this connection alone fails together with its queue pair and would fail again if it were posted.
             giveBack((int) context);
         }
-        if (broken != null || hungUp != null) {
+        boolean afterStream = send && (context ^ SEND_CONTEXT) > lastOfStream;
+        if (broken != null || hungUp != null || !afterStream && isExpected(status)) {
             return;
         }
         IOException reset = new IOException("Connection reset: " + status.text() + " (" + (send ? "send" : "receive")
             + " on queue pair " + queuePair + ")");
-        if (send && (context ^ SEND_CONTEXT) > lastOfStream) {
+        if (afterStream) {
             // A peer that has ended its stream may close before it receives credits or areas that it no longer needs, or this
             // end's FIN.
             hungUp = reset;

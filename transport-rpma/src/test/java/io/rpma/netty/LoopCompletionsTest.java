@@ -176,6 +176,47 @@ class LoopCompletionsTest {
         assertEquals(CONNECTIONS - 1, echo.active.stream().filter(child -> child.home() == child.eventLoop()).count());
     }
 
+    /** The queue of a loop outlives its last connection for a moment, and is then destroyed. */
+    @Test
+    void shortConnectionsDoNotMakeTheirLoopsAnotherQueueEachTime() throws Exception {
+        int rounds = 20;
+        long before = RpmaByteBufAllocator.DEFAULT.usedBytes();
+        AtomicInteger created = new AtomicInteger();
+        LoopCompletions.faults = (loop, queue) -> {
+            if (loop.parent() == clients) {
+                created.incrementAndGet();
+            }
+            return queue;
+        };
+        long most = before;
+        try {
+            InetSocketAddress address = listen(new Echo());
+            for (int i = 0; i < rounds; i++) {
+                CountDownLatch done = new CountDownLatch(CONNECTIONS);
+                List<Channel> connected = new ArrayList<>();
+                for (int k = 0; k < CONNECTIONS; k++) {
+                    connected.add(connect(address, new Counter(1, done)).sync().channel());
+                }
+                assertTrue(done.await(60, TimeUnit.SECONDS));
+                most = Math.max(most, RpmaByteBufAllocator.DEFAULT.usedBytes());
+                for (Channel channel : connected) {
+                    channel.close().sync();
+                }
+            }
+        } finally {
+            LoopCompletions.faults = (loop, queue) -> queue;
+        }
+        assertNull(failures.peek());
+        // A machine may be so busy that a loop is without a connection for longer than its queue is kept.
+        assertTrue(created.get() <= rounds / 2, created + " queues for " + rounds + " rounds");
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (RpmaByteBufAllocator.DEFAULT.usedBytes() - before > (most - before) / 2) {
+            assertTrue(System.nanoTime() - deadline < 0, RpmaByteBufAllocator.DEFAULT.usedBytes() + " bytes of " + most
+                + " are in use by queues without connections, " + before + " were before");
+            Thread.sleep(10);
+        }
+    }
+
     /** A loop polls one queue, however many of its connections are busy. */
     @Test
     void aLoopPollsOneQueueForItsBusyConnections() throws Exception {
