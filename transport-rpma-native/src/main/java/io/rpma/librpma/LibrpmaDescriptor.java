@@ -14,21 +14,18 @@ package io.rpma.librpma;
 
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
+import io.rpma.posix.CFunction;
 import io.rpma.posix.Posix;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 /** Makes the file descriptors of the library non-blocking. */
 final class LibrpmaDescriptor {
-    private static final MethodHandle POLL =
-        Posix.downcallErrno("poll", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
+    private static final CFunction POLL = CFunction.of("poll", 3);
     private static final short POLLIN = 1;
 
     private LibrpmaDescriptor() {
@@ -54,15 +51,12 @@ final class LibrpmaDescriptor {
 
     /** Returns whether the next call on a descriptor would find an event or an error. */
     static boolean isReadable(int fd) {
-        MemorySegment capture = Posix.capture();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment pollfd = arena.allocate(8, 4);
             pollfd.set(JAVA_INT, 0, fd);
             pollfd.set(JAVA_SHORT, 4, POLLIN);
             // After an interrupted or failed poll the state is unknown: let the call itself determine it.
-            return (int) POLL.invokeExact(capture, pollfd, 1L, 0) != 0;
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
+            return POLL.call(pollfd.address(), 1L, 0) != 0;
         }
     }
 }

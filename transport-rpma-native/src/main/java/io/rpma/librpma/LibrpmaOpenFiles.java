@@ -16,23 +16,12 @@ package io.rpma.librpma;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
-
-import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 /**
  * Checks whether this process has file descriptors left. librpma takes a request from its event channel before it fails for lack
  * of descriptors, so that the request is lost; and {@code errno} is that of the clean-up.
  */
 final class LibrpmaOpenFiles {
-    private static final int F_DUPFD_CLOEXEC = 1030;
-    private static final MethodHandle FCNTL = Posix.downcall("fcntl",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT),
-        Linker.Option.captureCallState("errno"), Linker.Option.firstVariadicArg(2));
-
     private LibrpmaOpenFiles() {
     }
 
@@ -49,7 +38,7 @@ final class LibrpmaOpenFiles {
         int open = 0;
         int errno = 0;
         while (open < count && errno == 0) {
-            int copy = duplicate(fd);
+            int copy = Posix.duplicate(fd);
             if (copy < 0) {
                 errno = -copy;
             } else {
@@ -63,16 +52,6 @@ final class LibrpmaOpenFiles {
             throw LibrpmaFailure.of(function, RpmaError.PROVIDER.code(), errno, "a connection needs " + count
                 + " file descriptors, and " + open + " are left: the limit of open files is "
                 + Posix.softLimit(Posix.RLIMIT_NOFILE) + "; raise it (ulimit -n), or close connections. The request waits");
-        }
-    }
-
-    private static int duplicate(int fd) {
-        MemorySegment capture = Posix.capture();
-        try {
-            int copy = (int) FCNTL.invokeExact(capture, fd, F_DUPFD_CLOEXEC, 0);
-            return copy == -1 ? -Posix.errno(capture) : copy;
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
         }
     }
 }

@@ -14,11 +14,8 @@
 package io.rpma.posix;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 
-import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 
@@ -35,24 +32,17 @@ final class Epoll {
     private static final int BYTES = DATA + 8;
     private static final int BATCH = 64;
 
-    private static final MethodHandle CREATE = Posix.downcallErrno("epoll_create1", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
-    private static final MethodHandle CTL = Posix.downcallErrno("epoll_ctl",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS));
-    private static final MethodHandle WAIT = Posix.downcallErrno("epoll_wait",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT, JAVA_INT));
+    private static final CFunction CREATE = CFunction.of("epoll_create1", 1);
+    private static final CFunction CTL = CFunction.of("epoll_ctl", 4);
+    private static final CFunction WAIT = CFunction.of("epoll_wait", 4);
 
     private final int fd;
 
     /** Makes an empty set, which lives as long as the process. */
     Epoll() {
-        MemorySegment capture = Posix.capture();
-        try {
-            fd = (int) CREATE.invokeExact(capture, CLOEXEC);
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        fd = CREATE.call(CLOEXEC);
         if (fd < 0) {
-            throw new IllegalStateException("epoll_create1: " + Posix.strerror(Posix.errno(capture)));
+            throw new IllegalStateException("epoll_create1: " + Posix.strerror(-fd));
         }
     }
 
@@ -76,14 +66,11 @@ final class Epoll {
     }
 
     private int control(int operation, int watched) {
-        MemorySegment capture = Posix.capture();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment event = arena.allocate(BYTES, 8);
             event.set(JAVA_INT, 0, IN | ONESHOT);
             event.set(JAVA_INT_UNALIGNED, DATA, watched);
-            return (int) CTL.invokeExact(capture, fd, operation, watched, event) == 0 ? 0 : -Posix.errno(capture);
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
+            return CTL.call(fd, operation, watched, event.address());
         }
     }
 
@@ -96,15 +83,9 @@ final class Epoll {
     void run(Ready handler) {
         MemorySegment events = Arena.ofAuto().allocate((long) BYTES * BATCH, 8);
         while (true) {
-            MemorySegment capture = Posix.capture();
-            int count;
-            try {
-                count = (int) WAIT.invokeExact(capture, fd, events, BATCH, -1);
-            } catch (Throwable e) {
-                throw Posix.unexpected(e);
-            }
-            if (count < 0 && Posix.errno(capture) != Posix.EINTR) {
-                throw new IllegalStateException("epoll_wait: " + Posix.strerror(Posix.errno(capture)));
+            int count = WAIT.call(fd, events.address(), BATCH, -1);
+            if (count < 0 && count != -Posix.EINTR) {
+                throw new IllegalStateException("epoll_wait: " + Posix.strerror(-count));
             }
             for (int i = 0; i < count; i++) {
                 handler.ready(events.get(JAVA_INT_UNALIGNED, (long) BYTES * i + DATA));

@@ -12,13 +12,6 @@
  */
 package io.rpma.posix;
 
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
-
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
-
 /** The calls on a set of descriptors, by its own descriptor ({@code epoll(7)}). A call that fails returns {@code -errno}. */
 public final class EpollSet {
     /** {@code EPOLLIN}. */
@@ -37,10 +30,8 @@ public final class EpollSet {
     private static final int DELETE = 2;
     private static final int MODIFY = 3;
 
-    private static final MethodHandle CONTROL = Posix.downcallErrno("epoll_ctl",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
-    private static final MethodHandle WAIT = Posix.downcallErrno("epoll_wait",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT));
+    private static final CFunction CONTROL = CFunction.of("epoll_ctl", 4);
+    private static final CFunction WAIT = CFunction.of("epoll_wait", 4);
 
     private EpollSet() {
     }
@@ -61,16 +52,11 @@ public final class EpollSet {
     }
 
     private static int control(int set, int operation, int fd, int events, long data) {
-        MemorySegment capture = Posix.capture();
         long event = Scratch.get().vectors();
         Memory.putInt(event, events);
         Memory.putInt(event + DATA, (int) data);
         Memory.putInt(event + DATA + 4, (int) (data >>> 32));
-        try {
-            return (int) CONTROL.invokeExact(capture, set, operation, fd, event) == 0 ? 0 : -Posix.errno(capture);
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        return CONTROL.call(set, operation, fd, event);
     }
 
     /**
@@ -81,13 +67,7 @@ public final class EpollSet {
      * @return how many descriptors are ready, or {@code -errno}
      */
     public static int await(int set, long events, int room, int millis) {
-        MemorySegment capture = Posix.capture();
-        try {
-            int count = (int) WAIT.invokeExact(capture, set, events, room, millis);
-            return count < 0 ? -Posix.errno(capture) : count;
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        return WAIT.call(set, events, room, millis);
     }
 
     /** Returns the data of an event. */

@@ -13,18 +13,15 @@
 package io.rpma.posix;
 
 import io.rpma.RpmaUnavailableException;
-import java.lang.foreign.AddressLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
-import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.VarHandle;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
@@ -100,36 +97,26 @@ public final class Posix {
     private static final Linker LINKER = NativeAccess.linker();
     private static final StructLayout CAPTURE = Linker.Option.captureStateLayout();
     private static final VarHandle ERRNO = CAPTURE.varHandle(MemoryLayout.PathElement.groupElement("errno"));
-    private static final AddressLayout C_STRING = ValueLayout.ADDRESS.withTargetLayout(
-        MemoryLayout.sequenceLayout(4096, ValueLayout.JAVA_BYTE));
+    private static final long LONGEST_TEXT = 4096;
 
     // One capture area per thread: it holds errno only between a call and the statement after it.
     private static final ThreadLocal<MemorySegment> CAPTURED =
         ThreadLocal.withInitial(() -> Arena.ofAuto().allocate(CAPTURE));
 
-    private static final MethodHandle MMAP = downcallErrno("mmap",
-        FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
-    private static final MethodHandle MUNMAP = downcallErrno("munmap",
-        FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle MPROTECT = downcallErrno("mprotect",
-        FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
-    private static final MethodHandle CLOSE = downcallErrno("close", FunctionDescriptor.of(JAVA_INT, JAVA_INT));
-    private static final MethodHandle FCNTL = downcall("fcntl",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT),
-        Linker.Option.captureCallState("errno"), Linker.Option.firstVariadicArg(2));
-    private static final MethodHandle GETRLIMIT = downcallErrno("getrlimit",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, ValueLayout.ADDRESS));
-    private static final MethodHandle MSYNC = downcallErrno("msync",
-        FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
-    private static final MethodHandle EVENTFD = downcallErrno("eventfd", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
-    private static final MethodHandle EVENTFD_WRITE = downcallErrno("eventfd_write",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
-    private static final MethodHandle EVENTFD_READ = downcallErrno("eventfd_read",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, ValueLayout.ADDRESS));
-    private static final MethodHandle STRERROR = downcall("strerror", FunctionDescriptor.of(C_STRING, JAVA_INT));
+    private static final CFunction MMAP = CFunction.of("mmap", 6);
+    private static final CFunction MUNMAP = CFunction.of("munmap", 2);
+    private static final CFunction MPROTECT = CFunction.of("mprotect", 3);
+    private static final CFunction CLOSE = CFunction.of("close", 1);
+    private static final CFunction FCNTL = CFunction.variadic("fcntl", 3, 2);
+    private static final CFunction GETRLIMIT = CFunction.of("getrlimit", 2);
+    private static final CFunction MSYNC = CFunction.of("msync", 3);
+    private static final CFunction EVENTFD = CFunction.of("eventfd", 2);
+    private static final CFunction EVENTFD_WRITE = CFunction.of("eventfd_write", 2);
+    private static final CFunction EVENTFD_READ = CFunction.of("eventfd_read", 2);
+    private static final CFunction STRERROR = CFunction.of("strerror", 1);
 
     /** The page size in bytes. */
-    public static final long PAGE_SIZE = sysconf(SC_PAGESIZE);
+    public static final long PAGE_SIZE = CFunction.of("sysconf", 1).callLong(SC_PAGESIZE);
 
     private Posix() {
     }
@@ -171,11 +158,7 @@ public final class Posix {
 
     /** Returns the C library's words for an error number. */
     public static String strerror(int errno) {
-        try {
-            return ((MemorySegment) STRERROR.invokeExact(errno)).getString(0);
-        } catch (Throwable e) {
-            throw unexpected(e);
-        }
+        return MemorySegment.ofAddress(STRERROR.callLong(errno)).reinterpret(LONGEST_TEXT).getString(0);
     }
 
     /**
@@ -184,13 +167,7 @@ public final class Posix {
      * @return the address, or {@code -errno}
      */
     public static long mmap(long address, long length, int protection, int flags, int fd, long offset) {
-        MemorySegment capture = capture();
-        try {
-            long result = (long) MMAP.invokeExact(capture, address, length, protection, flags, fd, offset);
-            return result == -1 ? -errno(capture) : result;
-        } catch (Throwable e) {
-            throw unexpected(e);
-        }
+        return MMAP.callLong(address, length, protection, flags, fd, offset);
     }
 
     /**
@@ -199,12 +176,7 @@ public final class Posix {
      * @return 0, or {@code -errno}
      */
     public static int munmap(long address, long length) {
-        MemorySegment capture = capture();
-        try {
-            return (int) MUNMAP.invokeExact(capture, address, length) == 0 ? 0 : -errno(capture);
-        } catch (Throwable e) {
-            throw unexpected(e);
-        }
+        return MUNMAP.call(address, length);
     }
 
     /**
@@ -213,12 +185,7 @@ public final class Posix {
      * @return 0, or {@code -errno}
      */
     public static int mprotect(long address, long length, int protection) {
-        MemorySegment capture = capture();
-        try {
-            return (int) MPROTECT.invokeExact(capture, address, length, protection) == 0 ? 0 : -errno(capture);
-        } catch (Throwable e) {
-            throw unexpected(e);
-        }
+        return MPROTECT.call(address, length, protection);
     }
 
     /**
@@ -227,12 +194,7 @@ public final class Posix {
      * @return 0, or {@code -errno}; the descriptor is gone in any case
      */
     public static int close(int fd) {
-        MemorySegment capture = capture();
-        try {
-            return (int) CLOSE.invokeExact(capture, fd) == 0 ? 0 : -errno(capture);
-        } catch (Throwable e) {
-            throw unexpected(e);
-        }
+        return CLOSE.call(fd);
     }
 
     /**
@@ -241,16 +203,8 @@ public final class Posix {
      * @return 0, or {@code -errno}
      */
     public static int setNonBlocking(int fd) {
-        MemorySegment capture = capture();
-        try {
-            int flags = (int) FCNTL.invokeExact(capture, fd, F_GETFL, 0);
-            if (flags < 0) {
-                return -errno(capture);
-            }
-            return (int) FCNTL.invokeExact(capture, fd, F_SETFL, flags | O_NONBLOCK) < 0 ? -errno(capture) : 0;
-        } catch (Throwable e) {
-            throw unexpected(e);
-        }
+        int flags = FCNTL.call(fd, F_GETFL, 0);
+        return flags < 0 ? flags : FCNTL.call(fd, F_SETFL, flags | O_NONBLOCK);
     }
 
     /**
@@ -259,13 +213,7 @@ public final class Posix {
      * @return the descriptor, or {@code -errno}
      */
     public static int duplicate(int fd) {
-        MemorySegment capture = capture();
-        try {
-            int result = (int) FCNTL.invokeExact(capture, fd, F_DUPFD_CLOEXEC, 0);
-            return result < 0 ? -errno(capture) : result;
-        } catch (Throwable e) {
-            throw unexpected(e);
-        }
+        return FCNTL.call(fd, F_DUPFD_CLOEXEC, 0);
     }
 
     /**
@@ -274,12 +222,7 @@ public final class Posix {
      * @return 0, or {@code -errno}
      */
     public static int msync(long address, long length) {
-        MemorySegment capture = capture();
-        try {
-            return (int) MSYNC.invokeExact(capture, address, length, MS_SYNC) == 0 ? 0 : -errno(capture);
-        } catch (Throwable e) {
-            throw unexpected(e);
-        }
+        return MSYNC.call(address, length, MS_SYNC);
     }
 
     /**
@@ -288,33 +231,17 @@ public final class Posix {
      * @return the descriptor, or {@code -errno}
      */
     public static int eventfd(int count) {
-        MemorySegment capture = capture();
-        try {
-            int fd = (int) EVENTFD.invokeExact(capture, count, EFD_NONBLOCK_CLOEXEC);
-            return fd < 0 ? -errno(capture) : fd;
-        } catch (Throwable e) {
-            throw unexpected(e);
-        }
+        return EVENTFD.call(count, EFD_NONBLOCK_CLOEXEC);
     }
 
     /** Makes an event descriptor readable. */
     public static void signalEvent(int fd) {
-        MemorySegment capture = capture();
-        try {
-            int ignored = (int) EVENTFD_WRITE.invokeExact(capture, fd, 1L);
-        } catch (Throwable e) {
-            throw unexpected(e);
-        }
+        EVENTFD_WRITE.call(fd, 1L);
     }
 
     /** Makes an event descriptor unreadable. */
     public static void clearEvent(int fd) {
-        MemorySegment capture = capture();
-        try (Arena arena = Arena.ofConfined()) {
-            int ignored = (int) EVENTFD_READ.invokeExact(capture, fd, arena.allocate(JAVA_LONG));
-        } catch (Throwable e) {
-            throw unexpected(e);
-        }
+        EVENTFD_READ.call(fd, Scratch.get().vectors());
     }
 
     /**
@@ -324,22 +251,9 @@ public final class Posix {
      * @return the limit, {@link #UNLIMITED} if there is none
      */
     public static long softLimit(int resource) {
-        MemorySegment capture = capture();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment limit = arena.allocate(16, 8);
-            int result = (int) GETRLIMIT.invokeExact(capture, resource, limit);
-            return result == 0 ? limit.get(JAVA_LONG, 0) : UNLIMITED;
-        } catch (Throwable e) {
-            throw unexpected(e);
-        }
-    }
-
-    private static long sysconf(int name) {
-        MethodHandle sysconf = downcall("sysconf", FunctionDescriptor.of(JAVA_LONG, JAVA_INT));
-        try {
-            return (long) sysconf.invokeExact(name);
-        } catch (Throwable e) {
-            throw unexpected(e);
+            return GETRLIMIT.call(resource, limit.address()) == 0 ? limit.get(JAVA_LONG, 0) : UNLIMITED;
         }
     }
 

@@ -12,18 +12,12 @@
  */
 package io.rpma.posix;
 
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 import java.net.Inet4Address;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
-
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /** The socket calls of the C library. A call that fails returns {@code -errno}. */
 public final class Sockets {
@@ -96,70 +90,41 @@ public final class Sockets {
     private static final int EPOLL_EVENT_SIZE = PACKED ? 12 : 16;
     private static final int EPOLL_EVENT_DATA = PACKED ? 4 : 8;
 
-    private static final MethodHandle SOCKET = Posix.downcallErrno("socket",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT));
-    private static final MethodHandle SOCKETPAIR = Posix.downcallErrno("socketpair",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
-    private static final MethodHandle BIND = Posix.downcallErrno("bind",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT));
-    private static final MethodHandle LISTEN = Posix.downcallErrno("listen",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
-    private static final MethodHandle CONNECT = Posix.downcallErrno("connect",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT));
-    private static final MethodHandle ACCEPT4 = Posix.downcallErrno("accept4",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
-    private static final MethodHandle SHUTDOWN = Posix.downcallErrno("shutdown",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
-    private static final MethodHandle GETSOCKNAME = Posix.downcallErrno("getsockname",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle GETSOCKOPT = Posix.downcallErrno("getsockopt",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle SETSOCKOPT = Posix.downcallErrno("setsockopt",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT));
-    private static final MethodHandle SENDMSG = Posix.downcallErrno("sendmsg",
-        FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
-    private static final MethodHandle RECVMSG = Posix.downcallErrno("recvmsg",
-        FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
-    private static final MethodHandle SEND = Posix.downcallErrno("send",
-        FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
-    private static final MethodHandle RECV = Posix.downcallErrno("recv",
-        FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
-    private static final MethodHandle POLL = Posix.downcallErrno("poll",
-        FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
-    private static final MethodHandle EPOLL_CREATE1 = Posix.downcallErrno("epoll_create1",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT));
-    private static final MethodHandle EPOLL_CTL = Posix.downcallErrno("epoll_ctl",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG));
-    private static final MethodHandle EPOLL_WAIT = Posix.downcallErrno("epoll_wait",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT, JAVA_INT));
+    private static final CFunction SOCKET = CFunction.of("socket", 3);
+    private static final CFunction SOCKETPAIR = CFunction.of("socketpair", 4);
+    private static final CFunction BIND = CFunction.of("bind", 3);
+    private static final CFunction LISTEN = CFunction.of("listen", 2);
+    private static final CFunction CONNECT = CFunction.of("connect", 3);
+    private static final CFunction ACCEPT4 = CFunction.of("accept4", 4);
+    private static final CFunction SHUTDOWN = CFunction.of("shutdown", 2);
+    private static final CFunction GETSOCKNAME = CFunction.of("getsockname", 3);
+    private static final CFunction GETSOCKOPT = CFunction.of("getsockopt", 5);
+    private static final CFunction SETSOCKOPT = CFunction.of("setsockopt", 5);
+    private static final CFunction SENDMSG = CFunction.of("sendmsg", 3);
+    private static final CFunction RECVMSG = CFunction.of("recvmsg", 3);
+    private static final CFunction SEND = CFunction.of("send", 4);
+    private static final CFunction RECV = CFunction.of("recv", 4);
+    private static final CFunction POLL = CFunction.of("poll", 3);
+    private static final CFunction EPOLL_CREATE1 = CFunction.of("epoll_create1", 1);
+    private static final CFunction EPOLL_CTL = CFunction.of("epoll_ctl", 4);
+    private static final CFunction EPOLL_WAIT = CFunction.of("epoll_wait", 4);
 
     private Sockets() {
     }
 
     public static int socket(int family, int type) {
-        MemorySegment capture = Posix.capture();
-        try {
-            int fd = (int) SOCKET.invokeExact(capture, family, type | SOCK_CLOEXEC, 0);
-            return fd < 0 ? -Posix.errno(capture) : fd;
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        return SOCKET.call(family, type | SOCK_CLOEXEC, 0);
     }
 
     /** Creates two Unix sockets that are connected to each other, non-blocking, and keep messages apart. */
     public static int socketPair(int[] ends) {
-        MemorySegment capture = Posix.capture();
         long pair = Scratch.get().vectors();
-        try {
-            if ((int) SOCKETPAIR.invokeExact(capture, AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair) != 0) {
-                return -Posix.errno(capture);
-            }
+        int result = SOCKETPAIR.call(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair);
+        if (result == 0) {
             ends[0] = Memory.getInt(pair);
             ends[1] = Memory.getInt(pair + 4);
-            return 0;
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
         }
+        return result;
     }
 
     public static int bind(int fd, InetSocketAddress address) {
@@ -175,21 +140,11 @@ public final class Sockets {
 
     /** Binds a socket to an address as the kernel has it. */
     public static int bind(int fd, long address, int length) {
-        MemorySegment capture = Posix.capture();
-        try {
-            return (int) BIND.invokeExact(capture, fd, address, length) == 0 ? 0 : -Posix.errno(capture);
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        return BIND.call(fd, address, length);
     }
 
     public static int listen(int fd, int backlog) {
-        MemorySegment capture = Posix.capture();
-        try {
-            return (int) LISTEN.invokeExact(capture, fd, backlog) == 0 ? 0 : -Posix.errno(capture);
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        return LISTEN.call(fd, backlog);
     }
 
     public static int connect(int fd, InetSocketAddress address) {
@@ -205,23 +160,12 @@ public final class Sockets {
 
     /** Connects a socket to an address as the kernel has it. */
     public static int connect(int fd, long address, int length) {
-        MemorySegment capture = Posix.capture();
-        try {
-            return (int) CONNECT.invokeExact(capture, fd, address, length) == 0 ? 0 : -Posix.errno(capture);
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        return CONNECT.call(fd, address, length);
     }
 
     /** Takes a connection as a non-blocking socket. */
     public static int accept(int fd) {
-        MemorySegment capture = Posix.capture();
-        try {
-            int result = (int) ACCEPT4.invokeExact(capture, fd, 0L, 0L, SOCK_CLOEXEC | SOCK_NONBLOCK);
-            return result < 0 ? -Posix.errno(capture) : result;
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        return ACCEPT4.call(fd, 0L, 0L, SOCK_CLOEXEC | SOCK_NONBLOCK);
     }
 
     /** Ends the sending direction. */
@@ -235,28 +179,16 @@ public final class Sockets {
     }
 
     private static int shutdown(int fd, int how) {
-        MemorySegment capture = Posix.capture();
-        try {
-            return (int) SHUTDOWN.invokeExact(capture, fd, how) == 0 ? 0 : -Posix.errno(capture);
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        return SHUTDOWN.call(fd, how);
     }
 
     /** Returns the port that an Internet socket is bound to. */
     public static int localPort(int fd) {
-        MemorySegment capture = Posix.capture();
         Scratch scratch = Scratch.get();
         long address = scratch.address();
         Memory.putInt(scratch.vectors(), 128);
-        try {
-            if ((int) GETSOCKNAME.invokeExact(capture, fd, address, scratch.vectors()) != 0) {
-                return -Posix.errno(capture);
-            }
-            return Memory.networkOrder(Memory.getShort(address + 2)) & 0xffff;
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        int result = GETSOCKNAME.call(fd, address, scratch.vectors());
+        return result < 0 ? result : Memory.networkOrder(Memory.getShort(address + 2)) & 0xffff;
     }
 
     /** Lets a listening socket take a port that only connections of the past still hold. */
@@ -276,12 +208,7 @@ public final class Sockets {
     }
 
     private static int setOption(int fd, int level, int option, long value, int length) {
-        MemorySegment capture = Posix.capture();
-        try {
-            return (int) SETSOCKOPT.invokeExact(capture, fd, level, option, value, length) == 0 ? 0 : -Posix.errno(capture);
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        return SETSOCKOPT.call(fd, level, option, value, length);
     }
 
     /** Returns the pending error of a socket as a negative number, 0 for none. */
@@ -312,26 +239,14 @@ public final class Sockets {
     }
 
     private static int getOption(int fd, int level, int option, long value, int length) {
-        MemorySegment capture = Posix.capture();
         long lengthAddress = value + 32;
         Memory.putInt(lengthAddress, length);
-        try {
-            return (int) GETSOCKOPT.invokeExact(capture, fd, level, option, value, lengthAddress) == 0
-                ? 0 : -Posix.errno(capture);
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        return GETSOCKOPT.call(fd, level, option, value, lengthAddress);
     }
 
     /** Sends bytes without waiting. */
     public static long send(int fd, long address, long length) {
-        MemorySegment capture = Posix.capture();
-        try {
-            long count = (long) SEND.invokeExact(capture, fd, address, length, MSG_DONTWAIT | MSG_NOSIGNAL);
-            return count < 0 ? -Posix.errno(capture) : count;
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        return SEND.callLong(fd, address, length, MSG_DONTWAIT | MSG_NOSIGNAL);
     }
 
     /** Receives bytes without waiting; 0 is the end. */
@@ -345,13 +260,7 @@ public final class Sockets {
     }
 
     private static long receive(int fd, long address, long length, int flags) {
-        MemorySegment capture = Posix.capture();
-        try {
-            long count = (long) RECV.invokeExact(capture, fd, address, length, flags);
-            return count < 0 ? -Posix.errno(capture) : count;
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        return RECV.callLong(fd, address, length, flags);
     }
 
     /**
@@ -374,13 +283,7 @@ public final class Sockets {
             }
         }
         Memory.putLong(header + Scratch.HEADER_CONTROL_LENGTH, count > 0 ? 16 + 4L * count : 0);
-        MemorySegment capture = Posix.capture();
-        try {
-            long sent = (long) SENDMSG.invokeExact(capture, fd, header, MSG_DONTWAIT | MSG_NOSIGNAL);
-            return sent < 0 ? -Posix.errno(capture) : 0;
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        return (int) Math.min(0, SENDMSG.callLong(fd, header, MSG_DONTWAIT | MSG_NOSIGNAL));
     }
 
     /**
@@ -409,15 +312,9 @@ public final class Sockets {
         long header = scratch.header(Scratch.MESSAGE_CAPACITY);
         Memory.putLong(header + Scratch.HEADER_CONTROL_LENGTH, scratch.controlCapacity());
         descriptors[0] = -1;
-        MemorySegment capture = Posix.capture();
-        long received;
-        try {
-            received = (long) RECVMSG.invokeExact(capture, fd, header, MSG_PEEK | MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-            if (received < 0) {
-                return -Posix.errno(capture);
-            }
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
+        long received = RECVMSG.callLong(fd, header, MSG_PEEK | MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+        if (received < 0) {
+            return (int) received;
         }
         boolean foreign = readControl(scratch.control(), Memory.getLong(header + Scratch.HEADER_CONTROL_LENGTH), descriptors);
         int count = 0;
@@ -489,17 +386,12 @@ public final class Sockets {
 
     /** Waits for one descriptor. Returns the events, 0 after the time-out. */
     public static int poll(int fd, short events, int millis) {
-        MemorySegment capture = Posix.capture();
         long entry = Scratch.get().vectors();
         Memory.putInt(entry, fd);
         Memory.putShort(entry + 4, events);
         Memory.putShort(entry + 6, (short) 0);
-        try {
-            int result = (int) POLL.invokeExact(capture, entry, 1L, millis);
-            return result < 0 ? -Posix.errno(capture) : Memory.getShort(entry + 6);
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        int result = POLL.call(entry, 1L, millis);
+        return result < 0 ? result : Memory.getShort(entry + 6);
     }
 
     /** Returns whether the other end of a Unix socket is closed, whatever it has sent before. */
@@ -509,13 +401,7 @@ public final class Sockets {
     }
 
     public static int epollCreate() {
-        MemorySegment capture = Posix.capture();
-        try {
-            int fd = (int) EPOLL_CREATE1.invokeExact(capture, EPOLL_CLOEXEC);
-            return fd < 0 ? -Posix.errno(capture) : fd;
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        return EPOLL_CREATE1.call(EPOLL_CLOEXEC);
     }
 
     /** Adds a descriptor to wait on for input; closing it takes it out. */
@@ -529,31 +415,21 @@ public final class Sockets {
     }
 
     private static int epollControl(int epoll, int operation, int fd) {
-        MemorySegment capture = Posix.capture();
         long event = Scratch.get().vectors();
         Memory.putInt(event, EPOLLIN);
         Memory.putInt(event + EPOLL_EVENT_DATA, fd);
         Memory.putInt(event + EPOLL_EVENT_DATA + 4, 0);
-        try {
-            return (int) EPOLL_CTL.invokeExact(capture, epoll, operation, fd, event) == 0 ? 0 : -Posix.errno(capture);
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        return EPOLL_CTL.call(epoll, operation, fd, event);
     }
 
     /** Returns one descriptor of an epoll set that has input, without waiting; {@code -EAGAIN} if none has. */
     public static int epollNext(int epoll) {
-        MemorySegment capture = Posix.capture();
         long event = Scratch.get().vectors();
-        try {
-            int count = (int) EPOLL_WAIT.invokeExact(capture, epoll, event, 1, 0);
-            if (count < 0) {
-                return -Posix.errno(capture);
-            }
-            return count == 0 ? -Posix.EAGAIN : Memory.getInt(event + EPOLL_EVENT_DATA);
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
+        int count = EPOLL_WAIT.call(epoll, event, 1, 0);
+        if (count < 0) {
+            return count;
         }
+        return count == 0 ? -Posix.EAGAIN : Memory.getInt(event + EPOLL_EVENT_DATA);
     }
 
     private static int writeAbstract(String name, long target) {

@@ -12,16 +12,10 @@
  */
 package io.rpma.posix;
 
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
-
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
  * The calls for TCP sockets only: their options, their addresses, and scattering and gathering transfers. A call that fails
@@ -45,16 +39,11 @@ public final class TcpSockets {
     private static final int MSG_DONTWAIT = 0x40;
     private static final int MSG_NOSIGNAL = 0x4000;
 
-    private static final MethodHandle GETSOCKNAME = Posix.downcallErrno("getsockname",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle GETPEERNAME = Posix.downcallErrno("getpeername",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle SETSOCKOPT = Posix.downcallErrno("setsockopt",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_INT));
-    private static final MethodHandle SENDMSG = Posix.downcallErrno("sendmsg",
-        FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
-    private static final MethodHandle RECVMSG = Posix.downcallErrno("recvmsg",
-        FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
+    private static final CFunction GETSOCKNAME = CFunction.of("getsockname", 3);
+    private static final CFunction GETPEERNAME = CFunction.of("getpeername", 3);
+    private static final CFunction SETSOCKOPT = CFunction.of("setsockopt", 5);
+    private static final CFunction SENDMSG = CFunction.of("sendmsg", 3);
+    private static final CFunction RECVMSG = CFunction.of("recvmsg", 3);
 
     private TcpSockets() {
     }
@@ -73,23 +62,12 @@ public final class TcpSockets {
 
     /** Sends from several places, without waiting; returns the bytes that the kernel took. */
     public static long send(int fd, long header) {
-        return transfer(SENDMSG, fd, header, MSG_DONTWAIT | MSG_NOSIGNAL);
+        return SENDMSG.callLong(fd, header, MSG_DONTWAIT | MSG_NOSIGNAL);
     }
 
     /** Receives to several places, without waiting; returns the bytes that came, 0 at the end. */
     public static long receive(int fd, long header) {
-        return transfer(RECVMSG, fd, header, MSG_DONTWAIT);
-    }
-
-    private static long transfer(MethodHandle call, int fd, long header, int flags) {
-        MemorySegment capture = Posix.capture();
-        try {
-            long count = call == SENDMSG ? (long) SENDMSG.invokeExact(capture, fd, header, flags)
-                : (long) RECVMSG.invokeExact(capture, fd, header, flags);
-            return count < 0 ? -Posix.errno(capture) : count;
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        return RECVMSG.callLong(fd, header, MSG_DONTWAIT);
     }
 
     /** Sends small data at once ({@code TCP_NODELAY}). */
@@ -116,15 +94,10 @@ public final class TcpSockets {
 
     /** Lets closing the socket reset the connection ({@code SO_LINGER} of 0). */
     public static int setResetOnClose(int fd) {
-        MemorySegment capture = Posix.capture();
         long value = Scratch.get().vectors();
         Memory.putInt(value, 1);
         Memory.putInt(value + 4, 0);
-        try {
-            return (int) SETSOCKOPT.invokeExact(capture, fd, SOL_SOCKET, SO_LINGER, value, 8) == 0 ? 0 : -Posix.errno(capture);
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        return SETSOCKOPT.call(fd, SOL_SOCKET, SO_LINGER, value, 8);
     }
 
     /** Returns the address of this side; {@code null} if the socket has none. */
@@ -138,18 +111,12 @@ public final class TcpSockets {
     }
 
     private static InetSocketAddress address(int fd, boolean remote) {
-        MemorySegment capture = Posix.capture();
         Scratch scratch = Scratch.get();
         long address = scratch.address();
         long length = scratch.vectors();
         Memory.putInt(length, 128);
-        try {
-            int result = remote ? (int) GETPEERNAME.invokeExact(capture, fd, address, length)
-                : (int) GETSOCKNAME.invokeExact(capture, fd, address, length);
-            return result == 0 ? read(address) : null;
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        int result = remote ? GETPEERNAME.call(fd, address, length) : GETSOCKNAME.call(fd, address, length);
+        return result == 0 ? read(address) : null;
     }
 
     private static InetSocketAddress read(long address) {

@@ -12,15 +12,8 @@
  */
 package io.rpma.soft;
 
-import io.rpma.posix.Posix;
+import io.rpma.posix.CFunction;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
-
-import static java.lang.foreign.ValueLayout.JAVA_INT;
 
 /** The calls of the C library for files by their paths. A call that fails returns {@code -errno}. */
 final class FileCalls {
@@ -42,18 +35,12 @@ final class FileCalls {
     private static final int LOCK_EX_NB = 6;
     private static final int NOBODY_ELSE = 0600;
 
-    private static final MethodHandle OPEN = Posix.downcall("open",
-        FunctionDescriptor.of(JAVA_INT, ValueLayout.ADDRESS, JAVA_INT, JAVA_INT),
-        Linker.Option.captureCallState("errno"), Linker.Option.firstVariadicArg(2));
-    private static final MethodHandle FLOCK = Posix.downcallErrno("flock", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
-    private static final MethodHandle UNLINK = Posix.downcallErrno("unlink",
-        FunctionDescriptor.of(JAVA_INT, ValueLayout.ADDRESS));
-    private static final MethodHandle RENAME = Posix.downcallErrno("rename",
-        FunctionDescriptor.of(JAVA_INT, ValueLayout.ADDRESS, ValueLayout.ADDRESS));
-    private static final MethodHandle FCHMODAT = Posix.downcallErrno("fchmodat",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, ValueLayout.ADDRESS, JAVA_INT, JAVA_INT));
-    private static final MethodHandle FCHOWNAT = Posix.downcallErrno("fchownat",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, ValueLayout.ADDRESS, JAVA_INT, JAVA_INT, JAVA_INT));
+    private static final CFunction OPEN = CFunction.variadic("open", 3, 2);
+    private static final CFunction FLOCK = CFunction.of("flock", 2);
+    private static final CFunction UNLINK = CFunction.of("unlink", 1);
+    private static final CFunction RENAME = CFunction.of("rename", 2);
+    private static final CFunction FCHMODAT = CFunction.of("fchmodat", 4);
+    private static final CFunction FCHOWNAT = CFunction.of("fchownat", 5);
 
     private FileCalls() {
     }
@@ -74,65 +61,41 @@ final class FileCalls {
     }
 
     private static int open(String path, int flags) {
-        MemorySegment capture = Posix.capture();
         try (Arena arena = Arena.ofConfined()) {
-            int fd = (int) OPEN.invokeExact(capture, arena.allocateFrom(path), flags | O_CLOEXEC, NOBODY_ELSE);
-            return fd < 0 ? -Posix.errno(capture) : fd;
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
+            return OPEN.call(arena.allocateFrom(path).address(), flags | O_CLOEXEC, NOBODY_ELSE);
         }
     }
 
     /** Locks an open file for this process alone, without waiting; {@code -EAGAIN} if another open file of it is locked. */
     static int lock(int fd) {
-        MemorySegment capture = Posix.capture();
-        try {
-            return (int) FLOCK.invokeExact(capture, fd, LOCK_EX_NB) == 0 ? 0 : -Posix.errno(capture);
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        return FLOCK.call(fd, LOCK_EX_NB);
     }
 
     /** Removes a file. */
     static int remove(String path) {
-        MemorySegment capture = Posix.capture();
         try (Arena arena = Arena.ofConfined()) {
-            return (int) UNLINK.invokeExact(capture, arena.allocateFrom(path)) == 0 ? 0 : -Posix.errno(capture);
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
+            return UNLINK.call(arena.allocateFrom(path).address());
         }
     }
 
     /** Gives a file another name, in place of a file that has it. */
     static int rename(String from, String to) {
-        MemorySegment capture = Posix.capture();
         try (Arena arena = Arena.ofConfined()) {
-            return (int) RENAME.invokeExact(capture, arena.allocateFrom(from), arena.allocateFrom(to)) == 0
-                ? 0 : -Posix.errno(capture);
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
+            return RENAME.call(arena.allocateFrom(from).address(), arena.allocateFrom(to).address());
         }
     }
 
     /** Changes the mode of a file, not that of the target of a symbolic link. */
     static int changeMode(String path, int mode) {
-        MemorySegment capture = Posix.capture();
         try (Arena arena = Arena.ofConfined()) {
-            return (int) FCHMODAT.invokeExact(capture, AT_FDCWD, arena.allocateFrom(path), mode, AT_SYMLINK_NOFOLLOW) == 0
-                ? 0 : -Posix.errno(capture);
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
+            return FCHMODAT.call(AT_FDCWD, arena.allocateFrom(path).address(), mode, AT_SYMLINK_NOFOLLOW);
         }
     }
 
     /** Changes the group of a file, not that of the target of a symbolic link. */
     static int changeGroup(String path, int group) {
-        MemorySegment capture = Posix.capture();
         try (Arena arena = Arena.ofConfined()) {
-            return (int) FCHOWNAT.invokeExact(capture, AT_FDCWD, arena.allocateFrom(path), -1, group, AT_SYMLINK_NOFOLLOW) == 0
-                ? 0 : -Posix.errno(capture);
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
+            return FCHOWNAT.call(AT_FDCWD, arena.allocateFrom(path).address(), -1, group, AT_SYMLINK_NOFOLLOW);
         }
     }
 }

@@ -12,18 +12,13 @@
  */
 package io.rpma.soft;
 
+import io.rpma.posix.CFunction;
 import io.rpma.posix.Memory;
-import io.rpma.posix.Posix;
 import io.rpma.posix.Scratch;
 import java.lang.foreign.Arena;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.lang.invoke.MethodHandle;
 import java.nio.charset.StandardCharsets;
 
-import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /** The calls of the C library for memory, events and other processes. A call that fails returns {@code -errno}. */
@@ -83,46 +78,25 @@ final class Libc {
     private static final long PR_SET_PTRACER_ANY = -1;
     private static final byte[] FD_FOLDER = "/proc/self/fd/".getBytes(StandardCharsets.US_ASCII);
 
-    private static final MethodHandle MEMFD_CREATE = Posix.downcallErrno("memfd_create",
-        FunctionDescriptor.of(JAVA_INT, ValueLayout.ADDRESS, JAVA_INT));
-    private static final MethodHandle FTRUNCATE = Posix.downcallErrno("ftruncate",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
-    private static final MethodHandle FALLOCATE = Posix.downcallErrno("fallocate",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle LSEEK = Posix.downcallErrno("lseek",
-        FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_INT));
-    private static final MethodHandle FSTATFS = Posix.downcallErrno("fstatfs",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
-    private static final MethodHandle FCNTL = Posix.downcall("fcntl",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT),
-        Linker.Option.captureCallState("errno"), Linker.Option.firstVariadicArg(2));
-    private static final MethodHandle PIPE2 = Posix.downcallErrno("pipe2",
-        FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT));
-    private static final MethodHandle OPEN = Posix.downcall("open",
-        FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_INT),
-        Linker.Option.captureCallState("errno"), Linker.Option.firstVariadicArg(2));
-    private static final MethodHandle FCHMOD = Posix.downcallErrno("fchmod",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
-    private static final MethodHandle READ = Posix.downcallErrno("read",
-        FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle WRITE = Posix.downcallErrno("write",
-        FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle DUP3 = Posix.downcallErrno("dup3",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT));
-    private static final MethodHandle MADVISE = Posix.downcallErrno("madvise",
-        FunctionDescriptor.of(JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_INT));
-    private static final MethodHandle PROCESS_VM_READV = Posix.downcallErrno("process_vm_readv",
-        FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle PROCESS_VM_WRITEV = Posix.downcallErrno("process_vm_writev",
-        FunctionDescriptor.of(JAVA_LONG, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle PRCTL = Posix.downcall("prctl",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG),
-        Linker.Option.captureCallState("errno"), Linker.Option.firstVariadicArg(1));
-    private static final MethodHandle GETEUID = Posix.downcall("geteuid", FunctionDescriptor.of(JAVA_INT));
-    private static final MethodHandle TIMERFD_CREATE = Posix.downcallErrno("timerfd_create",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
-    private static final MethodHandle TIMERFD_SETTIME = Posix.downcallErrno("timerfd_settime",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final CFunction MEMFD_CREATE = CFunction.of("memfd_create", 2);
+    private static final CFunction FTRUNCATE = CFunction.of("ftruncate", 2);
+    private static final CFunction FALLOCATE = CFunction.of("fallocate", 4);
+    private static final CFunction LSEEK = CFunction.of("lseek", 3);
+    private static final CFunction FSTATFS = CFunction.of("fstatfs", 2);
+    private static final CFunction FCNTL = CFunction.variadic("fcntl", 3, 2);
+    private static final CFunction PIPE2 = CFunction.of("pipe2", 2);
+    private static final CFunction OPEN = CFunction.variadic("open", 3, 2);
+    private static final CFunction FCHMOD = CFunction.of("fchmod", 2);
+    private static final CFunction READ = CFunction.of("read", 3);
+    private static final CFunction WRITE = CFunction.of("write", 3);
+    private static final CFunction DUP3 = CFunction.of("dup3", 3);
+    private static final CFunction MADVISE = CFunction.of("madvise", 3);
+    private static final CFunction PROCESS_VM_READV = CFunction.of("process_vm_readv", 6);
+    private static final CFunction PROCESS_VM_WRITEV = CFunction.of("process_vm_writev", 6);
+    private static final CFunction PRCTL = CFunction.variadic("prctl", 5, 1);
+    private static final CFunction GETEUID = CFunction.of("geteuid", 0);
+    private static final CFunction TIMERFD_CREATE = CFunction.of("timerfd_create", 2);
+    private static final CFunction TIMERFD_SETTIME = CFunction.of("timerfd_settime", 4);
 
     // What a doorbell writes; never changed.
     private static final long ONE = one();
@@ -138,64 +112,35 @@ final class Libc {
 
     /** Returns the effective user of this process. */
     static int geteuid() {
-        try {
-            return (int) GETEUID.invokeExact();
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        return GETEUID.callUnsigned();
     }
 
     /** Creates an anonymous file in memory that can be sealed. */
     static int memfdCreate(String name) {
-        MemorySegment capture = Posix.capture();
         try (Arena arena = Arena.ofConfined()) {
-            int fd = (int) MEMFD_CREATE.invokeExact(capture, arena.allocateFrom(name), MFD_CLOEXEC | MFD_ALLOW_SEALING);
-            return fd < 0 ? -Posix.errno(capture) : fd;
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
+            return MEMFD_CREATE.call(arena.allocateFrom(name).address(), MFD_CLOEXEC | MFD_ALLOW_SEALING);
         }
     }
 
     static int ftruncate(int fd, long size) {
-        MemorySegment capture = Posix.capture();
-        try {
-            return (int) FTRUNCATE.invokeExact(capture, fd, size) == 0 ? 0 : -Posix.errno(capture);
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        return FTRUNCATE.call(fd, size);
     }
 
     /** Allocates the pages of a part of a file, or what the mode says. */
     static int fallocate(int fd, int mode, long offset, long length) {
-        MemorySegment capture = Posix.capture();
-        try {
-            return (int) FALLOCATE.invokeExact(capture, fd, mode, offset, length) == 0 ? 0 : -Posix.errno(capture);
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        return FALLOCATE.call(fd, mode, offset, length);
     }
 
     /** Returns the size of a file in bytes. */
     static long size(int fd) {
-        MemorySegment capture = Posix.capture();
-        try {
-            long size = (long) LSEEK.invokeExact(capture, fd, 0L, SEEK_END);
-            return size < 0 ? -Posix.errno(capture) : size;
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        return LSEEK.callLong(fd, 0L, SEEK_END);
     }
 
     /** Returns whether a file is one of shared memory in pages of the usual size, a hole of which can be read and written. */
     static boolean isSharedMemory(int fd) {
-        MemorySegment capture = Posix.capture();
         long status = Scratch.get().messageAddress();
-        try {
-            // The first word of a struct statfs, which is smaller than a message, is the kind of file system.
-            return (int) FSTATFS.invokeExact(capture, fd, status) == 0 && Memory.getLong(status) == TMPFS_MAGIC;
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        // The first word of a struct statfs, which is smaller than a message, is the kind of file system.
+        return FSTATFS.call(fd, status) == 0 && Memory.getLong(status) == TMPFS_MAGIC;
     }
 
     static int addSeals(int fd, int seals) {
@@ -208,29 +153,18 @@ final class Libc {
     }
 
     private static int fcntl(int fd, int command, int argument) {
-        MemorySegment capture = Posix.capture();
-        try {
-            int result = (int) FCNTL.invokeExact(capture, fd, command, argument);
-            return result < 0 ? -Posix.errno(capture) : result;
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        return FCNTL.call(fd, command, argument);
     }
 
     /** Creates a non-blocking pipe: the end to read from, and the end to write to. */
     static int pipe(int[] ends) {
-        MemorySegment capture = Posix.capture();
         long pair = Scratch.get().vectors();
-        try {
-            if ((int) PIPE2.invokeExact(capture, pair, O_NONBLOCK | O_CLOEXEC) != 0) {
-                return -Posix.errno(capture);
-            }
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
+        int result = PIPE2.call(pair, O_NONBLOCK | O_CLOEXEC);
+        if (result == 0) {
+            ends[0] = Memory.getInt(pair);
+            ends[1] = Memory.getInt(pair + 4);
         }
-        ends[0] = Memory.getInt(pair);
-        ends[1] = Memory.getInt(pair + 4);
-        return 0;
+        return result;
     }
 
     /** Returns whether a descriptor stands for a pipe: no other file has a capacity of that kind. */
@@ -240,56 +174,27 @@ final class Libc {
 
     /** Opens what a descriptor stands for once more, non-blocking: as an open file of its own, with flags of its own. */
     static int reopen(int fd, int flags) {
-        MemorySegment capture = Posix.capture();
-        try {
-            int result = (int) OPEN.invokeExact(capture, path(fd), flags | O_NONBLOCK | O_CLOEXEC);
-            return result < 0 ? -Posix.errno(capture) : result;
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        return OPEN.call(path(fd), flags | O_NONBLOCK | O_CLOEXEC, 0);
     }
 
     /** Changes the mode of what a descriptor stands for. */
     static int changeMode(int fd, int mode) {
-        MemorySegment capture = Posix.capture();
-        try {
-            return (int) FCHMOD.invokeExact(capture, fd, mode) == 0 ? 0 : -Posix.errno(capture);
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        return FCHMOD.call(fd, mode);
     }
 
     /** Writes one byte, whatever its value. */
     static int signal(int fd) {
-        MemorySegment capture = Posix.capture();
-        try {
-            long written = (long) WRITE.invokeExact(capture, fd, ONE, 1L);
-            return written < 0 ? -Posix.errno(capture) : 0;
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        return (int) Math.min(0, WRITE.callLong(fd, ONE, 1L));
     }
 
     /** Reads up to {@code length} bytes. */
     static long read(int fd, long address, long length) {
-        MemorySegment capture = Posix.capture();
-        try {
-            long count = (long) READ.invokeExact(capture, fd, address, length);
-            return count < 0 ? -Posix.errno(capture) : count;
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        return READ.callLong(fd, address, length);
     }
 
     /** Lets a descriptor number stand for what another one stands for; what it stood for before is closed. */
     static int replace(int source, int target) {
-        MemorySegment capture = Posix.capture();
-        try {
-            int result = (int) DUP3.invokeExact(capture, source, target, O_CLOEXEC);
-            return result < 0 ? -Posix.errno(capture) : 0;
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        return Math.min(0, DUP3.call(source, target, O_CLOEXEC));
     }
 
     /** Writes the path of a descriptor in {@code /proc} to the scratch memory. */
@@ -309,12 +214,7 @@ final class Libc {
     }
 
     static int madvise(long address, long length, int advice) {
-        MemorySegment capture = Posix.capture();
-        try {
-            return (int) MADVISE.invokeExact(capture, address, length, advice) == 0 ? 0 : -Posix.errno(capture);
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        return MADVISE.call(address, length, advice);
     }
 
     /** Copies from another process ({@code process_vm_readv(2)}); returns the bytes copied, which may be fewer. */
@@ -327,19 +227,13 @@ final class Libc {
         return processCopy(PROCESS_VM_WRITEV, pid, remote, local, length);
     }
 
-    private static long processCopy(MethodHandle call, int pid, long remote, long local, long length) {
-        MemorySegment capture = Posix.capture();
+    private static long processCopy(CFunction call, int pid, long remote, long local, long length) {
         long vectors = Scratch.get().vectors();
         Memory.putLong(vectors, local);
         Memory.putLong(vectors + 8, length);
         Memory.putLong(vectors + 16, remote);
         Memory.putLong(vectors + 24, length);
-        try {
-            long count = (long) call.invokeExact(capture, pid, vectors, 1L, vectors + 16, 1L, 0L);
-            return count < 0 ? -Posix.errno(capture) : count;
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        return call.callLong(pid, vectors, 1L, vectors + 16, 1L, 0L);
     }
 
     /** Returns whether other processes of this user may look into this one ({@code prctl(PR_GET_DUMPABLE)}). */
@@ -353,36 +247,21 @@ final class Libc {
     }
 
     private static int prctl(int option, long argument) {
-        MemorySegment capture = Posix.capture();
-        try {
-            int result = (int) PRCTL.invokeExact(capture, option, argument, 0L, 0L, 0L);
-            return result < 0 ? -Posix.errno(capture) : result;
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        return PRCTL.call(option, argument, 0L, 0L, 0L);
     }
 
     /** Creates a non-blocking timer descriptor. */
     static int timerfd() {
-        MemorySegment capture = Posix.capture();
-        try {
-            int fd = (int) TIMERFD_CREATE.invokeExact(capture, CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-            return fd < 0 ? -Posix.errno(capture) : fd;
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        return TIMERFD_CREATE.call(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     }
 
     /** Sets a timer descriptor to go off once; 0 stops it. */
     static int setTimer(int fd, long nanos) {
-        MemorySegment capture = Posix.capture();
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment time = arena.allocate(32, 8);
             time.set(JAVA_LONG, 16, nanos / 1_000_000_000L);
             time.set(JAVA_LONG, 24, nanos % 1_000_000_000L);
-            return (int) TIMERFD_SETTIME.invokeExact(capture, fd, 0, time.address(), 0L) == 0 ? 0 : -Posix.errno(capture);
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
+            return TIMERFD_SETTIME.call(fd, 0, time.address(), 0L);
         }
     }
 }

@@ -12,18 +12,12 @@
  */
 package io.rpma.soft;
 
+import io.rpma.posix.CFunction;
 import io.rpma.posix.Memory;
-import io.rpma.posix.Posix;
 import io.rpma.posix.Scratch;
 import io.rpma.posix.Sockets;
-import java.lang.foreign.FunctionDescriptor;
-import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandle;
 import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
-
-import static java.lang.foreign.ValueLayout.JAVA_INT;
-import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /** The addresses of sockets: paths of Unix sockets, and what the kernel tells of sockets. */
 final class SocketAddresses {
@@ -32,10 +26,8 @@ final class SocketAddresses {
 
     private static final int CAPACITY = 128;
 
-    private static final MethodHandle GETSOCKNAME = Posix.downcallErrno("getsockname",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
-    private static final MethodHandle GETPEERNAME = Posix.downcallErrno("getpeername",
-        FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG, JAVA_LONG));
+    private static final CFunction GETSOCKNAME = CFunction.of("getsockname", 3);
+    private static final CFunction GETPEERNAME = CFunction.of("getpeername", 3);
 
     private SocketAddresses() {
     }
@@ -92,16 +84,12 @@ final class SocketAddresses {
     }
 
     /** Reads an address to the scratch memory; returns its length, or {@code -errno}. */
-    private static int read(MethodHandle call, int fd) {
-        MemorySegment capture = Posix.capture();
+    private static int read(CFunction call, int fd) {
         Scratch scratch = Scratch.get();
         long address = scratch.address();
         long length = scratch.vectors();
         Memory.putInt(length, CAPACITY);
-        try {
-            return (int) call.invokeExact(capture, fd, address, length) == 0 ? Memory.getInt(length) : -Posix.errno(capture);
-        } catch (Throwable e) {
-            throw Posix.unexpected(e);
-        }
+        int result = call.call(fd, address, length);
+        return result == 0 ? Memory.getInt(length) : result;
     }
 }
