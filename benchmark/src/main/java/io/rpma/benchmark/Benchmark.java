@@ -185,7 +185,7 @@ final class Benchmark implements Callable<Integer> {
             each.name(), each.title()));
         System.out.println("rivals (--rivals):");
         for (Rival rival : Rival.values()) {
-            System.out.printf("  %-12s %s%n", rival.key(), rival.description());
+            System.out.printf("  %-13s %s%s%n", rival.key(), rival.description(), rival.isOfPaths() ? " (--paths only)" : "");
         }
     }
 
