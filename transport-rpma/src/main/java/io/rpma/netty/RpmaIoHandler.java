@@ -80,7 +80,8 @@ public final class RpmaIoHandler implements IoHandler {
     private int hotCount;
     private int active;
     private int dispatched;
-    private long lastEpollNanos;
+    // Used by the thread of the loop; set by a test as well, on this thread, to make the loop look as if it had just run epoll.
+    long lastEpollNanos;
 
     private RpmaIoHandler(ThreadAwareExecutor executor, IoHandler epoll, RpmaPolling polling) {
         this.executor = executor;

@@ -134,8 +134,9 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
     private boolean finSeen;
     private boolean seenTold;
     private boolean seenDue;
-    // Why a message without stream data could not be delivered, or null; see failed().
+    // Why a message could not be delivered to a peer that may have closed in order, or null; see failed().
     private IOException hungUp;
+    private boolean hangUpLater;
 
     // Reused for each stall; null if there has been none.
     private CreditStallEvent stall;
@@ -293,9 +294,7 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
         boolean first = touch();
         int n = take(batch);
         if (hungUp != null && broken == null) {
-            // The end of the peer's stream may have arrived before and not been handled yet.
-            takeAll();
-            breakWith(hungUp);
+            hangUp();
         }
         if (n != 0 || !first) {
             settle();
@@ -303,6 +302,23 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             touched = false;
         }
         return Math.abs(n);
+    }
+
+    /** Ends the connection with a peer that has gone, after what the peer sent before, and the end of its stream. */
+    private void hangUp() {
+        takeAll();
+        if (broken != null || hangUpLater) {
+            return;
+        }
+        EventLoop user = loop;
+        hangUpLater = elsewhere != null && !isHome && user != null && elsewhere.onLoop(() -> {
+            elsewhere.drain();
+            // Tasks that forward what has been drained are run before this one.
+            onItsLoop(() -> breakWith(hungUp));
+        });
+        if (!hangUpLater) {
+            breakWith(hungUp);
+        }
     }
 
     @Override
@@ -569,15 +585,16 @@ final class StreamQueuePair extends QueuePair implements PostedEntries.Target {
             // A receive of this connection alone fails together with its queue pair and would fail again if it were posted.
             giveBack((int) context);
         }
-        boolean afterStream = send && (context ^ SEND_CONTEXT) > lastOfStream;
-        if (broken != null || hungUp != null || !afterStream && isExpected(status)) {
+        // A peer that has ended its stream may close before it receives credits or areas that it no longer needs, or this end's
+        // FIN. Nor is it a failure if the peer has closed in order and does not receive data; in that case, the end of its
+        // stream has arrived, but perhaps not been handled.
+        boolean gone = send && ((context ^ SEND_CONTEXT) > lastOfStream || status == CompletionStatus.RETRY_EXC_ERR);
+        if (broken != null || hungUp != null || !gone && isExpected(status)) {
             return;
         }
         IOException reset = new IOException("Connection reset: " + status.text() + " (" + (send ? "send" : "receive")
             + " on queue pair " + queuePair + ")");
-        if (afterStream) {
-            // A peer that has ended its stream may close before it receives credits or areas that it no longer needs, or this
-            // end's FIN.
+        if (gone) {
             hungUp = reset;
         } else {
             failedBy(status, reset);

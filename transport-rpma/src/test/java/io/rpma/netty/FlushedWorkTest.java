@@ -20,6 +20,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.ChannelPromise;
 import io.netty.channel.ServerChannel;
 import io.netty.util.NetUtil;
 import io.rpma.CompletionStatus;
@@ -36,16 +37,22 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
- * Work that is flushed before the event that ended the connection is told, as an iWARP device does it when the peer disconnects.
- * Here the channel's own queue pair is put into the error state, which flushes its receives, while the peer stays connected: its
- * disconnect, and with that the event, comes when the test has seen the flush.
+ * Work that fails before the channel learns of the event that ended the connection.
+ *
+ * <p>An iWARP device flushes work when the peer disconnects, and reports the disconnect afterwards. Here the channel's own queue
+ * pair is put into the error state, which flushes its receives, while the peer stays connected: it disconnects, which causes the
+ * event, when the test has seen the flush. With every provider, a send can fail because the peer has gone before the loop has
+ * looked for events.
  */
 @Timeout(60)
 class FlushedWorkTest {
@@ -66,13 +73,12 @@ class FlushedWorkTest {
     }
 
     /** Returns the channel that serves the peer. */
-    private AbstractRpmaChannel serve(Class<? extends ServerChannel> type, ByteBuffer privateData, boolean autoRead)
-            throws Exception {
+    private AbstractRpmaChannel serve(Class<? extends ServerChannel> type, ByteBuffer privateData, boolean autoRead,
+            boolean sharedReceives) throws Exception {
         ServerBootstrap bootstrap = new ServerBootstrap().group(group).channel(type)
             .childOption(ChannelOption.AUTO_READ, autoRead);
         if (type == RpmaServerChannel.class) {
-            // Receives that are shared are not flushed.
-            bootstrap.option(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE, false)
+            bootstrap.option(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE, sharedReceives)
                 .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
         }
         Channel listener = bootstrap
@@ -87,11 +93,23 @@ class FlushedWorkTest {
     }
 
     private AbstractRpmaChannel serveMessages(boolean autoRead) throws Exception {
-        return serve(RpmaMessageServerChannel.class, null, autoRead);
+        return serve(RpmaMessageServerChannel.class, null, autoRead, false);
     }
 
+    /** Returns a stream whose receives can be flushed, because they are not shared. */
     private AbstractRpmaChannel serveStream() throws Exception {
-        return serve(RpmaServerChannel.class, new Handshake(Handshake.MINOR, 0, 16 << 10, 16, 1 << 20).encode(), true);
+        return serveStream(false);
+    }
+
+    private AbstractRpmaChannel serveStream(boolean sharedReceives) throws Exception {
+        return serve(RpmaServerChannel.class, new Handshake(Handshake.MINOR, 0, 16 << 10, 16, 1 << 20).encode(), true,
+            sharedReceives);
+    }
+
+    private void releaseEightBytes() throws InterruptedException {
+        ByteBuf data = assertInstanceOf(ByteBuf.class, end.next());
+        assertEquals(8, data.readableBytes());
+        data.release();
     }
 
     /** Has the channel's work flushed, and returns when the channel has seen it. */
@@ -167,9 +185,7 @@ class FlushedWorkTest {
         AbstractRpmaChannel channel = serveStream();
         peer.send(8, Immediate.of(Immediate.DATA, 0));
         peer.send(0, Immediate.of(Immediate.FIN, 0));
-        ByteBuf data = assertInstanceOf(ByteBuf.class, end.next());
-        assertEquals(8, data.readableBytes());
-        data.release();
+        releaseEightBytes();
         channel.eventLoop().submit(() -> {
             while (!((StreamQueuePair) channel.pair()).isEndOfStream()) {
                 ((RpmaIoHandle) channel.unsafe()).poll(new WorkCompletions(64));
@@ -205,5 +221,34 @@ class FlushedWorkTest {
         flushWork(channel);
         assertTrue(channel.closeFuture().await(20, TimeUnit.SECONDS));
         assertFalse(end.allFailures().isEmpty());
+    }
+
+    /** The channel has seen neither the data, nor the end of the stream, nor the disconnect when its send fails. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aSendToAPeerThatHasClosedInOrderIsNoFailure(boolean sharedReceives) throws Exception {
+        AbstractRpmaChannel channel = serveStream(sharedReceives);
+        // From then on the loop polls the queue instead of waiting for it.
+        peer.send(8, Immediate.of(Immediate.DATA, 0));
+        releaseEightBytes();
+        ChannelPromise write = channel.newPromise();
+        channel.eventLoop().submit(() -> {
+            peer.send(8, Immediate.of(Immediate.DATA, 0));
+            peer.send(0, Immediate.of(Immediate.FIN, 0));
+            peer.awaitSends();
+            peer.disconnect();
+            // Otherwise the loop would look for events before the write, because this task has taken a long time, or before it
+            // polls for completions.
+            AbstractRpmaChannel.ConnectionUnsafe unsafe = (AbstractRpmaChannel.ConnectionUnsafe) channel.unsafe();
+            unsafe.registration.<RpmaIoHandler>attachment().lastEpollNanos = System.nanoTime()
+                + TimeUnit.MILLISECONDS.toNanos(100);
+            channel.writeAndFlush(Unpooled.copyInt(1), write);
+            return null;
+        }).sync();
+        releaseEightBytes();
+        assertTrue(write.await(20, TimeUnit.SECONDS));
+        assertNull(write.cause());
+        channel.close().sync();
+        assertEquals(List.of(), end.allFailures());
     }
 }
