@@ -34,7 +34,7 @@ import java.util.function.BiFunction;
  *
  * <p>A completion may arrive before its queue pair has been added, because a server's connections are made by another thread.
  * Such completions are kept until then. If a queue pair is used by another thread, because its channel is not registered with
- * this loop yet or any more, its completions go to the inbox of the queue pair ({@link StreamQueuePair#forward}).
+ * this loop yet or any more, its completions go to the inbox of the queue pair ({@link LoopReceives}).
  *
  * <p>Used by the thread of the loop, unless stated otherwise.
  */
@@ -156,12 +156,12 @@ final class LoopCompletions implements RpmaIoHandle {
     /** Begins to deliver completions to a queue pair. Any thread. */
     void add(StreamQueuePair pair) {
         onLoop(() -> {
-            pairs.put(pair.number(), pair);
+            pairs.put(pair.elsewhere().number(), pair);
             for (int i = 0; i < strays.size(); i++) {
                 StreamArrival stray = strays.get(i);
-                if (stray.queuePair() == pair.number()) {
+                if (stray.queuePair() == pair.elsewhere().number()) {
                     strays.remove(i--);
-                    pair.forward(stray);
+                    pair.elsewhere().forward(stray);
                 }
             }
             expectationEnded();
@@ -191,10 +191,10 @@ final class LoopCompletions implements RpmaIoHandle {
     void remove(StreamQueuePair pair) {
         onLoop(() -> {
             drain();
-            if (pairs.get(pair.number()) == pair) {
-                pairs.remove(pair.number());
+            if (pairs.get(pair.elsewhere().number()) == pair) {
+                pairs.remove(pair.elsewhere().number());
             }
-            pair.takeForwarded();
+            pair.elsewhere().takeForwarded();
         });
     }
 
@@ -272,7 +272,7 @@ final class LoopCompletions implements RpmaIoHandle {
             }
             if (pair == null) {
                 takeStray(batch, i);
-            } else if (pair.isHome()) {
+            } else if (pair.elsewhere().isHome()) {
                 touch(pair);
                 try {
                     pair.handle(batch, i);
@@ -281,7 +281,7 @@ final class LoopCompletions implements RpmaIoHandle {
                     pair.cannotTake(e);
                 }
             } else {
-                pair.forward(StreamArrival.of(batch, i));
+                pair.elsewhere().forward(StreamArrival.of(batch, i));
             }
         }
         return n;
@@ -302,12 +302,12 @@ final class LoopCompletions implements RpmaIoHandle {
     }
 
     private void breakWith(StreamQueuePair pair, IOException cause) {
-        if (pair.isHome()) {
+        if (pair.elsewhere().isHome()) {
             touch(pair);
             pair.breakWith(cause);
             tellLater();
         } else {
-            pair.breakElsewhere(cause);
+            pair.elsewhere().breakWith(cause);
         }
     }
 

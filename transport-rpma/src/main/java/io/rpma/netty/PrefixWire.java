@@ -95,7 +95,7 @@ final class PrefixWire extends StreamWire {
     }
 
     @Override
-    void received(StreamQueuePair to, int slot, int bytes, boolean written, boolean hasImmediate, int immediate) {
+    void received(StreamReceiver to, int slot, int bytes, boolean written, boolean hasImmediate, int immediate) {
         if (hasImmediate || written) {
             to.refuse(slot, "a message of " + bytes + " bytes came with immediate data, instead of 32 bits in front of it");
             return;

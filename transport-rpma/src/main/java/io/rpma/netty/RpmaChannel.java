@@ -80,7 +80,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
     RpmaChannel(Channel parent, StreamQueuePair pair) {
         super(parent);
         this.pair = pair;
-        pair.whenGranted(this::keepGrants);
+        pair.sender().whenGranted(this::keepGrants);
         adopted(pair);
     }
 
@@ -146,7 +146,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
     @Override
     void dialled(QueuePair connecting) {
         pair = (StreamQueuePair) connecting;
-        pair.whenGranted(this::keepGrants);
+        pair.sender().whenGranted(this::keepGrants);
     }
 
     @Override
@@ -200,7 +200,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
             return;
         }
         watchesGrants = false;
-        if (open && pair.returnIdleGrants()) {
+        if (open && pair.sender().returnIdleGrants()) {
             keepGrants();
         }
     }
@@ -242,16 +242,16 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
                 return;
             }
             if (msg instanceof RpmaOperation) {
-                operations.write(in, to);
+                operations.write(in, to.sender());
                 if (operations.count() > 0 || !open || in.current() instanceof RpmaOperation) {
                     // Later entries continue when the operations have completed, or when there is room for more operations.
                     return;
                 }
                 continue;
             }
-            if (to.messageLimit() == 0) {
+            if (to.sender().messageLimit() == 0) {
                 // Credits or slots are returned with a completion, which calls flush0() again.
-                to.stalled();
+                to.sender().stalled();
                 return;
             }
             if (msg instanceof ByteBuf buf) {
@@ -283,10 +283,10 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
         boolean inOrder = !to.isAbnormal();
         // Without AUTO_CLOSE an exception loses no input: it only shuts down the output. After a reset, only unread data delays
         // the exception.
-        boolean unread = config.isAutoClose() && (inOrder ? handle().hasInput() : to.available() > 0);
+        boolean unread = config.isAutoClose() && (inOrder ? handle().hasInput() : to.receiver().available() > 0);
         while (open && in.current() instanceof ByteBuf buf) {
             int bytes = buf.readableBytes();
-            int taken = bytes > 0 && unread && inOrder ? to.sendToNobody(bytes) : 0;
+            int taken = bytes > 0 && unread && inOrder ? to.sender().sendToNobody(bytes) : 0;
             if (taken == 0 && bytes > 0) {
                 break;
             }
@@ -317,19 +317,19 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
      */
     private static Slab inPlace(StreamQueuePair to, ByteBuf buf, boolean begun) {
         int bytes = buf.readableBytes();
-        return (begun || bytes >= IN_PLACE_BYTES && SoleHolder.of(buf)) && !to.isPrefixNeeded(bytes)
+        return (begun || bytes >= IN_PLACE_BYTES && SoleHolder.of(buf)) && !to.sender().isPrefixNeeded(bytes)
             ? RpmaByteBufAllocator.slab(buf.memoryAddress()) : null;
     }
 
     private void writeInPlace(StreamQueuePair to, ChannelOutboundBuffer in, ByteBuf buf, Slab slab) throws IOException {
         int together = buf.readableBytes();
-        int bytes = Math.min(to.messageLimit(together), together);
+        int bytes = Math.min(to.sender().messageLimit(together), together);
         boolean whole = bytes == together;
         boolean last = whole && in.size() == 1;
         // Only the messages under way hold the buffer now, so the rest of it may be sent without copying as well.
         partlySent = whole ? null : buf;
         to.counters().sendCopiesAvoided++;
-        to.send(buf.retain(), slab, buf.memoryAddress() + buf.readerIndex() - slab.address(), bytes, together, last);
+        to.sender().send(buf.retain(), slab, buf.memoryAddress() + buf.readerIndex() - slab.address(), bytes, together, last);
         in.removeBytes(bytes);
     }
 
@@ -339,7 +339,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
      * @param together the number of bytes of the first buffer
      */
     private void writeBytes(StreamQueuePair to, ChannelOutboundBuffer in, int together) throws Exception {
-        int limit = to.messageLimit(together);
+        int limit = to.sender().messageLimit(together);
         RpmaByteBuf message = message(to, Math.min(limit, Math.max(1, in.totalPendingWriteBytes())));
         boolean more;
         try {
@@ -374,7 +374,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
             in.remove();
             return true;
         }
-        RpmaByteBuf message = message(to, Math.min(to.messageLimit(remaining), remaining));
+        RpmaByteBuf message = message(to, Math.min(to.sender().messageLimit(remaining), remaining));
         long n;
         try {
             n = region.transferTo(new MessageSink(message), position);
@@ -404,12 +404,12 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
 
     private static void send(StreamQueuePair to, RpmaByteBuf message, long together, boolean last) throws IOException {
         int bytes = message.readableBytes();
-        if (message.readerIndex() < to.prefix() && bytes <= to.messageLimit()) {
+        if (message.readerIndex() < to.sender().prefix() && bytes <= to.sender().messageLimit()) {
             // There was less data than expected when the message was allocated for an area; move it behind a prefix.
-            NativeMemory.copy(message.memoryAddress(), message.memoryAddress() + to.prefix(), bytes);
-            message.setIndex(to.prefix(), to.prefix() + bytes);
+            NativeMemory.copy(message.memoryAddress(), message.memoryAddress() + to.sender().prefix(), bytes);
+            message.setIndex(to.sender().prefix(), to.sender().prefix() + bytes);
         }
-        to.send(message, message.slab(), message.block().offset + message.readerIndex(), bytes, together, last);
+        to.sender().send(message, message.slab(), message.block().offset + message.readerIndex(), bytes, together, last);
     }
 
     /**
@@ -417,13 +417,13 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
      * no single block is large enough. The prefix is left free in front of them; data that is written into an area has none.
      */
     private static RpmaByteBuf message(StreamQueuePair to, long wanted) throws IOException {
-        int prefix = wanted > to.messageLimit() ? 0 : to.prefix();
+        int prefix = wanted > to.sender().messageLimit() ? 0 : to.sender().prefix();
         int bytes = (int) wanted;
         RpmaByteBuf message = RpmaByteBufAllocator.DEFAULT.registered(prefix + bytes, prefix + bytes);
         while (message == null && bytes > IN_PLACE_BYTES) {
             int block = Integer.highestOneBit(prefix + bytes - 1);
-            prefix = to.prefix();
-            bytes = Math.min(block - prefix, to.messageLimit());
+            prefix = to.sender().prefix();
+            bytes = Math.min(block - prefix, to.sender().messageLimit());
             message = RpmaByteBufAllocator.DEFAULT.registered(prefix + bytes, prefix + bytes);
         }
         if (message == null) {
@@ -592,13 +592,13 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
                 }
                 return;
             }
-            if (current.takeStarved()) {
+            if (current.receiver().takeStarved()) {
                 pipeline().fireUserEventTriggered(RpmaReceiveStarvation.INSTANCE);
                 if (!open) {
                     return;
                 }
             }
-            boolean ended = current.isEndOfStream() || current.broken() != null;
+            boolean ended = current.receiver().isEndOfStream() || current.broken() != null;
             if (ended && !endSeen) {
                 // Read even if no read was requested: an application that does not read must be notified that the peer is gone.
                 endSeen = true;
@@ -619,13 +619,13 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
         @Override
         boolean hasInput() {
             return !inputShutdownComplete
-                && (pair.available() > 0 || pair.isEndOfStream() || pair.broken() != null);
+                && (pair.receiver().available() > 0 || pair.receiver().isEndOfStream() || pair.broken() != null);
         }
 
         /** Returns whether more can be read immediately; called by {@link RecvByteBufAllocator.ExtendedHandle}. */
         @Override
         public boolean get() {
-            return pair.available() > 0;
+            return pair.receiver().available() > 0;
         }
 
         @Override
@@ -650,20 +650,20 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
             reading = true;
             try {
                 do {
-                    if (inputShutdown && from.available() > 0) {
+                    if (inputShutdown && from.receiver().available() > 0) {
                         // The user has shut down the input: further data is dropped, and the peer may continue to send.
-                        from.skip();
+                        from.receiver().skip();
                         continue;
                     }
-                    if (from.available() == 0) {
-                        drained = from.isEndOfStream() || from.broken() != null;
+                    if (from.receiver().available() == 0) {
+                        drained = from.receiver().isEndOfStream() || from.broken() != null;
                         handle.lastBytesRead(drained ? -1 : 0);
                         if (drained) {
                             readPending = false;
                         }
                         break;
                     }
-                    ByteBuf buf = from.read(handle, channelConfig.getAllocator(), whole);
+                    ByteBuf buf = from.receiver().read(handle, channelConfig.getAllocator(), whole);
                     handle.incMessagesRead(1);
                     readPending = false;
                     pipeline.fireChannelRead(buf);
@@ -673,7 +673,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
                 if (!open) {
                     return;
                 }
-                from.returnCredits();
+                from.receiver().returnCredits();
                 if (drained) {
                     inputEnded(from);
                 }

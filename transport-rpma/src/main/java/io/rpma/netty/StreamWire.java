@@ -80,8 +80,8 @@ abstract class StreamWire {
     }
 
     /**
-     * Extracts the bits of a message that has arrived, and calls {@link StreamQueuePair#take}, or
-     * {@link StreamQueuePair#refuse} if there are none.
+     * Extracts the bits of a message that has arrived, and calls {@link StreamReceiver#take}, or
+     * {@link StreamReceiver#refuse} if there are none.
      *
      * @param slot the slot of the receive
      * @param bytes the length that the completion contains
@@ -89,7 +89,7 @@ abstract class StreamWire {
      * @param hasImmediate whether it arrived with immediate data
      * @param immediate the immediate data
      */
-    abstract void received(StreamQueuePair to, int slot, int bytes, boolean written, boolean hasImmediate, int immediate);
+    abstract void received(StreamReceiver to, int slot, int bytes, boolean written, boolean hasImmediate, int immediate);
 
     /** Releases memory; nothing may be under way any more. */
     void close() {

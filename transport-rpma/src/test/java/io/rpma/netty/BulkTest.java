@@ -249,7 +249,7 @@ class BulkTest {
     void everySizeArrives() throws Exception {
         connect(AREA, true);
         for (int round = 0; round < 3; round++) {
-            for (int bytes = StreamQueuePair.BULK_BYTES - 8; bytes <= 4 * MIB; bytes = bytes * 3 / 2 / 8 * 8) {
+            for (int bytes = StreamSender.BULK_BYTES - 8; bytes <= 4 * MIB; bytes = bytes * 3 / 2 / 8 * 8) {
                 send(bytes);
                 take(bytes);
             }
@@ -290,8 +290,8 @@ class BulkTest {
     void smallMessagesHoldNoMemory() throws Exception {
         connect(AREA, true);
         for (int i = 0; i < 100; i++) {
-            send(StreamQueuePair.BULK_BYTES - 8);
-            take(StreamQueuePair.BULK_BYTES - 8);
+            send(StreamSender.BULK_BYTES - 8);
+            take(StreamSender.BULK_BYTES - 8);
         }
         assertEquals(0, BulkAreas.bytes());
         assertEquals(0, client.counters().bulkSent());

@@ -187,7 +187,7 @@ class FlushedWorkTest {
         peer.send(0, Immediate.of(Immediate.FIN, 0));
         releaseEightBytes();
         channel.eventLoop().submit(() -> {
-            while (!((StreamQueuePair) channel.pair()).isEndOfStream()) {
+            while (!((StreamQueuePair) channel.pair()).receiver().isEndOfStream()) {
                 ((RpmaIoHandle) channel.unsafe()).poll(new WorkCompletions(64));
             }
         }).sync();

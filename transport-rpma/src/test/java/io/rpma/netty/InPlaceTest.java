@@ -347,7 +347,7 @@ class InPlaceTest {
     @ParameterizedTest
     @EnumSource(View.class)
     void largeDataThatIsRetainedIsCopied(View view) throws Exception {
-        ByteBuf root = filled(StreamQueuePair.BULK_BYTES, false);
+        ByteBuf root = filled(StreamSender.BULK_BYTES, false);
         largeDataArrivesAsItWas(view.of(root.retain()), root);
         check(root);
     }
@@ -355,7 +355,7 @@ class InPlaceTest {
     @ParameterizedTest
     @EnumSource(Detached.class)
     void largeDataThatMayBeRetainedIsCopied(Detached view) throws Exception {
-        ByteBuf root = filled(StreamQueuePair.BULK_BYTES + 1, false);
+        ByteBuf root = filled(StreamSender.BULK_BYTES + 1, false);
         largeDataArrivesAsItWas(view.of(root.retain()), root);
         check(root);
     }

@@ -277,7 +277,7 @@ final class StreamFuzz {
             if (pair.broken() instanceof ProtocolException) {
                 violations++;
             }
-            while (pair.available() > 0) {
+            while (pair.receiver().available() > 0) {
                 read();
             }
         }
@@ -524,15 +524,15 @@ final class StreamFuzz {
         // ---- what the application does ----
 
         private void application() throws IOException {
-            for (int n = random.nextInt(4); n > 0 && pair.available() > 0; n--) {
+            for (int n = random.nextInt(4); n > 0 && pair.receiver().available() > 0; n--) {
                 read();
             }
-            pair.returnCredits();
-            for (int n = random.nextInt(3); n > 0 && pair.messageLimit() > 0; n--) {
-                write(random.nextInt(32) == 0 ? StreamQueuePair.BULK_BYTES : 1 + random.nextInt(100));
+            pair.receiver().returnCredits();
+            for (int n = random.nextInt(3); n > 0 && pair.sender().messageLimit() > 0; n--) {
+                write(random.nextInt(32) == 0 ? StreamSender.BULK_BYTES : 1 + random.nextInt(100));
             }
             if (random.nextInt(32) == 0) {
-                pair.returnIdleGrants();
+                pair.sender().returnIdleGrants();
             }
             if (random.nextInt(128) == 0) {
                 pair.finish();
@@ -540,19 +540,19 @@ final class StreamFuzz {
         }
 
         private void write(int together) throws IOException {
-            int bytes = Math.min(together, pair.messageLimit(together));
+            int bytes = Math.min(together, pair.sender().messageLimit(together));
             RpmaByteBuf buf = RpmaByteBufAllocator.DEFAULT.registered(prefix + bytes, prefix + bytes);
-            pair.send(buf, buf.slab(), buf.block().offset + prefix, bytes, together, random.nextBoolean());
+            pair.sender().send(buf, buf.slab(), buf.block().offset + prefix, bytes, together, random.nextBoolean());
         }
 
         private void read() {
             if (random.nextInt(16) == 0) {
-                readBytes += pair.available();
-                pair.skip();
+                readBytes += pair.receiver().available();
+                pair.receiver().skip();
                 return;
             }
             handle.reset(null);
-            ByteBuf buf = pair.read(handle, RpmaByteBufAllocator.DEFAULT, random.nextBoolean());
+            ByteBuf buf = pair.receiver().read(handle, RpmaByteBufAllocator.DEFAULT, random.nextBoolean());
             int first = buf.readerIndex();
             int last = buf.readableBytes() - 1;
             if (!lawless) {
@@ -593,7 +593,7 @@ final class StreamFuzz {
 
         @Override
         public void writable() {
-            pair.outcomes();
+            pair.sender().outcomes();
         }
     }
 
