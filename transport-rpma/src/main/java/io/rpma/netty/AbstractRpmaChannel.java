@@ -24,11 +24,9 @@ import io.netty.channel.ChannelPromise;
 import io.netty.channel.ConnectTimeoutException;
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoRegistration;
-import io.netty.util.concurrent.Future;
 import io.rpma.CompletionQueue;
 import io.rpma.PeerConfig;
 import io.rpma.RpmaException;
-import io.rpma.RpmaProvider;
 import io.rpma.WorkCompletions;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
@@ -41,7 +39,6 @@ import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.UnresolvedAddressException;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -253,8 +250,9 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         open = false;
         active = false;
         ConnectionUnsafe unsafe = handle();
-        if (unsafe.connectPromise != null) {
-            unsafe.failConnect(new ClosedChannelException());
+        ChannelPromise connectPromise = unsafe.endConnecting();
+        if (connectPromise != null) {
+            connectPromise.tryFailure(new ClosedChannelException());
         }
         IoRegistration registration = unsafe.registration;
         QueuePair closing = pair();
@@ -290,19 +288,14 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
     }
 
     /** The unsafe of the channel, which is also its handle on the event loop. */
-    abstract class ConnectionUnsafe extends AbstractUnsafe implements RpmaIoHandle, QueuePair.Listener, PathRace.Owner {
+    abstract class ConnectionUnsafe extends AbstractUnsafe implements RpmaIoHandle, QueuePair.Listener, ConnectAttempt.Owner {
         IoRegistration registration;
         // Belongs to the current registration. A task that is still scheduled when the channel leaves the loop must do nothing.
         private ReadTask readTask;
         private boolean wasRegistered;
         boolean reading;
-        private ChannelPromise connectPromise;
-        private Future<?> connectTimeout;
-        private InetSocketAddress connectAddress;
-        // Not null while another thread is to perform, or performs, the blocking part of connecting.
-        private HostExecutor.Task preparing;
-        // Not null while several paths are being tried.
-        private PathRace race;
+        // Not null while the channel connects.
+        private ConnectAttempt connecting;
 
         // ---- connecting ----
 
@@ -312,7 +305,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
                 return;
             }
             try {
-                if (connectPromise != null) {
+                if (connecting != null) {
                     throw new ConnectionPendingException();
                 }
                 if (pair() != null) {
@@ -331,71 +324,41 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
                 if (address.getPort() == 0) {
                     throw new ConnectException("port 0 cannot be connected to");
                 }
-                connectPromise = promise;
-                connectAddress = address;
-                int timeoutMillis = config().getConnectTimeoutMillis();
-                if (timeoutMillis > 0) {
-                    connectTimeout = eventLoop().schedule(() -> timedOut(timeoutMillis), timeoutMillis,
-                        TimeUnit.MILLISECONDS);
-                }
+                // What is wrong with the options is reported before anything has begun.
+                PathChoice made = new PathChoice(paths(), address.getAddress());
+                ConnectAttempt attempt = new ConnectAttempt(this, promise, address, made);
+                choice = made;
+                connecting = attempt;
                 promise.addListener((ChannelFutureListener) future -> {
                     if (future.isCancelled()) {
-                        connectPromise = null;
-                        cancelTimeout();
-                        cancelPreparing();
+                        endConnecting();
                         close(voidPromise());
                     }
                 });
-                PathChoice made = new PathChoice(paths(), address.getAddress());
-                choice = made;
-                List<RpmaProvider> candidates = made.candidates();
-                InetSocketAddress nameless = SocketAddresses.withoutName(address);
-                int patience = timeoutMillis > 0 ? timeoutMillis : Integer.MAX_VALUE;
-                if (candidates.size() == 1) {
-                    prepare(candidates.getFirst(), nameless, patience);
-                } else {
-                    race = new PathRace(this, candidates, nameless, patience);
-                    race.begin(eventLoop());
-                }
+                attempt.begin(config().getConnectTimeoutMillis());
             } catch (Throwable t) {
+                endConnecting();
                 promise.tryFailure(annotateConnectException(t, remoteAddress));
                 closeIfClosed();
             }
         }
 
-        private void prepare(RpmaProvider provider, InetSocketAddress address, int timeoutMillis) {
-            Dialer dialer = dialer();
-            Connector.Prepared atOnce;
-            try {
-                atOnce = Connector.tryPrepare(provider, address, dialer, timeoutMillis);
-            } catch (Throwable e) {
-                prepared(null, e);
-                return;
-            }
-            if (atOnce != null) {
-                prepared(atOnce, null);
-                return;
-            }
-            try {
-                preparing = Connector.execute(provider, address, dialer, timeoutMillis, this::hand);
-            } catch (RejectedExecutionException e) {
-                prepared(null, new ConnectException(e.getMessage()));
-            }
+        /** Ends the attempt to connect, if there is one. Returns its promise, or {@code null}. */
+        private ChannelPromise endConnecting() {
+            ConnectAttempt attempt = connecting;
+            connecting = null;
+            return attempt == null ? null : attempt.end();
         }
 
-        /** Cancels the preparation, because the connection is not wanted any more. */
-        private void cancelPreparing() {
-            if (preparing != null) {
-                preparing.cancel();
-                preparing = null;
-            }
-            if (race != null) {
-                race.cancel();
-                race = null;
-            }
+        @Override
+        public final EventLoop eventLoop() {
+            return AbstractRpmaChannel.this.eventLoop();
         }
 
-        // ---- connecting over several paths ----
+        @Override
+        public final boolean isOpen() {
+            return open;
+        }
 
         @Override
         public final Dialer newDialer() {
@@ -403,139 +366,64 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         }
 
         @Override
-        public final void won(QueuePair established, Map<RpmaPath, String> passedOver) {
-            EventLoop loop = eventLoop();
-            if (!loop.inEventLoop()) {
-                // The channel has been registered with another loop meanwhile.
-                loop.execute(() -> won(established, passedOver));
-                return;
-            }
-            race = null;
-            choice.asked(passedOver);
-            if (connectPromise == null || !isOpen()) {
-                established.close();
-                return;
-            }
+        public final void dialled(QueuePair created) {
+            created.listener(this);
+            AbstractRpmaChannel.this.dialled(created);
+            created.enter(eventLoop());
+            registration.submit(RpmaIoOps.OPEN);
+        }
+
+        @Override
+        public final void connected(QueuePair established) {
             established.listener(this);
-            dialled(established);
+            AbstractRpmaChannel.this.dialled(established);
             if (registration != null) {
-                established.enter(loop);
+                established.enter(eventLoop());
                 registration.submit(RpmaIoOps.OPEN);
             }
             established();
-            if (isOpen()) {
+            if (open) {
                 catchUpWithThePast();
             }
         }
 
         @Override
-        public final void lost(Throwable cause) {
-            EventLoop loop = eventLoop();
-            if (!loop.inEventLoop()) {
-                loop.execute(() -> lost(cause));
-                return;
-            }
-            if (connectPromise != null) {
-                failConnectAndClose(cause);
-            }
+        public final void exceptionCaught(Throwable cause) {
+            pipeline().fireExceptionCaught(cause);
         }
 
-        /** Passes the result of the blocking part to the event loop. */
-        private void hand(Connector.Prepared prepared, Throwable failure) {
-            try {
-                eventLoop().execute(() -> prepared(prepared, failure));
-            } catch (RuntimeException e) {
-                // The loop has ended meanwhile, and has closed the channel.
-                drop(prepared);
+        @Override
+        public final void notConnected(Throwable cause) {
+            if (connecting != null) {
+                InetSocketAddress address = connecting.address();
+                // The message of a timeout contains the address already, and applications distinguish it from other failures by
+                // its type.
+                endConnecting().tryFailure(cause instanceof ConnectTimeoutException ? cause
+                    : annotateConnectException(cause, address));
             }
-        }
-
-        private void drop(Connector.Prepared prepared) {
-            if (prepared != null) {
-                try {
-                    prepared.drop();
-                } catch (RpmaException e) {
-                    pipeline().fireExceptionCaught(e);
-                }
-            }
-        }
-
-        private void prepared(Connector.Prepared prepared, Throwable failure) {
-            preparing = null;
-            if (connectPromise == null || !isOpen()) {
-                drop(prepared);
-                return;
-            }
-            if (failure != null) {
-                failConnectAndClose(failure instanceof RpmaException e ? ConnectFailure.prepare(e, connectAddress) : failure);
-                return;
-            }
-            try {
-                QueuePair created = prepared.connect(connectAddress);
-                created.listener(this);
-                dialled(created);
-                created.enter(eventLoop());
-                registration.submit(RpmaIoOps.OPEN);
-            } catch (RpmaException e) {
-                failConnectAndClose(ConnectFailure.prepare(e, connectAddress));
-            } catch (Throwable e) {
-                failConnectAndClose(e);
-            }
-        }
-
-        private void timedOut(int millis) {
-            if (connectPromise != null) {
-                failConnectAndClose(new ConnectTimeoutException("connection timed out after " + millis + " ms: "
-                    + connectAddress + (race == null ? "" : race.reasons())));
-            }
-        }
-
-        private void failConnectAndClose(Throwable cause) {
-            choice.failed(race, cause);
-            // The message of a timeout contains the address already, and applications distinguish it from other failures by its
-            // type.
-            failConnect(cause instanceof ConnectTimeoutException ? cause : annotateConnectException(cause, connectAddress));
             close(voidPromise());
-        }
-
-        private void failConnect(Throwable cause) {
-            ChannelPromise promise = connectPromise;
-            if (promise != null) {
-                connectPromise = null;
-                promise.tryFailure(cause);
-            }
-            cancelTimeout();
-            cancelPreparing();
-        }
-
-        private void cancelTimeout() {
-            if (connectTimeout != null) {
-                connectTimeout.cancel(false);
-                connectTimeout = null;
-            }
         }
 
         /** Returns whether the connection ended before it was established; if so, fails the connect. */
         final boolean connectFailed() {
             QueuePair current = pair();
-            if (connectPromise == null || current.broken() == null) {
+            if (connecting == null || current.broken() == null) {
                 return false;
             }
-            failConnectAndClose(ConnectFailure.event(current.terminal(), current.broken()));
+            connecting.fail(ConnectFailure.event(current.terminal(), current.broken()));
             return true;
         }
 
         @Override
         public final void established() {
-            ChannelPromise promise = connectPromise;
-            if (promise == null || !isOpen()) {
+            if (connecting == null || !open) {
                 return;
             }
-            connectPromise = null;
-            cancelTimeout();
+            InetSocketAddress address = connecting.address();
+            ChannelPromise promise = endConnecting();
             local = pair().localAddress();
             path = RpmaPath.of(pair().fabric.provider());
-            remote = connectAddress.getAddress().isAnyLocalAddress() ? pair().remoteAddress() : connectAddress;
+            remote = address.getAddress().isAnyLocalAddress() ? pair().remoteAddress() : address;
             active = true;
             boolean accepted = promise.trySuccess();
             // Fire channelActive unconditionally: the connection was established, even if a listener of the promise has closed

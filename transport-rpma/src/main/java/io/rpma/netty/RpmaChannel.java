@@ -31,8 +31,6 @@ import io.netty.channel.socket.ChannelInputShutdownReadComplete;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.util.UncheckedBooleanSupplier;
 import io.netty.util.internal.StringUtil;
-import io.rpma.NativeMemory;
-import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
@@ -55,17 +53,13 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
     private static final String EXPECTED_TYPES = " (expected: " + StringUtil.simpleClassName(ByteBuf.class) + ", "
         + StringUtil.simpleClassName(FileRegion.class) + ", " + StringUtil.simpleClassName(RpmaOperation.class) + ')';
 
-    /** Shorter buffers are copied into a message, together with other flushed data. */
-    private static final int IN_PLACE_BYTES = 4096;
-
     /** Memory that the peer granted for large data is returned after this time without large data, or up to twice as long. */
     private static final int IDLE_GRANT_MILLIS = 1000;
 
     private final RpmaChannelConfig config = new RpmaChannelConfig(this);
-    private final Gatherer gatherer = new Gatherer();
-    private ByteBuf partlySent;
-    private boolean watchesGrants;
+    private final StreamWriter writer = new StreamWriter();
     private final PostedEntries operations = new PostedEntries();
+    private boolean watchesGrants;
 
     private volatile StreamQueuePair pair;
     private volatile boolean inputShutdown;
@@ -255,13 +249,11 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
                 return;
             }
             if (msg instanceof ByteBuf buf) {
-                Slab slab = inPlace(to, buf, buf == partlySent);
-                if (slab != null) {
-                    writeInPlace(to, in, buf, slab);
-                } else {
-                    writeBytes(to, in, buf.readableBytes());
+                writer.write(to.sender(), in, buf);
+            } else if (!writer.write(to.sender(), in, (FileRegion) msg)) {
+                if (msg instanceof DefaultFileRegion file) {
+                    validateFileRegion(file, file.transferred());
                 }
-            } else if (!writeRegion(to, in, (FileRegion) msg)) {
                 handle().later(handle()::flush0);
                 return;
             }
@@ -306,157 +298,6 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
         }
         // This write itself may have found the connection broken.
         handle().later(handle()::readable);
-    }
-
-    /**
-     * Returns the slab of a buffer that can be sent without copying, or {@code null}. The buffer must be large enough for a
-     * message of its own, and its memory must not be referenced by anyone else, who could write to it as soon as the promise
-     * has succeeded. Nor may a prefix be needed, because the transport must not write to the memory in front of the data.
-     *
-     * @param begun whether the buffer has been sent in part
-     */
-    private static Slab inPlace(StreamQueuePair to, ByteBuf buf, boolean begun) {
-        int bytes = buf.readableBytes();
-        return (begun || bytes >= IN_PLACE_BYTES && SoleHolder.of(buf)) && !to.sender().isPrefixNeeded(bytes)
-            ? RpmaByteBufAllocator.slab(buf.memoryAddress()) : null;
-    }
-
-    private void writeInPlace(StreamQueuePair to, ChannelOutboundBuffer in, ByteBuf buf, Slab slab) throws IOException {
-        int together = buf.readableBytes();
-        int bytes = Math.min(to.sender().messageLimit(together), together);
-        boolean whole = bytes == together;
-        boolean last = whole && in.size() == 1;
-        // Only the messages under way hold the buffer now, so the rest of it may be sent without copying as well.
-        partlySent = whole ? null : buf;
-        to.counters().sendCopiesAvoided++;
-        to.sender().send(buf.retain(), slab, buf.memoryAddress() + buf.readerIndex() - slab.address(), bytes, together, last);
-        in.removeBytes(bytes);
-    }
-
-    /**
-     * Sends as many of the flushed buffers as one message holds.
-     *
-     * @param together the number of bytes of the first buffer
-     */
-    private void writeBytes(StreamQueuePair to, ChannelOutboundBuffer in, int together) throws Exception {
-        int limit = to.sender().messageLimit(together);
-        RpmaByteBuf message = message(to, Math.min(limit, Math.max(1, in.totalPendingWriteBytes())));
-        boolean more;
-        try {
-            gatherer.message = message;
-            gatherer.to = to;
-            gatherer.more = false;
-            in.forEachFlushedMessage(gatherer);
-            more = gatherer.more;
-        } catch (Throwable e) {
-            message.release();
-            throw e;
-        } finally {
-            gatherer.message = null;
-            gatherer.to = null;
-        }
-        int bytes = message.readableBytes();
-        if (bytes == 0) {
-            message.release();
-        } else {
-            // Send before the promises succeed: their listeners may close the channel, and the data must be under way by then.
-            to.counters().sendCopiesMade++;
-            send(to, message, together, !more);
-        }
-        in.removeBytes(bytes);
-    }
-
-    /** Sends a part of a file region. Returns whether there was any data. */
-    private boolean writeRegion(StreamQueuePair to, ChannelOutboundBuffer in, FileRegion region) throws Exception {
-        long position = region.transferred();
-        long remaining = region.count() - position;
-        if (remaining <= 0) {
-            in.remove();
-            return true;
-        }
-        RpmaByteBuf message = message(to, Math.min(to.sender().messageLimit(remaining), remaining));
-        long n;
-        try {
-            n = region.transferTo(new MessageSink(message), position);
-        } catch (Throwable e) {
-            message.release();
-            throw e;
-        }
-        int bytes = message.readableBytes();
-        if (bytes == 0) {
-            message.release();
-            if (n < 0) {
-                throw new EOFException("the file region ended after " + position + " of " + region.count() + " bytes");
-            }
-            if (region instanceof DefaultFileRegion file) {
-                validateFileRegion(file, position);
-            }
-            return false;
-        }
-        boolean done = region.transferred() >= region.count();
-        send(to, message, remaining, done);
-        in.progress(bytes);
-        if (done && in.current() == region) {
-            in.remove();
-        }
-        return true;
-    }
-
-    private static void send(StreamQueuePair to, RpmaByteBuf message, long together, boolean last) throws IOException {
-        int bytes = message.readableBytes();
-        if (message.readerIndex() < to.sender().prefix() && bytes <= to.sender().messageLimit()) {
-            // There was less data than expected when the message was allocated for an area; move it behind a prefix.
-            NativeMemory.copy(message.memoryAddress(), message.memoryAddress() + to.sender().prefix(), bytes);
-            message.setIndex(to.sender().prefix(), to.sender().prefix() + bytes);
-        }
-        to.sender().send(message, message.slab(), message.block().offset + message.readerIndex(), bytes, together, last);
-    }
-
-    /**
-     * Allocates registered memory for a message of this many bytes, at most as many as the peer accepts, or for fewer bytes if
-     * no single block is large enough. The prefix is left free in front of them; data that is written into an area has none.
-     */
-    private static RpmaByteBuf message(StreamQueuePair to, long wanted) throws IOException {
-        int prefix = wanted > to.sender().messageLimit() ? 0 : to.sender().prefix();
-        int bytes = (int) wanted;
-        RpmaByteBuf message = RpmaByteBufAllocator.DEFAULT.registered(prefix + bytes, prefix + bytes);
-        while (message == null && bytes > IN_PLACE_BYTES) {
-            int block = Integer.highestOneBit(prefix + bytes - 1);
-            prefix = to.sender().prefix();
-            bytes = Math.min(block - prefix, to.sender().messageLimit());
-            message = RpmaByteBufAllocator.DEFAULT.registered(prefix + bytes, prefix + bytes);
-        }
-        if (message == null) {
-            throw new IOException("no registered memory is left for a message of " + bytes + " bytes: "
-                + RpmaByteBufAllocator.DEFAULT.registeredBytes()
-                + " bytes are registered; -Dio.rpma.netty.maxRegisteredBytes sets the limit");
-        }
-        message.setIndex(prefix, prefix);
-        return message;
-    }
-
-    /** Copies flushed buffers into a message until it is full. */
-    private static final class Gatherer implements ChannelOutboundBuffer.MessageProcessor {
-        StreamQueuePair to;
-        RpmaByteBuf message;
-        boolean more;
-
-        @Override
-        public boolean processMessage(Object msg) {
-            if (!(msg instanceof ByteBuf buf)) {
-                more = true;
-                return false;
-            }
-            int bytes = buf.readableBytes();
-            int room = message.writableBytes();
-            if (room == 0 && bytes > 0 || message.isReadable() && inPlace(to, buf, false) != null) {
-                more = true;
-                return false;
-            }
-            message.writeBytes(buf, buf.readerIndex(), Math.min(bytes, room));
-            more = bytes > room;
-            return !more;
-        }
     }
 
     // ---- shutting down ----

@@ -94,6 +94,10 @@ final class StreamSender implements PostedEntries.Target {
         return window;
     }
 
+    RpmaChannelCounters counters() {
+        return counters;
+    }
+
     /** Returns how many bytes must be free in front of sent data, in the same memory; they are overwritten. */
     int prefix() {
         return prefix;

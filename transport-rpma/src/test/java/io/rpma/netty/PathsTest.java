@@ -49,10 +49,12 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /** One listener, and several paths to it: those that this machine has. Run with {@code -Dio.rpma.provider=auto}. */
@@ -320,5 +322,26 @@ class PathsTest {
                 assertTrue(failure.getMessage().contains(path.toString()), failure::getMessage);
             }
         }
+    }
+
+    /** The channel remains usable: another attempt is not refused because of one that never began. */
+    @Test
+    void anAttemptWithoutAUsablePathLeavesTheChannelAsItWas() throws Exception {
+        List<RpmaPath> missing = Stream.of(RpmaPath.values()).filter(each -> !all().contains(each)).toList();
+        assumeFalse(missing.isEmpty(), "this process has every path");
+        Channel server = listen(new InetSocketAddress(address(all().getFirst()), 0), null);
+        RpmaChannel channel = new RpmaChannel();
+        channel.config().setOption(RpmaChannelOption.RPMA_PATHS, missing);
+        channel.config().setConnectTimeoutMillis(100);
+        group.register(channel).sync();
+        for (int i = 0; i < 2; i++) {
+            Throwable cause = channel.connect(server.localAddress()).await().cause();
+            assertInstanceOf(IllegalArgumentException.class, cause);
+        }
+        // The timeout of the first attempt must not end the channel either.
+        assertFalse(channel.closeFuture().await(200, TimeUnit.MILLISECONDS));
+        channel.config().setOption(RpmaChannelOption.RPMA_PATHS, all());
+        channel.connect(server.localAddress()).sync();
+        assertTrue(channel.isActive());
     }
 }

@@ -1,0 +1,241 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.ConnectTimeoutException;
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.Future;
+import io.rpma.RpmaException;
+import io.rpma.RpmaProvider;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * One attempt of a channel to connect, from the call of {@code connect} until its promise has a result. With one path, the
+ * blocking part of connecting is run at once if it does not block for this address, and otherwise on a thread of the
+ * {@link Connector}; several paths are tried by a {@link PathRace}.
+ *
+ * <p>Used by the event loop of the channel, unless stated otherwise.
+ */
+final class ConnectAttempt implements PathRace.Owner {
+    private final Owner owner;
+    private final InetSocketAddress address;
+    private final PathChoice choice;
+    // Null once the attempt has ended.
+    private ChannelPromise promise;
+    private Future<?> timeout;
+    // Not null while another thread is to perform, or performs, the blocking part of connecting.
+    private HostExecutor.Task preparing;
+    // Not null while several paths are being tried.
+    private PathRace race;
+
+    /** The channel that connects. */
+    interface Owner {
+        EventLoop eventLoop();
+
+        /** Returns whether the channel is open. */
+        boolean isOpen();
+
+        /** Returns a dialer with the current options. */
+        Dialer newDialer();
+
+        /** Takes over a connection that is being established. */
+        void dialled(QueuePair connecting);
+
+        /** Takes over a connection that is established, or has been and has ended since. */
+        void connected(QueuePair established);
+
+        /** Called when there is no connection: fails the promise and closes the channel. */
+        void notConnected(Throwable cause);
+
+        /** Called when a connection that is not needed could not be released. */
+        void exceptionCaught(Throwable cause);
+    }
+
+    /**
+     * Creates an attempt.
+     *
+     * @param address a resolved address with a port
+     * @param choice the paths that it may take
+     */
+    ConnectAttempt(Owner owner, ChannelPromise promise, InetSocketAddress address, PathChoice choice) {
+        this.owner = owner;
+        this.promise = promise;
+        this.address = address;
+        this.choice = choice;
+    }
+
+    /** Returns the address that the application has asked for. */
+    InetSocketAddress address() {
+        return address;
+    }
+
+    /**
+     * Begins to connect.
+     *
+     * @param timeoutMillis how long it may take; 0 for no limit
+     */
+    void begin(int timeoutMillis) {
+        if (timeoutMillis > 0) {
+            timeout = owner.eventLoop().schedule(() -> timedOut(timeoutMillis), timeoutMillis, TimeUnit.MILLISECONDS);
+        }
+        List<RpmaProvider> candidates = choice.candidates();
+        InetSocketAddress nameless = SocketAddresses.withoutName(address);
+        int patience = timeoutMillis > 0 ? timeoutMillis : Integer.MAX_VALUE;
+        if (candidates.size() == 1) {
+            prepare(candidates.getFirst(), nameless, patience);
+        } else {
+            race = new PathRace(this, candidates, nameless, patience);
+            race.begin(owner.eventLoop());
+        }
+    }
+
+    private void timedOut(int millis) {
+        if (promise != null) {
+            fail(new ConnectTimeoutException("connection timed out after " + millis + " ms: " + address
+                + (race == null ? "" : race.reasons())));
+        }
+    }
+
+    /** Fails the attempt and closes the channel. */
+    void fail(Throwable cause) {
+        choice.failed(race, cause);
+        owner.notConnected(cause);
+    }
+
+    /**
+     * Ends the attempt: what is under way for it is cancelled.
+     *
+     * @return its promise, or {@code null} if it has ended before
+     */
+    ChannelPromise end() {
+        ChannelPromise ended = promise;
+        promise = null;
+        if (timeout != null) {
+            timeout.cancel(false);
+            timeout = null;
+        }
+        if (preparing != null) {
+            preparing.cancel();
+            preparing = null;
+        }
+        if (race != null) {
+            race.cancel();
+            race = null;
+        }
+        return ended;
+    }
+
+    // ---- one path ----
+
+    private void prepare(RpmaProvider provider, InetSocketAddress nameless, int timeoutMillis) {
+        Dialer dialer = owner.newDialer();
+        Connector.Prepared atOnce;
+        try {
+            atOnce = Connector.tryPrepare(provider, nameless, dialer, timeoutMillis);
+        } catch (Throwable e) {
+            prepared(null, e);
+            return;
+        }
+        if (atOnce != null) {
+            prepared(atOnce, null);
+            return;
+        }
+        try {
+            preparing = Connector.execute(provider, nameless, dialer, timeoutMillis, this::hand);
+        } catch (RejectedExecutionException e) {
+            prepared(null, new ConnectException(e.getMessage()));
+        }
+    }
+
+    /** Passes the result of the blocking part to the event loop; called on the thread that has performed it. */
+    private void hand(Connector.Prepared prepared, Throwable failure) {
+        try {
+            owner.eventLoop().execute(() -> prepared(prepared, failure));
+        } catch (RuntimeException e) {
+            // The loop has ended meanwhile, and has closed the channel.
+            drop(prepared);
+        }
+    }
+
+    private void drop(Connector.Prepared prepared) {
+        if (prepared != null) {
+            try {
+                prepared.drop();
+            } catch (RpmaException e) {
+                owner.exceptionCaught(e);
+            }
+        }
+    }
+
+    private void prepared(Connector.Prepared prepared, Throwable failure) {
+        preparing = null;
+        if (promise == null || !owner.isOpen()) {
+            drop(prepared);
+            return;
+        }
+        if (failure != null) {
+            fail(failure instanceof RpmaException e ? ConnectFailure.prepare(e, address) : failure);
+            return;
+        }
+        try {
+            owner.dialled(prepared.connect(address));
+        } catch (RpmaException e) {
+            fail(ConnectFailure.prepare(e, address));
+        } catch (Throwable e) {
+            fail(e);
+        }
+    }
+
+    // ---- several paths ----
+
+    @Override
+    public Dialer newDialer() {
+        return owner.newDialer();
+    }
+
+    @Override
+    public void won(QueuePair established, Map<RpmaPath, String> passedOver) {
+        EventLoop loop = owner.eventLoop();
+        if (!loop.inEventLoop()) {
+            // The channel has been registered with another loop meanwhile.
+            loop.execute(() -> won(established, passedOver));
+            return;
+        }
+        race = null;
+        choice.asked(passedOver);
+        if (promise == null || !owner.isOpen()) {
+            established.close();
+            return;
+        }
+        owner.connected(established);
+    }
+
+    @Override
+    public void lost(Throwable cause) {
+        EventLoop loop = owner.eventLoop();
+        if (!loop.inEventLoop()) {
+            loop.execute(() -> lost(cause));
+            return;
+        }
+        if (promise != null) {
+            fail(cause);
+        }
+    }
+}
