@@ -288,7 +288,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
     }
 
     /** The unsafe of the channel, which is also its handle on the event loop. */
-    abstract class ConnectionUnsafe extends AbstractUnsafe implements RpmaIoHandle, QueuePair.Listener, ConnectAttempt.Owner {
+    abstract class ConnectionUnsafe extends AbstractUnsafe implements RpmaIoHandle, QueuePairListener, ConnectAttempt.Owner {
         IoRegistration registration;
         // Belongs to the current registration. A task that is still scheduled when the channel leaves the loop must do nothing.
         private ReadTask readTask;

@@ -26,7 +26,7 @@ import java.util.concurrent.TimeUnit;
  * event loop when an established channel is closed. It ends the stream, unless the close is an abort, waits for the last
  * completion, and destroys the queue pair; a timer bounds the wait. A TCP socket behaves in the same way when it is closed.
  */
-final class LingeringClose implements RpmaIoHandle, QueuePair.Listener {
+final class LingeringClose implements RpmaIoHandle, QueuePairListener {
     /** How long to wait for a peer that does not answer, unless {@code SO_LINGER} is set. */
     static final long DEFAULT_MILLIS = 5_000;
     /** The bound of an abort, which does not end the stream; a device that works needs only microseconds. */

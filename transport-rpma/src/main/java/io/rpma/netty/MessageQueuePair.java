@@ -49,10 +49,8 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
     private final MessageSizes sizes;
     private ByteBuffer peerData;
 
-    // Receiving: the buffer of each slot, own or shared with other connections, and the messages that arrived and have not been
-    // read, in order.
-    private final RpmaSharedReceiveQueue shared;
-    private final RpmaByteBuf[] receives;
+    // Receiving: the receives, and the messages that arrived and have not been read, in order.
+    private final MessageReceives receives;
     private final int[] arrivedSlot;
     private final int[] arrivedBytes;
     private final int[] arrivedImmediate;
@@ -67,7 +65,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
     private int unsignalled;
     private int fillers;
 
-    private MessageQueuePair(Fabric fabric, MessageSizes sizes, boolean active, ByteBuffer peerData, RpmaByteBuf[] receives,
+    private MessageQueuePair(Fabric fabric, MessageSizes sizes, boolean active, ByteBuffer peerData, MessageReceives receives,
             Connection connection, InetSocketAddress remote) throws RpmaException {
         super(fabric, connection, remote, active, sizes.receives());
         if (sizes.receiveCompletionQueue()) {
@@ -82,7 +80,6 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
         arrivedImmediate = new int[slots];
         arrivedKind = new byte[slots];
         outcomes = new Outcomes(sizes.sendQueue());
-        shared = sizes.shared();
     }
 
     /**
@@ -116,32 +113,17 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
 
     private static MessageQueuePair open(Fabric fabric, MessageSizes sizes, ConnectionRequest request, ByteBuffer privateData,
             boolean active, ByteBuffer peerData, InetSocketAddress remote) throws RpmaException {
-        RpmaSharedReceiveQueue shared = sizes.shared();
-        RpmaByteBuf[] receives = new RpmaByteBuf[shared != null ? 0 : sizes.receives()];
-        if (shared != null) {
-            try {
-                shared.retain();
-            } catch (RuntimeException e) {
-                // The last user of the queue has released it meanwhile.
-                abandon(null, request, e);
-                throw e;
-            }
-        }
+        MessageReceives receives = null;
         Connection connection = null;
         try {
-            // Receives are posted before the connection exists, so that the peer's first message finds them.
-            for (int slot = 0; slot < receives.length; slot++) {
-                RpmaByteBuf buf = RegisteredCopy.empty(sizes.receiveBytes());
-                receives[slot] = buf;
-                request.receive(buf.slab().region(fabric), buf.block().offset, sizes.receiveBytes(), slot);
-            }
+            receives = MessageReceives.of(fabric, sizes);
+            receives.post(request);
             connection = request.connect(privateData.hasRemaining() ? privateData : null);
             return new MessageQueuePair(fabric, sizes, active, peerData, receives, connection, remote);
         } catch (RpmaException | RuntimeException e) {
             abandon(connection, request, e);
-            release(receives);
-            if (shared != null) {
-                shared.release();
+            if (receives != null) {
+                receives.close();
             }
             throw e;
         }
@@ -212,9 +194,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
             return;
         }
         if ((context & SEND_CONTEXT) == 0) {
-            if (shared != null) {
-                repost((int) context);
-            }
+            returnShared((int) context);
             failedBy(status, new RpmaCompletionException(status, "Connection reset: a receive failed: " + status.text()
                 + (status == CompletionStatus.LOC_LEN_ERR || status == CompletionStatus.LOC_QP_OP_ERR
                     ? "; was the peer's message longer than the " + sizes.receiveBytes() + " bytes of a receive buffer"
@@ -241,9 +221,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
 
     private void received(int slot, WorkCompletions batch, int index) {
         if (broken != null) {
-            if (shared != null) {
-                repost(slot);
-            }
+            returnShared(slot);
             return;
         }
         int tail = (arrivedHead + arrivedCount++) % arrivedSlot.length;
@@ -290,45 +268,31 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
         if (bytes == 0) {
             return Unpooled.EMPTY_BUFFER;
         }
-        RpmaByteBuf source = shared != null ? shared.buffer(slot) : receives[slot];
-        if (bytes >= sizes.receiveBytes() + 1 >>> 1) {
-            RpmaByteBuf replacement = RpmaByteBufAllocator.DEFAULT.registered(sizes.receiveBytes(), sizes.receiveBytes());
-            if (replacement != null) {
-                if (shared != null) {
-                    shared.replace(slot, replacement);
-                } else {
-                    receives[slot] = replacement;
-                }
-                counters.receiveCopiesAvoided++;
-                return source.writerIndex(bytes);
-            }
+        RpmaByteBuf source = receives.buffer(slot);
+        if (bytes >= sizes.receiveBytes() + 1 >>> 1 && receives.replace(slot)) {
+            counters.receiveCopiesAvoided++;
+            return source.writerIndex(bytes);
         }
         counters.receiveCopiesMade++;
         return allocator.ioBuffer(bytes).writeBytes(source, 0, bytes);
     }
 
+    /** Posts a receive again, unless it belongs to this connection alone and the connection has ended. */
     private void post(int slot) {
-        if (shared != null) {
-            repost(slot);
+        if (!receives.areShared() && (connection == null || broken != null || isFlushed())) {
             return;
         }
-        if (connection == null || broken != null || isFlushed()) {
-            return;
-        }
-        RpmaByteBuf buf = receives[slot];
         try {
-            connection.receive(buf.slab().region(fabric), buf.block().offset, sizes.receiveBytes(), slot);
+            receives.repost(connection, slot);
         } catch (RpmaException e) {
             breakWith(e);
         }
     }
 
-    /** Returns a buffer to the shared queue, even if this connection has ended. */
-    private void repost(int slot) {
-        try {
-            shared.post(slot);
-        } catch (RpmaException e) {
-            breakWith(e);
+    /** Posts a shared receive again, even if this connection has ended. */
+    private void returnShared(int slot) {
+        if (receives.areShared()) {
+            post(slot);
         }
     }
 
@@ -462,7 +426,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
 
     @Override
     void closing() {
-        if (shared == null) {
+        if (!receives.areShared()) {
             return;
         }
         // After the disconnect, the queue pair consumes no more shared buffers; those that it has consumed are returned.
@@ -484,10 +448,10 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
             left -= n;
         }
         if (midway || counters.completions != before) {
-            shared.endedMidway();
+            receives.endedMidway();
         }
         for (; arrivedCount > 0; arrivedCount--) {
-            repost(arrivedSlot[arrivedHead]);
+            post(arrivedSlot[arrivedHead]);
             arrivedHead = (arrivedHead + 1) % arrivedSlot.length;
         }
     }
@@ -495,22 +459,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
     @Override
     void release(BooleanSupplier quiescent) {
         arrivedCount = 0;
-        LimboMemory.release(quiescent, (long) Math.max(1, receives.length) * sizes.receiveBytes(), () -> {
-            release(receives);
-            if (shared != null) {
-                shared.release();
-            }
-        });
-    }
-
-    private static void release(ByteBuf[] buffers) {
-        for (int i = 0; i < buffers.length; i++) {
-            ByteBuf buf = buffers[i];
-            if (buf != null) {
-                buffers[i] = null;
-                buf.release();
-            }
-        }
+        LimboMemory.release(quiescent, receives.bytes(), receives::close);
     }
 
     @Override

@@ -26,7 +26,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /** A connection attempt by one path of a {@link PathRace}, until it is established or has failed. Used by one event loop. */
-final class PathAttempt implements RpmaIoHandle, QueuePair.Listener {
+final class PathAttempt implements RpmaIoHandle, QueuePairListener {
     private final PathRace race;
     private final RpmaProvider provider;
     private final EventLoop loop;

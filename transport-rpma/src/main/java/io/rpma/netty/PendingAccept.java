@@ -28,7 +28,7 @@ import java.util.concurrent.TimeUnit;
  * the event loop of the server channel. The child channel is created only when the connection is established, so that
  * everything that it sends reaches the client.
  */
-final class PendingAccept implements RpmaIoHandle, QueuePair.Listener {
+final class PendingAccept implements RpmaIoHandle, QueuePairListener {
     /** How long a client that does not answer keeps its place in a backlog that is not full. */
     private static final long MILLIS = 10_000;
 

@@ -26,7 +26,6 @@ import io.rpma.WorkCompletions;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ProtocolException;
-import java.nio.channels.ClosedChannelException;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -36,59 +35,6 @@ import java.util.function.BooleanSupplier;
  * <p>Used by one event loop at a time.
  */
 abstract class QueuePair {
-    /** Notified of state changes. Called at the end of a batch, so that a listener may close the queue pair. */
-    interface Listener {
-        /** The connection is established, and the peer's private data is valid. */
-        void established();
-
-        /** Messages arrived, or the connection ended: {@link #broken}. */
-        void readable();
-
-        /** Work requests can be posted again. */
-        void writable();
-
-        /**
-         * Notifying this listener has failed: the listener must close the connection immediately. The failure has been logged.
-         */
-        void failed();
-
-        /** A work request was posted that the listener has not requested; its completion is to be expected. */
-        void posted();
-
-        /**
-         * Work was flushed, and the event that gives the reason has not arrived. A listener that has a timer, and no other
-         * bound, calls {@link #eventIsOverdue()} after {@link #EVENT_MILLIS}.
-         */
-        void flushed();
-    }
-
-    /**
-     * The end of a connection. It has no stack trace: most connections end this way and the trace is rarely needed, while it
-     * would cost more than everything else here and show only the event loop.
-     */
-    static final class Ended extends IOException {
-        private static final long serialVersionUID = 1;
-
-        Ended(String message) {
-            super(message);
-        }
-
-        @Override
-        public Throwable fillInStackTrace() {
-            return this;
-        }
-    }
-
-    /** Set as the reason when this end has closed the connection. */
-    static final class ClosedHere extends ClosedChannelException {
-        private static final long serialVersionUID = 1;
-
-        @Override
-        public Throwable fillInStackTrace() {
-            return this;
-        }
-    }
-
     /** How long after a flush the event that gives the reason may arrive: an iWARP device delivers both within milliseconds. */
     static final long EVENT_MILLIS = 1_000;
 
@@ -118,7 +64,7 @@ abstract class QueuePair {
     /** {@code null} once closed; so is the queue. */
     Connection connection;
     CompletionQueue queue;
-    Listener listener;
+    QueuePairListener listener;
     boolean established;
     ConnectionEvent terminal;
     IOException broken;
@@ -176,7 +122,7 @@ abstract class QueuePair {
         return counters;
     }
 
-    final void listener(Listener to) {
+    final void listener(QueuePairListener to) {
         listener = to;
     }
 
@@ -355,7 +301,7 @@ abstract class QueuePair {
         // Completions from before the end are still in the queue, and are handled first.
         takeAll();
         if (broken == null) {
-            broken = new Ended(reason(event));
+            broken = new EndedByEvent(reason(event));
         }
         listener.readable();
     }

@@ -439,7 +439,7 @@ final class StreamQueuePair extends QueuePair {
             breakWith(e);
         }
         if (broken == null) {
-            breakWith(new ClosedHere());
+            breakWith(new ClosedByThisEnd());
         }
         boolean wasSending = takeAllLeft() || receiver.unread() > 0;
         if (!receiver.isEndOfStream() && (wasSending || terminal != null)) {

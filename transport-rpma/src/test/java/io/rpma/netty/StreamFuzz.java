@@ -211,7 +211,7 @@ final class StreamFuzz {
     }
 
     /** One connection: its stream here, and the peer that is played. */
-    private final class Stream extends ScriptedConnection implements QueuePair.Listener, AutoCloseable {
+    private final class Stream extends ScriptedConnection implements QueuePairListener, AutoCloseable {
         private final StreamSizes sizes;
         private final Receives receives;
         private final StreamQueuePair pair;

@@ -1,0 +1,33 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import java.io.IOException;
+
+/**
+ * The reason of a connection that an event has ended. It has no stack trace: most connections end this way and the trace is
+ * rarely needed, while it would cost more than everything else here and show only the event loop.
+ */
+final class EndedByEvent extends IOException {
+    private static final long serialVersionUID = 1;
+
+    EndedByEvent(String message) {
+        super(message);
+    }
+
+    @Override
+    public Throwable fillInStackTrace() {
+        return this;
+    }
+}
