@@ -12,8 +12,10 @@
  */
 package io.rpma.soft;
 
+import io.rpma.MemoryUsage;
 import io.rpma.RpmaException;
 import io.rpma.posix.Memory;
+import io.rpma.software.Patience;
 
 /**
  * The view of the other end of a connection: the parts of its memory that this end accesses. It is reference counted: a thread
@@ -142,6 +144,40 @@ final class RemoteEnd {
         if (neighbour != null) {
             neighbour.resume();
         }
+    }
+
+    /**
+     * Returns the operation that this end is executing in memory of this process; see {@link QueuePair#peerOperation()}.
+     *
+     * @param key the key of the region that has been marked as invalid
+     * @param usages the usages that it is registered for
+     * @param any whether an operation in any memory is meant
+     * @return the operation, which uses this view, or {@code null} if there is none
+     */
+    GracePeriod.Operation operation(int key, int usages, boolean any) {
+        if (!tryRetain()) {
+            return null;
+        }
+        long word = half + Half.BUSY;
+        int mark = Memory.getIntVolatile(word);
+        boolean concerned = (mark & 1) != 0;
+        if (concerned && !any) {
+            // Loaded after BUSY, so the value belongs to this operation or to a later one, which observes the invalid region.
+            int region = Memory.getIntVolatile(half + Half.BUSY_REGION);
+            concerned = region == key || region == Half.POSTED_RECEIVES && (usages & MemoryUsage.RECV.bit()) != 0;
+        }
+        if (concerned && process.isSelf()) {
+            Patience patience = new Patience();
+            while (Memory.getIntVolatile(word) == mark) {
+                patience.pause();
+            }
+            concerned = false;
+        }
+        if (!concerned) {
+            release();
+            return null;
+        }
+        return new GracePeriod.Operation(this, mark);
     }
 
     /** Adds a user unless the last one has released the view. Returns whether it did. */

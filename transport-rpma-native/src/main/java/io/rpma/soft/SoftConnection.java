@@ -367,7 +367,7 @@ final class SoftConnection implements Connection {
     public void send(LocalMemoryRegion source, long offset, long length, CompletionFlag flag, long context)
             throws RpmaException {
         ARGUMENTS.checkMessage("send", source, offset, length, flag);
-        queuePair.post(QueuePair.SEND, SoftLocalMemoryRegion.of(source), offset, null, 0, length, flag, 0, 0, context);
+        queuePair.post(Operation.SEND, SoftLocalMemoryRegion.of(source), offset, null, 0, length, flag, 0, 0, context);
     }
 
     @Override
@@ -375,7 +375,7 @@ final class SoftConnection implements Connection {
             long context) throws RpmaException {
         ARGUMENTS.checkMessage("sendWithImmediate", source, offset, length, flag);
         checkImmediateData("sendWithImmediate");
-        queuePair.post(QueuePair.SEND_IMMEDIATE, SoftLocalMemoryRegion.of(source), offset, null, 0, length, flag, immediate, 0,
+        queuePair.post(Operation.SEND_IMMEDIATE, SoftLocalMemoryRegion.of(source), offset, null, 0, length, flag, immediate, 0,
             context);
     }
 
@@ -383,7 +383,7 @@ final class SoftConnection implements Connection {
     public void read(LocalMemoryRegion target, long targetOffset, RemoteMemoryRegion source, long sourceOffset, long length,
             CompletionFlag flag, long context) throws RpmaException {
         ARGUMENTS.checkAccess("read", target, targetOffset, source, sourceOffset, length, flag);
-        queuePair.post(QueuePair.READ, SoftLocalMemoryRegion.of(target), targetOffset, SoftRemoteMemoryRegion.of(source),
+        queuePair.post(Operation.READ, SoftLocalMemoryRegion.of(target), targetOffset, SoftRemoteMemoryRegion.of(source),
             sourceOffset, length, flag, 0, 0, context);
     }
 
@@ -391,7 +391,7 @@ final class SoftConnection implements Connection {
     public void write(RemoteMemoryRegion target, long targetOffset, LocalMemoryRegion source, long sourceOffset, long length,
             CompletionFlag flag, long context) throws RpmaException {
         ARGUMENTS.checkAccess("write", source, sourceOffset, target, targetOffset, length, flag);
-        queuePair.post(QueuePair.WRITE, SoftLocalMemoryRegion.of(source), sourceOffset, SoftRemoteMemoryRegion.of(target),
+        queuePair.post(Operation.WRITE, SoftLocalMemoryRegion.of(source), sourceOffset, SoftRemoteMemoryRegion.of(target),
             targetOffset, length, flag, 0, 0, context);
     }
 
@@ -400,7 +400,7 @@ final class SoftConnection implements Connection {
             long length, CompletionFlag flag, int immediate, long context) throws RpmaException {
         ARGUMENTS.checkAccess("writeWithImmediate", source, sourceOffset, target, targetOffset, length, flag);
         checkImmediateData("writeWithImmediate");
-        queuePair.post(QueuePair.WRITE_IMMEDIATE, SoftLocalMemoryRegion.of(source), sourceOffset,
+        queuePair.post(Operation.WRITE_IMMEDIATE, SoftLocalMemoryRegion.of(source), sourceOffset,
             SoftRemoteMemoryRegion.of(target), targetOffset, length, flag, immediate, 0, context);
     }
 
@@ -408,7 +408,7 @@ final class SoftConnection implements Connection {
     public void atomicWrite(RemoteMemoryRegion target, long targetOffset, long value, CompletionFlag flag, long context)
             throws RpmaException {
         ARGUMENTS.checkAtomicWrite(target, targetOffset, flag);
-        queuePair.post(QueuePair.ATOMIC_WRITE, null, 0, SoftRemoteMemoryRegion.of(target), targetOffset,
+        queuePair.post(Operation.ATOMIC_WRITE, null, 0, SoftRemoteMemoryRegion.of(target), targetOffset,
             ATOMIC_WRITE_ALIGNMENT, flag, 0, value, context);
     }
 
@@ -419,7 +419,7 @@ final class SoftConnection implements Connection {
         SoftRemoteMemoryRegion region = SoftRemoteMemoryRegion.of(target);
         ARGUMENTS.checkFlushUsage(region, type);
         boolean persistent = type == FlushType.PERSISTENT;
-        queuePair.post(persistent ? QueuePair.FLUSH_PERSISTENT : QueuePair.FLUSH_VISIBILITY, null, 0, region, targetOffset,
+        queuePair.post(persistent ? Operation.FLUSH_PERSISTENT : Operation.FLUSH_VISIBILITY, null, 0, region, targetOffset,
             length, flag, 0, 0, context);
     }
 

@@ -1,0 +1,164 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.soft;
+
+import io.rpma.CompletionStatus;
+import io.rpma.MemoryUsage;
+import io.rpma.posix.Memory;
+import io.rpma.posix.Posix;
+import io.rpma.posix.Scratch;
+/**
+ * Executes operations in the registered memory of a connected peer: reads, writes, atomic writes and flushes, and the copies of
+ * sends. Each access is checked against the peer's own table of regions. Memory that this process has mapped is accessed directly,
+ * other memory by system call.
+ *
+ * <p>Used by the thread that executes work requests; see {@link QueuePair}. The queue pair is busy meanwhile, so that the memory
+ * is not taken away.
+ */
+final class RemoteAccess {
+    private static final int SUCCESS = CompletionStatus.SUCCESS.code();
+    private static final int REM_INV_REQ_ERR = CompletionStatus.REM_INV_REQ_ERR.code();
+    private static final int REM_ACCESS_ERR = CompletionStatus.REM_ACCESS_ERR.code();
+    private static final int REM_OP_ERR = CompletionStatus.REM_OP_ERR.code();
+    private static final int RETRY_EXC_ERR = CompletionStatus.RETRY_EXC_ERR.code();
+    private final RemoteProcess process;
+    private final int domain;
+    private final ControlSocket control;
+
+    /**
+     * Creates the access to the memory of a peer.
+     *
+     * @param control detects the end of the peer
+     */
+    RemoteAccess(RemoteEnd end, ControlSocket control) {
+        process = end.process();
+        domain = end.domain();
+        this.control = control;
+    }
+
+    /**
+     * Returns a region in which an operation is permitted, or {@code null}.
+     *
+     * @param usage the bit of the {@link MemoryUsage}
+     */
+    RemoteRegion region(int key, int usage) {
+        RemoteRegion region = region(key);
+        return region != null && region.allows(usage, domain) ? region : null;
+    }
+
+    /** Returns a region of the peer, or {@code null} if there is none with this key. */
+    RemoteRegion region(int key) {
+        RemoteRegion region = process.known(key);
+        return region != null ? region : process.find(key);
+    }
+
+    /** Returns whether a region is registered for a usage, by the peer's protection domain. */
+    boolean allows(RemoteRegion region, int usage) {
+        return region.allows(usage, domain);
+    }
+
+    static int usage(int operation) {
+        return switch (operation) {
+            case Operation.READ -> MemoryUsage.READ_SRC.bit();
+            case Operation.FLUSH_VISIBILITY -> MemoryUsage.FLUSH_VISIBILITY.bit();
+            case Operation.FLUSH_PERSISTENT -> MemoryUsage.FLUSH_PERSISTENT.bit();
+            default -> MemoryUsage.WRITE_DST.bit();
+        };
+    }
+
+    int atomicWrite(RemoteRegion region, long offset, long value) {
+        if (region.local() == 0) {
+            return atomicWriteToForeign(region, offset, value);
+        }
+        long address = region.local() + offset;
+        if ((address & 7) != 0) {
+            return REM_INV_REQ_ERR;
+        }
+        Memory.putLongRelease(address, value);
+        return SUCCESS;
+    }
+
+    /**
+     * Writes to memory that this process cannot map: the kernel copies the aligned word. A process that is killed does not
+     * interrupt the copy. That a reader never observes half of the word relies on the kernel copying an aligned word by one
+     * store, as it does on x86-64 and aarch64. The fence orders all earlier writes of this process before the copy.
+     */
+    private int atomicWriteToForeign(RemoteRegion region, long offset, long value) {
+        if ((region.address() + offset & 7) != 0) {
+            return REM_INV_REQ_ERR;
+        }
+        Memory.fullFence();
+        long word = Scratch.get().address();
+        Memory.putLong(word, value);
+        return copyTo(region, offset, word, Long.BYTES);
+    }
+
+    int persist(RemoteRegion region, long offset, long length) {
+        Memory.fullFence();
+        if (length > 0 && region.local() != 0 && process.isSelf()) {
+            // The region may be a file that this process has mapped. Other memory has no storage to write back to.
+            long first = (region.local() + offset) / Posix.PAGE_SIZE * Posix.PAGE_SIZE;
+            int result = Posix.msync(first, region.local() + offset + length - first);
+            return result == 0 ? SUCCESS : REM_OP_ERR;
+        }
+        if (length > 0 && region.local() == 0) {
+            // Only the process that owns the memory knows the file or device behind it, and can synchronize it.
+            SoftLog.violation("a flush to persistence of memory of " + User.process(process.pid())
+                + ": only that process can make it persistent; ask it to by a message, or use the provider tcp");
+            return REM_OP_ERR;
+        }
+        return SUCCESS;
+    }
+
+    int copyTo(RemoteRegion region, long offset, long source, long length) {
+        if (region.local() != 0) {
+            long first = 0;
+            if (Faults.ENABLED) {
+                first = length / 2;
+                StreamingCopy.copy(source, region.local() + offset, first);
+                Faults.at("copying");
+            }
+            StreamingCopy.copy(source + first, region.local() + offset + first, length - first);
+            return SUCCESS;
+        }
+        return control.isPeerGone() ? RETRY_EXC_ERR
+            : status(process.copyTo(region.address() + offset, source, length));
+    }
+
+    int copyFrom(RemoteRegion region, long offset, long target, long length) {
+        if (region.local() != 0) {
+            Memory.copy(region.local() + offset, target, length);
+            return SUCCESS;
+        }
+        return control.isPeerGone() ? RETRY_EXC_ERR
+            : status(process.copyFrom(region.address() + offset, target, length));
+    }
+
+    /** Returns the status for the result of a copy by system call. */
+    private int status(int result) {
+        if (result == 0) {
+            return SUCCESS;
+        }
+        if (result == -Libc.EFAULT) {
+            return REM_ACCESS_ERR;
+        }
+        if (result == -Libc.ESRCH) {
+            // The process died after isPeerGone() was called.
+            return RETRY_EXC_ERR;
+        }
+        SoftLog.violation("memory of " + User.process(process.pid()) + " cannot be reached by system call: "
+            + Posix.strerror(-result) + "; memory from RpmaProvider.reserve needs none");
+        return REM_OP_ERR;
+    }
+}

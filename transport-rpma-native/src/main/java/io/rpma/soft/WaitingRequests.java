@@ -1,0 +1,248 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.soft;
+
+import io.rpma.CompletionStatus;
+import io.rpma.posix.Memory;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+/**
+ * The work requests of a queue pair that have to wait for the peer, in the order in which they were posted. While there are some,
+ * the thread that holds {@link #executing} executes them; any thread of the connection may try to become that thread.
+ *
+ * <p>The executing state of the queue pair passes between the posting thread and that thread by the positions of this queue: the
+ * posting thread stores {@link #tail} after its last access to that state, and the holder stores {@link #head} (release) after
+ * its own; each loads the other's position (acquire) before its first access.
+ */
+final class WaitingRequests {
+    /** The first and the longest delay after which a request that waits for a shared receive is retried without a signal. */
+    private static final int FIRST_LOOK_MILLIS = 50;
+    private static final int LAST_LOOK_MILLIS = 1_600;
+    private static final int SPINS = 100;
+
+    private static final int WR_FLUSH_ERR = CompletionStatus.WR_FLUSH_ERR.code();
+    private static final int RETRY_EXC_ERR = CompletionStatus.RETRY_EXC_ERR.code();
+    private static final VarHandle EXECUTING;
+    private static final VarHandle AGAIN;
+    private static final VarHandle TAIL;
+    private static final VarHandle HEAD;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            EXECUTING = lookup.findVarHandle(WaitingRequests.class, "executing", boolean.class);
+            AGAIN = lookup.findVarHandle(WaitingRequests.class, "again", boolean.class);
+            TAIL = lookup.findVarHandle(WaitingRequests.class, "tail", long.class);
+            HEAD = lookup.findVarHandle(WaitingRequests.class, "head", long.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private final QueuePair pair;
+    private final int capacity;
+    private boolean executing;
+    // Set by a thread that found "executing" taken: the holder must look again, as it may not have observed that thread's change.
+    private boolean again;
+    private WorkRequest[] waiting;
+    private long tail;
+    private long head;
+    // Accessed only by the thread that executes.
+    private int lookMillis = FIRST_LOOK_MILLIS;
+    private boolean lookScheduled;
+    private volatile boolean lookDue;
+
+    /**
+     * Creates an empty queue.
+     *
+     * @param capacity the capacity of the send queue, a power of two
+     */
+    WaitingRequests(QueuePair pair, int capacity) {
+        this.pair = pair;
+        this.capacity = capacity;
+    }
+
+    /** Returns whether no request waits, so that the next one can be executed by the thread that posts it; called by that thread. */
+    boolean isEmpty() {
+        return tail == (long) HEAD.getAcquire(this);
+    }
+
+    /** Appends a request; called by the thread that posts it. {@link #resume} follows. */
+    void add(int operation, SoftLocalMemoryRegion local, long localOffset, SoftRemoteMemoryRegion target, long remoteOffset,
+            long length, int immediate, long value, boolean signalled, long context, long request) {
+        WorkRequest[] requests = waiting;
+        if (requests == null) {
+            requests = new WorkRequest[capacity];
+            for (int i = 0; i < requests.length; i++) {
+                requests[i] = new WorkRequest();
+            }
+            waiting = requests;
+        }
+        WorkRequest entry = requests[(int) tail & requests.length - 1];
+        entry.operation = operation;
+        entry.local = local;
+        entry.localOffset = localOffset;
+        entry.remote = target;
+        entry.remoteOffset = remoteOffset;
+        entry.length = length;
+        entry.immediate = immediate;
+        entry.value = value;
+        entry.signalled = signalled;
+        entry.context = context;
+        entry.number = request;
+        TAIL.setVolatile(this, tail + 1);
+    }
+
+    /** Executes the work requests that wait, as far as possible. Any thread of this connection may call it. */
+    void resume() {
+        // A thread that finds the lock taken leaves its request, or the change that it has observed, to the holder. The holder
+        // therefore checks the queue and "again" once more after it has unlocked.
+        while ((long) TAIL.getVolatile(this) != (long) HEAD.getVolatile(this) && tryLock()) {
+            boolean mustWait = false;
+            try {
+                while (!mustWait && head != (long) TAIL.getAcquire(this)) {
+                    WorkRequest[] requests = waiting;
+                    mustWait = !complete(requests[(int) head & requests.length - 1]);
+                }
+            } finally {
+                EXECUTING.setVolatile(this, false);
+            }
+            if (mustWait && !(boolean) AGAIN.getVolatile(this)) {
+                return;
+            }
+        }
+    }
+
+    /** Takes the lock, or makes its holder look again after everything that this thread has observed. */
+    private boolean tryLock() {
+        if (!EXECUTING.compareAndSet(this, false, true)) {
+            // Store "again" before the second attempt. resume() stores "executing" before it loads "again": either the attempt
+            // succeeds or the holder observes "again".
+            AGAIN.setVolatile(this, true);
+            if (!EXECUTING.compareAndSet(this, false, true)) {
+                return false;
+            }
+        }
+        // A read-modify-write, not a store: reading the value that the other thread stored orders what that thread had observed
+        // before its store ahead of everything that this thread loads from here on.
+        AGAIN.getAndSet(this, false);
+        return true;
+    }
+
+    /** Executes or flushes a request that waits. Returns whether it has completed. */
+    private boolean complete(WorkRequest request) {
+        int now = pair.state();
+        if (now == QueuePair.CLOSED) {
+            return false;
+        }
+        int status = WR_FLUSH_ERR;
+        if (now == Half.READY) {
+            Requester requester = pair.requester();
+            if (isStillAnnounced(requester)) {
+                return false;
+            }
+            status = requester.execute(request);
+            for (int tries = 0; status < 0 && !requester.isAnnounced(status) && tries < Requester.MOST_TRIES; tries++) {
+                // Ask to be woken, then try again: the peer may have posted a receive between the first attempt and announce().
+                // If the reason changes, for instance because there is room now but no receive, announce the new reason: it is
+                // announced in another word.
+                if (Faults.ENABLED) {
+                    Faults.at("announcing");
+                }
+                requester.announce(status);
+                status = requester.execute(request);
+            }
+            if (status < 0) {
+                if (!pair.isPeerGone()) {
+                    if (Faults.ENABLED) {
+                        Faults.at("waiting");
+                    }
+                    if (requester.waitsForShared(status)) {
+                        lookAgainLater();
+                    }
+                    return false;
+                }
+                status = RETRY_EXC_ERR;
+            }
+            // More receives may have been posted before the announcement, so the next request has to look for itself.
+            requester.forgetAnnouncement();
+            lookMillis = FIRST_LOOK_MILLIS;
+        }
+        int operation = request.operation;
+        boolean signalled = request.signalled;
+        long context = request.context;
+        long posted = request.number;
+        long length = request.length;
+        request.clear();
+        if (status == WR_FLUSH_ERR) {
+            pair.flush(operation, context, posted);
+            HEAD.setRelease(this, head + 1);
+            Memory.fullFence();
+            pair.ownDoorbell().ring();
+        } else {
+            pair.finish(operation, status, signalled, context, posted, length);
+            HEAD.setRelease(this, head + 1);
+        }
+        return true;
+    }
+
+    /**
+     * Schedules another search for a shared receive, in case the peer does not signal: any process that shares the queue can
+     * overwrite the words by which this side announces that it waits. Called by the thread that executes.
+     */
+    private void lookAgainLater() {
+        if (!lookScheduled || lookDue) {
+            // A retry that is already due was scheduled for an earlier request, which did not need it.
+            lookDue = false;
+            lookScheduled = true;
+            CompletableFuture.delayedExecutor(lookMillis, TimeUnit.MILLISECONDS).execute(this::lookAgain);
+            lookMillis = Math.min(2 * lookMillis, LAST_LOOK_MILLIS);
+        }
+    }
+
+    private void lookAgain() {
+        lookDue = true;
+        resume();
+    }
+
+    /** Returns whether the peer was asked to signal and has not done so yet: then another attempt is useless. */
+    private boolean isStillAnnounced(Requester requester) {
+        if (!requester.isAnnounced() || pair.isPeerGone()) {
+            return false;
+        }
+        if (lookDue) {
+            lookDue = false;
+            lookScheduled = false;
+            if (requester.isAnnounced(Requester.NO_RECEIVE)) {
+                requester.reportStarvation();
+            }
+            requester.forgetAnnouncement();
+            return false;
+        }
+        return requester.isStillAnnounced();
+    }
+
+    /** Waits until no thread executes any more, and makes sure that none will. Waits for a thread of this process alone. */
+    void stop() {
+        for (int rounds = 1; !EXECUTING.compareAndSet(this, false, true); rounds++) {
+            if (rounds % SPINS == 0) {
+                // On a single CPU the other thread needs this one to yield.
+                Thread.yield();
+            }
+            Thread.onSpinWait();
+        }
+    }
+}
