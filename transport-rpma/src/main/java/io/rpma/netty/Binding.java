@@ -15,7 +15,6 @@ package io.rpma.netty;
 
 import io.netty.util.NetUtil;
 import io.netty.util.internal.logging.InternalLogger;
-import io.netty.util.internal.logging.InternalLoggerFactory;
 import io.rpma.Device;
 import io.rpma.Endpoint;
 import io.rpma.RpmaException;
@@ -29,7 +28,7 @@ import java.util.List;
 
 /** Binds a server channel: listens on each of its paths, all under one port. */
 final class Binding {
-    private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(RpmaServerChannel.class);
+    private static final InternalLogger LOGGER = TransportLogger.LOGGER;
     /** How often another port is tried if any port is allowed, but the chosen one is free on one path and in use on another. */
     private static final int MOST_PORTS = 16;
 

@@ -293,7 +293,7 @@ final class LoopCompletions implements RpmaIoHandle {
         if (!ended) {
             failure = new IOException("the completion queue of its event loop failed: " + e.getMessage(), e);
             ended = true;
-            AbstractRpmaServerChannel.LOGGER.error("The completion queue of the streams of {} failed; they are closed.", loop, e);
+            TransportLogger.LOGGER.error("The completion queue of the streams of {} failed; they are closed.", loop, e);
             receives.retire();
             for (StreamQueuePair pair : pairs.values()) {
                 breakWith(pair, failure);
@@ -323,7 +323,7 @@ final class LoopCompletions implements RpmaIoHandle {
         try {
             receives.repost(slot);
         } catch (RpmaException e) {
-            AbstractRpmaServerChannel.LOGGER.error("A receive that the streams of {} share could not be posted again.", loop, e);
+            TransportLogger.LOGGER.error("A receive that the streams of {} share could not be posted again.", loop, e);
         }
     }
 

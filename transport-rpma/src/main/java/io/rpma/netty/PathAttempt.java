@@ -83,7 +83,7 @@ final class PathAttempt implements RpmaIoHandle, QueuePairListener {
             try {
                 prepared.drop();
             } catch (RpmaException e) {
-                AbstractRpmaServerChannel.LOGGER.debug("A connection request could not be given up.", e);
+                TransportLogger.LOGGER.debug("A connection request could not be given up.", e);
             }
         }
     }

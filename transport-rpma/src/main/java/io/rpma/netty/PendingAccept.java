@@ -40,17 +40,13 @@ final class PendingAccept implements RpmaIoHandle, QueuePairListener {
     private Future<?> timeout;
     private boolean done;
 
-    /** The server channel that accepted the connection. */
+    /** What accepted the connection for its server channel. All methods are called on the event loop. */
     interface Owner {
         /** Takes over an established connection, which may have ended meanwhile. It is not watched any more. */
         void established(PendingAccept pending, QueuePair pair);
 
         /** Called when a connection was not established; it has been closed already. */
         void failed(PendingAccept pending, String why);
-    }
-
-    PendingAccept(QueuePair pair, Owner owner) {
-        this(pair, owner, null);
     }
 
     /**

@@ -33,7 +33,7 @@ public final class RpmaConnectRequest {
     // Null until the request is decided, then the decision in words.
     private final AtomicReference<String> outcome = new AtomicReference<>();
 
-    /** The server channel. Its methods may be called on any thread. */
+    /** What carries out the decisions for the server channel. Its methods may be called on any thread. */
     interface Owner {
         /** The server channel itself. */
         Channel serverChannel();

@@ -348,7 +348,7 @@ final class SharedReceives extends ReceiveBuffers {
             queue.close();
         } catch (RpmaException e) {
             // The queue is not used any more. A device may still write to the buffers, so they must not be used again.
-            AbstractRpmaServerChannel.LOGGER.error("A shared receive queue of {} could not be destroyed; its buffers are lost.",
+            TransportLogger.LOGGER.error("A shared receive queue of {} could not be destroyed; its buffers are lost.",
                 fabric, e);
             return;
         }

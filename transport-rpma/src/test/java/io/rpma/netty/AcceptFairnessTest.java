@@ -41,7 +41,7 @@ import org.junit.jupiter.api.Timeout;
 /** Many clients that are refused come at once: the other work of the event loop has its turn in between. */
 @Timeout(120)
 class AcceptFairnessTest {
-    private static final int CLIENTS = AbstractRpmaServerChannel.MAX_REQUESTS + 40;
+    private static final int CLIENTS = Acceptor.MAX_REQUESTS + 40;
 
     private final AtomicInteger refused = new AtomicInteger();
     private final AtomicInteger refusedBeforeTheTask = new AtomicInteger(-1);
@@ -126,7 +126,7 @@ class AcceptFairnessTest {
                 connection.close();
             }
             assertEquals(CLIENTS, refused.get());
-            assertEquals(AbstractRpmaServerChannel.MAX_REQUESTS, refusedBeforeTheTask.get());
+            assertEquals(Acceptor.MAX_REQUESTS, refusedBeforeTheTask.get());
         } finally {
             group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
         }

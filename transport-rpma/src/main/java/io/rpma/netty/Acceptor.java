@@ -1,0 +1,418 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.channel.Channel;
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.Promise;
+import io.netty.util.internal.logging.InternalLogger;
+import io.rpma.ConnectionRequest;
+import io.rpma.RpmaException;
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Accepts the clients of a server channel: it takes their requests from the endpoints while there is room in the backlog, and
+ * makes a channel of each connection that is established. It pauses while this process lacks a resource.
+ *
+ * <p>Only the event loop of the server channel uses this class, so its fields need no lock. Connections must be accepted on the
+ * thread that takes the requests: librpma mixes up the events of connections that are accepted on another one.
+ */
+final class Acceptor implements PendingAccept.Owner {
+    private static final InternalLogger LOGGER = TransportLogger.LOGGER;
+    /**
+     * The number of requests that are handled at once, so that refused clients, however many there are, do not block the event
+     * loop.
+     */
+    static final int MAX_REQUESTS = 128;
+    /**
+     * How long other requests wait until the first child is registered: meanwhile it is accepted and passed to the pipeline.
+     */
+    private static final long FIRST_CHILD_MILLIS = 1_000;
+
+    private final AbstractRpmaServerChannel channel;
+    private final Owner owner;
+    private final Backlog backlog;
+    private final RequestDecisions decisions;
+    private final AcceptBackoff backoff = new AcceptBackoff();
+    // Not null while accepting is paused.
+    private Future<?> pause;
+    // Not null while the backlog is full of clients that may still answer.
+    private Future<?> roomTimer;
+    // Not null while the first child is not yet registered with its loop.
+    private Future<?> firstTimer;
+    private boolean firstIsOver;
+
+    /** The reads of the server channel. All methods are called on its event loop. */
+    interface Owner {
+        /** Accepts the requests that are waiting, and passes the channels of established connections to the pipeline. */
+        void eventsReady();
+
+        /** Returns whether channels are being passed to the pipeline; {@link #acceptAll} is called when that is over. */
+        boolean isReading();
+
+        /** Called when a channel was added to the backlog: schedules a read if one is wanted. */
+        void childAccepted();
+    }
+
+    /**
+     * Creates the acceptor of a channel.
+     *
+     * @param channel prepares its children, and knows its options and endpoints
+     * @param owner the reads of the channel
+     */
+    Acceptor(AbstractRpmaServerChannel channel, Owner owner, Backlog backlog) {
+        this.channel = channel;
+        this.owner = owner;
+        this.backlog = backlog;
+        decisions = new RequestDecisions(channel, backlog, this);
+    }
+
+    // ---- taking requests ----
+
+    /**
+     * Accepts the pending requests of all endpoints. Requests that do not fit into the backlog wait in the kernel.
+     *
+     * @return the failure to fire through the pipeline, or {@code null}
+     */
+    Throwable acceptAll() {
+        for (Listening from : channel.listening()) {
+            Throwable failure = acceptAll(from);
+            if (failure != null) {
+                return failure;
+            }
+        }
+        return null;
+    }
+
+    private Throwable acceptAll(Listening from) {
+        for (int taken = 0; channel.isOpen() && pause == null && mayAccept(); taken++) {
+            if (taken == MAX_REQUESTS) {
+                // The descriptor does not signal the remaining requests again.
+                acceptLater();
+                return null;
+            }
+            try {
+                if (!from.isPrepared()) {
+                    from.prepare(channel.newNext(from.fabric(), false));
+                }
+            } catch (RpmaException e) {
+                return notPrepared(from, e);
+            }
+            ConnectionRequest request;
+            try {
+                request = from.nextRequest();
+            } catch (RpmaException e) {
+                long millis = notTaken(e);
+                if (millis > 0) {
+                    return pause(e, millis);
+                }
+                continue;
+            }
+            backoff.succeeded();
+            if (request == null) {
+                return null;
+            }
+            try {
+                accept(from.take(), request);
+            } catch (RpmaException e) {
+                return failed(request, e);
+            }
+        }
+        return null;
+    }
+
+    /** Accepts requests in a later task of the event loop. */
+    void acceptLater() {
+        channel.eventLoop().execute(owner::eventsReady);
+    }
+
+    private void accept(NextChild next, ConnectionRequest request) throws RpmaException {
+        try {
+            next.configured();
+        } catch (RpmaException e) {
+            next.release();
+            QueuePair.abandon(null, request, e);
+            throw e;
+        }
+        if (!backlog.hasRoom()) {
+            backlog.giveUpSilentClients();
+        }
+        RequestOptions options = channel.requests();
+        RpmaRequestHandler handler = options == null ? null : options.handler();
+        if (handler != null) {
+            Admission admission = next.admit(request);
+            if (admission != null) {
+                decisions.ask(handler, options.timeoutMillis(),
+                    new RpmaConnectRequest(decisions, admission, request.remoteAddress()));
+            }
+            return;
+        }
+        QueuePair accepting = next.accept(request);
+        if (accepting != null) {
+            await(accepting, null);
+        }
+    }
+
+    /**
+     * Waits until a client has established the connection that was accepted.
+     *
+     * @param promise the promise for the application that decided about the client, or {@code null}
+     */
+    void await(QueuePair accepting, Promise<Channel> promise) {
+        PendingAccept unestablished = new PendingAccept(accepting, this, promise);
+        backlog.addPending(unestablished);
+        unestablished.watch(channel.eventLoop());
+    }
+
+    // ---- room in the backlog, and the loops of the children ----
+
+    /** Returns whether there is room in the backlog, or can be made by closing a client that does not answer. */
+    private boolean mayAccept() {
+        if (waitsForFirst()) {
+            return false;
+        }
+        long nanos = backlog.nanosUntilRoom();
+        if (nanos == 0) {
+            return true;
+        }
+        EventLoop loop = channel.eventLoop();
+        if (nanos != Backlog.NOT_KNOWN && roomTimer == null && !loop.isShuttingDown()) {
+            roomTimer = loop.schedule(() -> {
+                roomTimer = null;
+                owner.eventsReady();
+            }, nanos, TimeUnit.NANOSECONDS);
+        }
+        return false;
+    }
+
+    /**
+     * Returns whether requests have to wait because the first child is not yet registered with its loop, which determines
+     * the loops that the other children are made for. This happens once in the life of the channel, for a limited time.
+     */
+    private boolean waitsForFirst() {
+        if (firstIsOver || !backlog.hasConnections()) {
+            return false;
+        }
+        if (!channel.wantsChildLoops() || channel.eventLoop().isShuttingDown()) {
+            firstIsOver = true;
+            return false;
+        }
+        if (firstTimer == null) {
+            firstTimer = channel.eventLoop().schedule(this::firstIsOver, FIRST_CHILD_MILLIS, TimeUnit.MILLISECONDS);
+        }
+        return true;
+    }
+
+    private void firstIsOver() {
+        firstIsOver = true;
+        if (firstTimer != null) {
+            firstTimer.cancel(false);
+            firstTimer = null;
+        }
+        if (!owner.isReading()) {
+            // If a read is in progress, it accepts requests when it has finished.
+            owner.eventsReady();
+        }
+    }
+
+    /** Called when a child was passed to the pipeline: it is registered by now, or it is unknown when it will be. */
+    void childRead() {
+        firstIsOver = true;
+    }
+
+    /**
+     * Called when the group of the children is known: drops what was prepared for the next child, because it was not made
+     * for one of the group's loops.
+     */
+    void childLoopsKnown() {
+        if (!channel.isOpen()) {
+            return;
+        }
+        for (Listening each : channel.listening()) {
+            try {
+                each.dropNext();
+            } catch (RpmaException e) {
+                LOGGER.warn("The configuration of a connection to {} could not be deleted.", channel.localAddress0(), e);
+            }
+        }
+        firstIsOver();
+    }
+
+    // ---- failures ----
+
+    /** Handles that no further connection can be configured. Returns the failure to fire, or {@code null}. */
+    private Throwable notPrepared(Listening from, RpmaException e) {
+        if (AcceptBackoff.isShortage(e)) {
+            return pause(e, AcceptBackoff.PAUSE_MILLIS);
+        }
+        if (channel.refusals().admits()) {
+            LOGGER.warn("A connection to {} could not be accepted.", channel.localAddress0(), e);
+        }
+        return rejectNext(from, e);
+    }
+
+    /**
+     * Handles that the request of one client failed, usually because the client is gone. The next request may succeed.
+     *
+     * @return how long to pause, in milliseconds; 0 to continue with the next request
+     */
+    private long notTaken(RpmaException e) {
+        LOGGER.debug("A connection request to {} failed.", channel.localAddress0(), e);
+        long millis = backoff.failed(e);
+        if (!AcceptBackoff.isShortage(e)) {
+            RpmaMetrics.accepts().addFailed();
+        }
+        return millis;
+    }
+
+    /** Handles a request that was taken and could not be accepted. */
+    private Throwable failed(ConnectionRequest request, RpmaException e) {
+        RpmaMetrics.accepts().addFailed();
+        if (AcceptBackoff.isShortage(e)) {
+            return pause(e, AcceptBackoff.PAUSE_MILLIS);
+        }
+        // The next request may succeed, and the descriptor does not signal it again.
+        acceptLater();
+        if (AcceptBackoff.isClientGone(e)) {
+            LOGGER.debug("The connection of {} to {} could not be accepted.", request.remoteAddress(), channel.localAddress0(),
+                e);
+            return null;
+        }
+        if (channel.refusals().admits()) {
+            LOGGER.warn("The connection of {} to {} could not be accepted.", request.remoteAddress(), channel.localAddress0(),
+                e);
+        }
+        return e;
+    }
+
+    /**
+     * Rejects the next request, because no further connection can be configured: its client must be notified instead of
+     * waiting.
+     */
+    private Throwable rejectNext(Listening from, RpmaException why) {
+        try {
+            ConnectionRequest request = from.endpoint().nextConnectionRequest(null);
+            if (request != null) {
+                RpmaMetrics.accepts().addFailed();
+                request.close();
+                acceptLater();
+            }
+        } catch (RpmaException e) {
+            why.addSuppressed(e);
+            pause(e, AcceptBackoff.PAUSE_MILLIS);
+        }
+        return why;
+    }
+
+    /** Pauses if a decision could not be carried out because of a shortage, unless accepting is paused already. */
+    void pauseIfShort(Exception e) {
+        if (channel.isOpen() && e instanceof RpmaException failure && AcceptBackoff.isShortage(failure) && pause == null) {
+            Throwable shortage = pause(failure, AcceptBackoff.PAUSE_MILLIS);
+            if (shortage != null) {
+                channel.pipeline().fireExceptionCaught(shortage);
+            }
+        }
+    }
+
+    /**
+     * Stops accepting for a while, because every attempt would fail. The requests wait where they are.
+     *
+     * @return the failure to fire through the pipeline, or {@code null}
+     */
+    private Throwable pause(RpmaException why, long millis) {
+        EventLoop loop = channel.eventLoop();
+        if (loop.isShuttingDown()) {
+            return why;
+        }
+        pause = loop.schedule(() -> {
+            pause = null;
+            owner.eventsReady();
+        }, millis, TimeUnit.MILLISECONDS);
+        if (millis < AcceptBackoff.PAUSE_MILLIS) {
+            return null;
+        }
+        RpmaMetrics.accepts().addPause();
+        if (!backoff.mayReport(System.nanoTime())) {
+            return null;
+        }
+        LOGGER.warn("{} cannot accept connections at present and tries again every {} ms. Clients wait meanwhile. If file"
+            + " descriptors are missing, raise their limit (ulimit -n), or LimitNOFILE of the systemd service.", channel, millis,
+            why);
+        return why;
+    }
+
+    /** Cancels the timers, because the channel leaves the loop on which they are scheduled. */
+    void cancelTimers() {
+        if (pause != null) {
+            pause.cancel(false);
+            pause = null;
+        }
+        if (roomTimer != null) {
+            roomTimer.cancel(false);
+            roomTimer = null;
+        }
+        if (firstTimer != null) {
+            firstTimer.cancel(false);
+            firstTimer = null;
+        }
+    }
+
+    // ---- connections that have been accepted ----
+
+    @Override
+    public void established(PendingAccept accepting, QueuePair pair) {
+        backlog.removePending(accepting);
+        RpmaMetrics.accepts().addEstablished();
+        AbstractRpmaChannel child = channel.newChild(pair);
+        if (accepting.promise() != null) {
+            // Complete the promise before the pipeline of the child is created, so that listeners can set attributes of the
+            // child.
+            accepting.promise().trySuccess(child);
+            if (!channel.isOpen()) {
+                // A listener has closed this channel, so the child would never be read.
+                child.unsafe().closeForcibly();
+                return;
+            }
+        }
+        backlog.addAccepted(child);
+        owner.childAccepted();
+    }
+
+    @Override
+    public void failed(PendingAccept accepting, String why) {
+        backlog.removePending(accepting);
+        LOGGER.debug("A connection to {} was not established: {}.", channel.localAddress0(), why);
+        RequestDecisions.fail(accepting.promise(), new IOException("the connection was not established: " + why));
+        if (channel.isOpen()) {
+            RpmaMetrics.accepts().addUnanswered();
+            // There is room in the backlog again, and the descriptor does not signal requests again that arrived meanwhile.
+            acceptLater();
+        }
+    }
+
+    /** Closes everything in the backlog, because the channel has been closed. */
+    void close() {
+        for (PendingAccept unfinished : backlog.pending()) {
+            unfinished.close();
+        }
+        for (RpmaConnectRequest request : backlog.undecided()) {
+            decisions.closed(request);
+        }
+        for (AbstractRpmaChannel child = backlog.pollAccepted(); child != null; child = backlog.pollAccepted()) {
+            child.unsafe().closeForcibly();
+        }
+    }
+}
