@@ -13,32 +13,21 @@
 
 package io.rpma.netty;
 
-import io.netty.channel.IoEvent;
 import io.netty.channel.IoHandle;
 import io.netty.channel.IoHandler;
 import io.netty.channel.IoHandlerContext;
 import io.netty.channel.IoHandlerFactory;
-import io.netty.channel.IoOps;
 import io.netty.channel.IoRegistration;
 import io.netty.channel.epoll.Epoll;
-import io.netty.channel.epoll.EpollIoHandle;
 import io.netty.channel.epoll.EpollIoHandler;
-import io.netty.channel.epoll.EpollIoOps;
-import io.netty.channel.unix.FileDescriptor;
 import io.netty.util.concurrent.SingleThreadEventExecutor;
 import io.netty.util.concurrent.ThreadAwareExecutor;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
-import io.rpma.CompletionQueue;
 import io.rpma.Rpma;
-import io.rpma.RpmaException;
 import io.rpma.RpmaUnavailableException;
-import io.rpma.WorkCompletions;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.Objects;
-import java.util.Set;
-import java.util.concurrent.RejectedExecutionException;
 
 /**
  * The {@link IoHandler} of this transport. It multiplexes completion queues and connection events with epoll, and wraps Netty's
@@ -51,35 +40,27 @@ import java.util.concurrent.RejectedExecutionException;
  * streams complete in one queue for all streams of the loop ({@link LoopCompletions}).
  */
 public final class RpmaIoHandler implements IoHandler {
-    /** How long a loop that ends continues to deliver the data of closed channels. */
-    private static final long FINISH_NANOS = 500_000_000;
     private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(RpmaIoHandler.class);
 
-    private static final int BATCH = 64;
     /** While queues are hot, epoll is run at this interval. */
     private static final long EPOLL_INTERVAL_NANOS = 20_000;
     /** If epoll has not run for this long, connections may have ended without the loop having noticed. */
     private static final long BEHIND_NANOS = 1_000_000;
-    /** A queue that has been empty this many times in a row is no longer polled. */
-    private static final int COLD_AFTER_EMPTY_POLLS = 512;
 
     private final ThreadAwareExecutor executor;
     private final IoHandler epoll;
     private final SpinPolicy spin;
     private RunQueue runQueue;
-    private final WorkCompletions batch = new WorkCompletions(BATCH);
-    private final Set<Registration> registrations = new LinkedHashSet<>();
-    private final NonBlocking nonBlocking = new NonBlocking();
-    private Registration[] hot = new Registration[16];
+    private final LoopTurn turn = new LoopTurn();
+    private final RpmaLoopCounters counters = new RpmaLoopCounters();
+    private final HotQueues hot;
+    private final Registrations registrations = new Registrations(counters);
+    private final NonBlockingContext nonBlocking = new NonBlockingContext();
     // Registrations that were opened since epoll last ran. One that is closed before epoll runs again is never added to the
     // epoll set.
-    private final ArrayList<Registration> fresh = new ArrayList<>();
-    private final RpmaLoopCounters counters = new RpmaLoopCounters();
+    private final ArrayList<RpmaRegistration> fresh = new ArrayList<>();
     // A single object, because a loop that is suspended and resumes registers the hook again.
     private final Runnable shutdownHook = this::prepareToDestroy;
-    private int hotCount;
-    private int active;
-    private int dispatched;
     // Used by the thread of the loop; set by a test as well, on this thread, to make the loop look as if it had just run epoll.
     long lastEpollNanos;
 
@@ -87,6 +68,7 @@ public final class RpmaIoHandler implements IoHandler {
         this.executor = executor;
         this.epoll = epoll;
         spin = new SpinPolicy(polling);
+        hot = new HotQueues(spin.isEndless(), counters, turn);
     }
 
     /**
@@ -161,46 +143,46 @@ public final class RpmaIoHandler implements IoHandler {
 
     @Override
     public int run(IoHandlerContext context) {
-        active = 0;
+        turn.active = 0;
         counters.turns++;
         long started = context.shouldReportActiveIoTime() ? System.nanoTime() : 0;
-        int handled = pollHot();
+        int handled = hot.poll();
         if (started != 0 && handled > 0) {
             context.reportActiveIoTime(System.nanoTime() - started);
         }
         if (handled > 0 || !context.canBlock()) {
             long now = System.nanoTime();
-            if (hotCount == 0 || now - lastEpollNanos >= EPOLL_INTERVAL_NANOS) {
+            if (hot.isEmpty() || now - lastEpollNanos >= EPOLL_INTERVAL_NANOS) {
                 lastEpollNanos = now;
                 runEpoll(nonBlocking.of(context));
             }
-            return active;
+            return turn.active;
         }
         long idleSince = System.nanoTime();
-        boolean polled = hotCount > 0 && spin.pays() && (spin.isEndless() || !runQueue.isCrowded(idleSince));
+        boolean polled = !hot.isEmpty() && spin.pays() && (spin.isEndless() || !runQueue.isCrowded(idleSince));
         if (polled) {
             counters.spins++;
             if (spinUntilWork(context, idleSince)) {
                 spin.paid();
                 counters.spinsPaid++;
-                return active;
+                return turn.active;
             }
             spin.failed();
         }
-        if (arm() || !context.canBlock()) {
-            return active;
+        if (hot.arm() || !context.canBlock()) {
+            return turn.active;
         }
         counters.blocks++;
         runEpoll(context);
         lastEpollNanos = System.nanoTime();
-        if (hotCount > 0) {
+        if (!hot.isEmpty()) {
             // A completion ended the wait. Record whether polling would have seen it.
             if (!polled) {
                 spin.blocked(lastEpollNanos - idleSince);
             }
-            pollHot();
+            hot.poll();
         }
-        return active;
+        return turn.active;
     }
 
     /**
@@ -216,7 +198,7 @@ public final class RpmaIoHandler implements IoHandler {
      * loop during a turn. Otherwise each connection that is written to would have to check its own events.
      */
     void catchUp() {
-        if (nonBlocking.context != null && isBehind()) {
+        if (nonBlocking.isSet() && isBehind()) {
             lastEpollNanos = System.nanoTime();
             runEpoll(nonBlocking);
         }
@@ -227,38 +209,10 @@ public final class RpmaIoHandler implements IoHandler {
             fresh.get(i).watch();
         }
         fresh.clear();
-        // The handles of this handler are counted in Watch.handle(); the others belong to epoll's own channels.
-        dispatched = 0;
+        // The handles of this handler are counted in DescriptorWatch.handle(); the others belong to epoll's own channels.
+        turn.dispatched = 0;
         int ready = epoll.run(context);
-        active += ready - dispatched;
-    }
-
-    /** Polls every hot queue once. */
-    private int pollHot() {
-        int total = 0;
-        for (int i = hotCount - 1; i >= 0; i--) {
-            if (i >= hotCount) {
-                // A handler of the pipeline has closed other channels meanwhile.
-                continue;
-            }
-            Registration registration = hot[i];
-            int n = registration.poll(batch);
-            if (n > 0) {
-                total += n;
-                active++;
-                registration.emptyPolls = 0;
-                if (registration.hotIndex >= 0 && !registration.handle.awaitsCompletions()) {
-                    cool(registration);
-                }
-            } else if (registration.hotIndex >= 0 && !registration.handle.awaitsCompletions()) {
-                cool(registration);
-            } else if (++registration.emptyPolls >= COLD_AFTER_EMPTY_POLLS && registration.hotIndex >= 0 && !spin.isEndless()
-                    && !registration.armAndPoll(batch)) {
-                cool(registration);
-            }
-        }
-        counters.polls += total;
-        return total;
+        turn.active += ready - turn.dispatched;
     }
 
     private boolean spinUntilWork(IoHandlerContext context, long since) {
@@ -266,7 +220,7 @@ public final class RpmaIoHandler implements IoHandler {
         long deadline = since + Math.min(spin.maxNanos(), scheduled);
         int turns = 0;
         for (;;) {
-            if (pollHot() > 0) {
+            if (hot.poll() > 0) {
                 return true;
             }
             Thread.onSpinWait();
@@ -279,13 +233,13 @@ public final class RpmaIoHandler implements IoHandler {
                     // A task that is due counts as work.
                     return scheduled <= spin.maxNanos();
                 }
-                if (hotCount == 0) {
+                if (hot.isEmpty()) {
                     return false;
                 }
                 if (now - lastEpollNanos >= EPOLL_INTERVAL_NANOS) {
                     lastEpollNanos = now;
                     runEpoll(nonBlocking.of(context));
-                    if (active > 0) {
+                    if (turn.active > 0) {
                         return true;
                     }
                 }
@@ -293,117 +247,29 @@ public final class RpmaIoHandler implements IoHandler {
         }
     }
 
-    /**
-     * Arms every hot queue and polls it once more; a queue that is still empty becomes cold. Returns whether there was work.
-     */
-    private boolean arm() {
-        boolean worked = false;
-        for (int i = hotCount - 1; i >= 0; i--) {
-            if (i >= hotCount) {
-                continue;
-            }
-            Registration registration = hot[i];
-            if (!registration.handle.awaitsCompletions()) {
-                cool(registration);
-            } else if (registration.armAndPoll(batch)) {
-                active++;
-                registration.emptyPolls = 0;
-                worked = true;
-            } else if (registration.hotIndex >= 0) {
-                cool(registration);
-            }
-        }
-        return worked;
-    }
-
-    private void countConnection(RpmaIoHandle handle, int change) {
-        if (handle.hasEvents()) {
-            counters.connections += change;
-        }
-    }
-
-    private void heat(Registration registration) {
-        if (registration.hotIndex < 0) {
-            if (hotCount == hot.length) {
-                hot = java.util.Arrays.copyOf(hot, hotCount << 1);
-            }
-            registration.hotIndex = hotCount;
-            registration.emptyPolls = 0;
-            hot[hotCount++] = registration;
-            counters.hotQueues = hotCount;
-        }
-    }
-
-    private void cool(Registration registration) {
-        int index = registration.hotIndex;
-        if (index >= 0) {
-            Registration last = hot[--hotCount];
-            hot[index] = last;
-            last.hotIndex = index;
-            hot[hotCount] = null;
-            registration.hotIndex = -1;
-            counters.hotQueues = hotCount;
-        }
-    }
-
     @Override
     public void prepareToDestroy() {
-        closeAll();
+        registrations.closeAll();
         epoll.prepareToDestroy();
-    }
-
-    private void closeAll() {
-        for (Registration registration : new ArrayList<>(registrations)) {
-            try {
-                registration.handle.close();
-            } catch (Exception e) {
-                LOGGER.warn("Failed to close {} while the loop shuts down.", registration.handle, e);
-            }
-        }
     }
 
     @Override
     public void destroy() {
         // prepareToDestroy() may never have been called. A close must complete nevertheless, since other threads may wait for
         // it.
-        closeAll();
-        long deadline = System.nanoTime() + FINISH_NANOS;
-        // A channel that is destroyed may leave a lingering close behind, which is destroyed in the next round.
-        while (!registrations.isEmpty()) {
-            finishAll(deadline);
-            for (Registration registration : new ArrayList<>(registrations)) {
-                registration.destroy();
-            }
-        }
+        registrations.closeAll();
+        registrations.destroyAll();
         epoll.destroy();
         closeRunQueue();
         RpmaByteBufAllocator.DEFAULT.endMagazines();
         RpmaMetrics.ended(counters);
     }
 
-    /** Lets closed channels finish their delivery. The deadline applies to all of them together. */
-    private void finishAll(long deadline) {
-        // All are advanced together, because two ends on this loop may wait for each other.
-        while (!finishEach() && System.nanoTime() - deadline < 0) {
-            Thread.onSpinWait();
-        }
-    }
-
-    private boolean finishEach() {
-        boolean finished = true;
-        for (Registration registration : new ArrayList<>(registrations)) {
-            finished &= registration.handle.finish();
-        }
-        return finished;
-    }
-
     @Override
     public IoRegistration register(IoHandle handle) throws Exception {
         if (handle instanceof RpmaIoHandle rpma) {
-            Registration registration = new Registration(rpma);
+            RpmaRegistration registration = new RpmaRegistration(rpma, this, hot);
             registrations.add(registration);
-            countConnection(rpma, 1);
-            rpma.registered();
             return registration;
         }
         return new EpollRegistration(epoll.register(handle), TcpNotice.of(handle));
@@ -419,268 +285,25 @@ public final class RpmaIoHandler implements IoHandler {
         return RpmaIoHandle.class.isAssignableFrom(handleType) || epoll.isCompatible(handleType);
     }
 
-    /** The registration of one handle on this loop. */
-    private final class Registration implements IoRegistration {
-        final RpmaIoHandle handle;
-        int hotIndex = -1;
-        int emptyPolls;
-        private boolean opened;
-        private CompletionQueue queue;
-        private Watch[] events;
-        private Watch completions;
-        private volatile boolean valid = true;
+    // ---- for registrations ----
 
-        Registration(RpmaIoHandle handle) {
-            this.handle = handle;
-        }
-
-        int poll(WorkCompletions completions) {
-            try {
-                return handle.poll(completions);
-            } catch (Throwable e) {
-                failed(e);
-                return 1;
-            }
-        }
-
-        /** Arms the queue and polls it once more. Returns whether there was work. */
-        boolean armAndPoll(WorkCompletions batch) {
-            try {
-                if (completions == null) {
-                    // The descriptor is registered only now, because a connection whose completions arrive immediately, or in a
-                    // shared queue, never needs it.
-                    completions = new Watch(this, queue.fd(), false);
-                }
-                queue.consumeEvent();
-            } catch (RpmaException | RuntimeException e) {
-                failed(e);
-                return true;
-            }
-            return poll(batch) > 0;
-        }
-
-        /**
-         * Handles an exception of a handle, which must not throw: the connection of the handle is closed, and the loop
-         * continues.
-         */
-        void failed(Throwable e) {
-            LOGGER.error("{} failed; its connection is closed.", handle, e);
-            try {
-                handle.failed(e);
-            } catch (Exception suppressed) {
-                LOGGER.error("{} could not be closed.", handle, suppressed);
-            }
-            handle.destroy();
-            cancel();
-        }
-
-        @Override
-        @SuppressWarnings("unchecked")
-        public <T> T attachment() {
-            return (T) RpmaIoHandler.this;
-        }
-
-        @Override
-        public long submit(IoOps ops) {
-            if (!valid) {
-                return -1;
-            }
-            switch ((RpmaIoOps) ops) {
-                case OPEN -> open();
-                case CLOSE -> close();
-                case HOT -> {
-                    if (queue != null) {
-                        heat(this);
-                    }
-                }
-            }
-            return 0;
-        }
-
-        private void open() {
-            if (opened) {
-                return;
-            }
-            opened = true;
-            fresh.add(this);
-            queue = handle.completionQueue();
-            if (queue != null) {
-                // The queue is polled now, which finds earlier completions; later ones signal the descriptor.
-                heat(this);
-            }
-        }
-
-        /** Adds the event descriptors to the epoll set, which reports events that have occurred before. */
-        void watch() {
-            if (!opened || events != null || !handle.hasEvents()) {
-                return;
-            }
-            try {
-                int[] fds = handle.eventFds();
-                events = new Watch[fds.length];
-                for (int i = 0; i < fds.length; i++) {
-                    events[i] = new Watch(this, fds[i], true);
-                }
-            } catch (RuntimeException e) {
-                failed(e);
-            }
-        }
-
-        private void close() {
-            cool(this);
-            opened = false;
-            queue = null;
-            if (completions != null) {
-                completions.cancel();
-                completions = null;
-            }
-            if (events != null) {
-                for (Watch each : events) {
-                    if (each != null) {
-                        each.cancel();
-                    }
-                }
-                events = null;
-            }
-        }
-
-        @Override
-        public boolean isValid() {
-            return valid;
-        }
-
-        @Override
-        public boolean cancel() {
-            if (!valid) {
-                return false;
-            }
-            valid = false;
-            if (executor.isExecutorThread(Thread.currentThread())) {
-                cancelOnLoop();
-            } else {
-                try {
-                    executor.execute(this::cancelOnLoop);
-                } catch (RejectedExecutionException e) {
-                    LOGGER.trace("The loop of {} ends, which removes the registration.", handle, e);
-                }
-            }
-            return true;
-        }
-
-        /**
-         * Ends the handle and its registration while the loop ends. This includes a registration that another thread has
-         * cancelled: the task that was to remove it does not run any more.
-         */
-        void destroy() {
-            try {
-                handle.destroy();
-            } catch (RuntimeException e) {
-                LOGGER.error("{} failed while its loop ended.", handle, e);
-            } finally {
-                valid = false;
-                cancelOnLoop();
-            }
-        }
-
-        private void cancelOnLoop() {
-            close();
-            if (registrations.remove(this)) {
-                countConnection(handle, -1);
-                handle.unregistered();
-            }
-        }
+    /** Returns the thread of the loop. */
+    ThreadAwareExecutor executor() {
+        return executor;
     }
 
-    /** One descriptor in the epoll set, edge-triggered and never changed. */
-    private final class Watch implements EpollIoHandle {
-        // Not a field of the outer class, which must load without Netty's native library so that it can report that the library
-        // is missing.
-        private static final EpollIoOps WATCH = EpollIoOps.EPOLLIN.with(EpollIoOps.EPOLLET);
-
-        private final Registration registration;
-        private final boolean isEvents;
-        private final FileDescriptor fd;
-        private final IoRegistration watched;
-
-        Watch(Registration registration, int fd, boolean isEvents) {
-            this.registration = registration;
-            this.isEvents = isEvents;
-            this.fd = new FileDescriptor(fd);
-            try {
-                watched = epoll.register(this);
-                watched.submit(WATCH);
-            } catch (Exception e) {
-                throw new IllegalStateException("descriptor " + fd + " cannot be watched by epoll", e);
-            }
-        }
-
-        void cancel() {
-            watched.cancel();
-        }
-
-        @Override
-        public FileDescriptor fd() {
-            return fd;
-        }
-
-        @Override
-        public void handle(IoRegistration ignored, IoEvent event) {
-            dispatched++;
-            if (!registration.valid) {
-                return;
-            }
-            if (!isEvents) {
-                if (registration.queue != null) {
-                    heat(registration);
-                }
-                return;
-            }
-            active++;
-            try {
-                registration.handle.eventsReady();
-            } catch (Throwable e) {
-                registration.failed(e);
-            }
-        }
-
-        @Override
-        public void close() {
-            // The owner of the descriptor closes it; this registration is cancelled together with that of its handle.
-        }
+    /** Called when a registration was opened: its event descriptors are added to the epoll set when epoll has its turn. */
+    void opened(RpmaRegistration registration) {
+        fresh.add(registration);
     }
 
-    /** The context of the loop, except that the wait must not block. */
-    private static final class NonBlocking implements IoHandlerContext {
-        private IoHandlerContext context;
+    /** Called when a registration was cancelled. */
+    void removed(RpmaRegistration registration) {
+        registrations.remove(registration);
+    }
 
-        IoHandlerContext of(IoHandlerContext loop) {
-            context = loop;
-            return this;
-        }
-
-        @Override
-        public boolean canBlock() {
-            return false;
-        }
-
-        @Override
-        public long delayNanos(long currentTimeNanos) {
-            return 0;
-        }
-
-        @Override
-        public long deadlineNanos() {
-            return context.deadlineNanos();
-        }
-
-        @Override
-        public void reportActiveIoTime(long activeNanos) {
-            context.reportActiveIoTime(activeNanos);
-        }
-
-        @Override
-        public boolean shouldReportActiveIoTime() {
-            return context.shouldReportActiveIoTime();
-        }
+    /** Adds a descriptor of a registration to the epoll set. */
+    DescriptorWatch newWatch(RpmaRegistration registration, int fd, boolean isEvents) {
+        return new DescriptorWatch(epoll, turn, registration, fd, isEvents);
     }
 }

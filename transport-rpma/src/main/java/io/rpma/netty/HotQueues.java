@@ -1,0 +1,129 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.rpma.WorkCompletions;
+import java.util.Arrays;
+
+/**
+ * The hot completion queues of an event loop: those that are polled in every turn, without a system call. A queue from which no
+ * completion comes any more is armed, and becomes cold.
+ *
+ * <p>Only the thread of the loop uses this class, so its fields need no lock. A queue that is polled may add and remove any
+ * others, because the handlers of the pipeline are called meanwhile.
+ */
+final class HotQueues {
+    private static final int BATCH = 64;
+    /** A queue that has been empty this many times in a row is no longer polled. */
+    private static final int COLD_AFTER_EMPTY_POLLS = 512;
+
+    private final WorkCompletions batch = new WorkCompletions(BATCH);
+    private final boolean isEndless;
+    private final RpmaLoopCounters counters;
+    private final LoopTurn turn;
+    private RpmaRegistration[] hot = new RpmaRegistration[16];
+    private int hotCount;
+
+    /**
+     * Creates an empty set.
+     *
+     * @param isEndless whether queues remain hot although no completion comes, because the loop never blocks
+     */
+    HotQueues(boolean isEndless, RpmaLoopCounters counters, LoopTurn turn) {
+        this.isEndless = isEndless;
+        this.counters = counters;
+        this.turn = turn;
+    }
+
+    boolean isEmpty() {
+        return hotCount == 0;
+    }
+
+    /** Polls every hot queue once. Returns the number of completions that were handled. */
+    int poll() {
+        int total = 0;
+        for (int i = hotCount - 1; i >= 0; i--) {
+            if (i >= hotCount) {
+                // A handler of the pipeline has closed other channels meanwhile.
+                continue;
+            }
+            RpmaRegistration registration = hot[i];
+            int n = registration.poll(batch);
+            if (n > 0) {
+                total += n;
+                turn.active++;
+                registration.emptyPolls = 0;
+                if (registration.hotIndex >= 0 && !registration.handle.awaitsCompletions()) {
+                    cool(registration);
+                }
+            } else if (registration.hotIndex >= 0 && !registration.handle.awaitsCompletions()) {
+                cool(registration);
+            } else if (++registration.emptyPolls >= COLD_AFTER_EMPTY_POLLS && registration.hotIndex >= 0 && !isEndless
+                    && !registration.armAndPoll(batch)) {
+                cool(registration);
+            }
+        }
+        counters.polls += total;
+        return total;
+    }
+
+    /**
+     * Arms every hot queue and polls it once more; a queue that is still empty becomes cold. Returns whether there was work.
+     */
+    boolean arm() {
+        boolean worked = false;
+        for (int i = hotCount - 1; i >= 0; i--) {
+            if (i >= hotCount) {
+                continue;
+            }
+            RpmaRegistration registration = hot[i];
+            if (!registration.handle.awaitsCompletions()) {
+                cool(registration);
+            } else if (registration.armAndPoll(batch)) {
+                turn.active++;
+                registration.emptyPolls = 0;
+                worked = true;
+            } else if (registration.hotIndex >= 0) {
+                cool(registration);
+            }
+        }
+        return worked;
+    }
+
+    /** Makes the queue of a registration hot, if it is not. */
+    void heat(RpmaRegistration registration) {
+        if (registration.hotIndex < 0) {
+            if (hotCount == hot.length) {
+                hot = Arrays.copyOf(hot, hotCount << 1);
+            }
+            registration.hotIndex = hotCount;
+            registration.emptyPolls = 0;
+            hot[hotCount++] = registration;
+            counters.hotQueues = hotCount;
+        }
+    }
+
+    /** Makes the queue of a registration cold, if it is hot. */
+    void cool(RpmaRegistration registration) {
+        int index = registration.hotIndex;
+        if (index >= 0) {
+            RpmaRegistration last = hot[--hotCount];
+            hot[index] = last;
+            last.hotIndex = index;
+            hot[hotCount] = null;
+            registration.hotIndex = -1;
+            counters.hotQueues = hotCount;
+        }
+    }
+}

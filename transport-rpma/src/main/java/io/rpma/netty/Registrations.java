@@ -1,0 +1,104 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.util.internal.logging.InternalLogger;
+import io.netty.util.internal.logging.InternalLoggerFactory;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.Set;
+
+/**
+ * The registrations of one event loop. This class ends them when the loop ends: it closes each handle, lets what is closed
+ * finish its delivery for a limited time, and then destroys it.
+ *
+ * <p>Only the thread of the loop uses this class, so its fields need no lock.
+ */
+final class Registrations {
+    private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(RpmaIoHandler.class);
+    /** How long a loop that ends continues to deliver the data of closed channels. */
+    private static final long FINISH_NANOS = 500_000_000;
+
+    private final Set<RpmaRegistration> registrations = new LinkedHashSet<>();
+    private final RpmaLoopCounters counters;
+
+    /**
+     * Creates an empty set.
+     *
+     * @param counters counts the connections and listeners among them
+     */
+    Registrations(RpmaLoopCounters counters) {
+        this.counters = counters;
+    }
+
+    /** Adds a registration, and tells its handle. */
+    void add(RpmaRegistration registration) {
+        registrations.add(registration);
+        countConnection(registration.handle, 1);
+        registration.handle.registered();
+    }
+
+    /** Removes a registration, if it is there, and tells its handle. */
+    void remove(RpmaRegistration registration) {
+        if (registrations.remove(registration)) {
+            countConnection(registration.handle, -1);
+            registration.handle.unregistered();
+        }
+    }
+
+    private void countConnection(RpmaIoHandle handle, int change) {
+        if (handle.hasEvents()) {
+            counters.connections += change;
+        }
+    }
+
+    /** Closes all handles. */
+    void closeAll() {
+        for (RpmaRegistration registration : new ArrayList<>(registrations)) {
+            try {
+                registration.handle.close();
+            } catch (Exception e) {
+                LOGGER.warn("Failed to close {} while the loop shuts down.", registration.handle, e);
+            }
+        }
+    }
+
+    /** Ends all registrations, and their handles. */
+    void destroyAll() {
+        long deadline = System.nanoTime() + FINISH_NANOS;
+        // A channel that is destroyed may leave a lingering close behind, which is destroyed in the next round.
+        while (!registrations.isEmpty()) {
+            finishAll(deadline);
+            for (RpmaRegistration registration : new ArrayList<>(registrations)) {
+                registration.destroy();
+            }
+        }
+    }
+
+    /** Lets closed channels finish their delivery. The deadline applies to all of them together. */
+    private void finishAll(long deadline) {
+        // All are advanced together, because two ends on this loop may wait for each other.
+        while (!finishEach() && System.nanoTime() - deadline < 0) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private boolean finishEach() {
+        boolean finished = true;
+        for (RpmaRegistration registration : new ArrayList<>(registrations)) {
+            finished &= registration.handle.finish();
+        }
+        return finished;
+    }
+}

@@ -1,0 +1,224 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import io.netty.channel.IoOps;
+import io.netty.channel.IoRegistration;
+import io.netty.util.internal.logging.InternalLogger;
+import io.netty.util.internal.logging.InternalLoggerFactory;
+import io.rpma.CompletionQueue;
+import io.rpma.RpmaException;
+import io.rpma.WorkCompletions;
+import java.util.concurrent.RejectedExecutionException;
+
+/**
+ * The registration of one handle on its event loop. It adds the handle's descriptors to the epoll set, and its completion queue
+ * to the hot ones; if the handle throws, it ends the handle.
+ *
+ * <p>{@link #cancel()}, {@link #isValid()} and {@link #attachment()} may be called on any thread, and the only field that they
+ * change is volatile. Everything else is used by the thread of the loop alone.
+ */
+final class RpmaRegistration implements IoRegistration {
+    private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(RpmaIoHandler.class);
+
+    final RpmaIoHandle handle;
+    /** The place of its queue in the {@link HotQueues}, which set it; -1 if the queue is cold. */
+    int hotIndex = -1;
+    /** How often in a row the queue was empty, while it is hot. */
+    int emptyPolls;
+    private final RpmaIoHandler loop;
+    private final HotQueues hot;
+    private boolean opened;
+    private CompletionQueue queue;
+    private DescriptorWatch[] events;
+    private DescriptorWatch completions;
+    private volatile boolean valid = true;
+
+    /**
+     * Creates the registration.
+     *
+     * @param loop adds descriptors to its epoll set
+     * @param hot the hot queues of the loop
+     */
+    RpmaRegistration(RpmaIoHandle handle, RpmaIoHandler loop, HotQueues hot) {
+        this.handle = handle;
+        this.loop = loop;
+        this.hot = hot;
+    }
+
+    int poll(WorkCompletions batch) {
+        try {
+            return handle.poll(batch);
+        } catch (Throwable e) {
+            failed(e);
+            return 1;
+        }
+    }
+
+    /** Arms the queue and polls it once more. Returns whether there was work. */
+    boolean armAndPoll(WorkCompletions batch) {
+        try {
+            if (completions == null) {
+                // The descriptor is registered only now, because a connection whose completions arrive immediately, or in a
+                // shared queue, never needs it.
+                completions = loop.newWatch(this, queue.fd(), false);
+            }
+            queue.consumeEvent();
+        } catch (RpmaException | RuntimeException e) {
+            failed(e);
+            return true;
+        }
+        return poll(batch) > 0;
+    }
+
+    /** Makes the queue hot, if there is one. */
+    void heat() {
+        if (queue != null) {
+            hot.heat(this);
+        }
+    }
+
+    /** Has the handle handle its events. */
+    void eventsReady() {
+        try {
+            handle.eventsReady();
+        } catch (Throwable e) {
+            failed(e);
+        }
+    }
+
+    /**
+     * Handles an exception of a handle, which must not throw: the connection of the handle is closed, and the loop
+     * continues.
+     */
+    private void failed(Throwable e) {
+        LOGGER.error("{} failed; its connection is closed.", handle, e);
+        try {
+            handle.failed(e);
+        } catch (Exception suppressed) {
+            LOGGER.error("{} could not be closed.", handle, suppressed);
+        }
+        handle.destroy();
+        cancel();
+    }
+
+    @Override
+    @SuppressWarnings("unchecked")
+    public <T> T attachment() {
+        return (T) loop;
+    }
+
+    @Override
+    public long submit(IoOps ops) {
+        if (!valid) {
+            return -1;
+        }
+        switch ((RpmaIoOps) ops) {
+            case OPEN -> open();
+            case CLOSE -> close();
+            case HOT -> heat();
+        }
+        return 0;
+    }
+
+    private void open() {
+        if (opened) {
+            return;
+        }
+        opened = true;
+        loop.opened(this);
+        queue = handle.completionQueue();
+        if (queue != null) {
+            // The queue is polled now, which finds earlier completions; later ones signal the descriptor.
+            hot.heat(this);
+        }
+    }
+
+    /** Adds the event descriptors to the epoll set, which reports events that have occurred before. */
+    void watch() {
+        if (!opened || events != null || !handle.hasEvents()) {
+            return;
+        }
+        try {
+            int[] fds = handle.eventFds();
+            events = new DescriptorWatch[fds.length];
+            for (int i = 0; i < fds.length; i++) {
+                events[i] = loop.newWatch(this, fds[i], true);
+            }
+        } catch (RuntimeException e) {
+            failed(e);
+        }
+    }
+
+    private void close() {
+        hot.cool(this);
+        opened = false;
+        queue = null;
+        if (completions != null) {
+            completions.cancel();
+            completions = null;
+        }
+        if (events != null) {
+            for (DescriptorWatch each : events) {
+                if (each != null) {
+                    each.cancel();
+                }
+            }
+            events = null;
+        }
+    }
+
+    @Override
+    public boolean isValid() {
+        return valid;
+    }
+
+    @Override
+    public boolean cancel() {
+        if (!valid) {
+            return false;
+        }
+        valid = false;
+        if (loop.executor().isExecutorThread(Thread.currentThread())) {
+            cancelOnLoop();
+        } else {
+            try {
+                loop.executor().execute(this::cancelOnLoop);
+            } catch (RejectedExecutionException e) {
+                LOGGER.trace("The loop of {} ends, which removes the registration.", handle, e);
+            }
+        }
+        return true;
+    }
+
+    /**
+     * Ends the handle and its registration while the loop ends. This includes a registration that another thread has
+     * cancelled: the task that was to remove it does not run any more.
+     */
+    void destroy() {
+        try {
+            handle.destroy();
+        } catch (RuntimeException e) {
+            LOGGER.error("{} failed while its loop ended.", handle, e);
+        } finally {
+            valid = false;
+            cancelOnLoop();
+        }
+    }
+
+    private void cancelOnLoop() {
+        close();
+        loop.removed(this);
+    }
+}
