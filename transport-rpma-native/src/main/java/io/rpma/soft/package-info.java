@@ -64,8 +64,8 @@
  * effective user. The kernel attests the users of both ends of a connection's socket when it is connected; the link and
  * everything else is sent over that socket, or over the link. Any process may bind a name in the abstract namespace and connect
  * to one, so a name proves nothing: a listener of another user is skipped, and a client of another user is rejected before any of
- * its data is read. Resources for clients that have not been accepted are bounded ({@link io.rpma.soft.SoftEndpoint}): their
- * number, the time of each, and the work of one call.
+ * its data is read. Resources for clients that have not been accepted are bounded ({@link io.rpma.soft.LocalClients}, {@link
+ * io.rpma.soft.TcpClients}): their number and the time of each. So is the work of one call ({@link io.rpma.soft.SoftEndpoint}).
  *
  * <p>If this process runs out of descriptors or addresses, the peer is not treated as faulty: a message whose descriptors cannot
  * be received, or whose memory cannot be mapped, stays in its socket, a client that cannot be accepted stays in the kernel's

@@ -1,0 +1,236 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.ConnectionConfig;
+import io.rpma.ConnectionRequest;
+import io.rpma.RpmaException;
+import io.rpma.RpmaLog;
+import io.rpma.posix.Posix;
+import io.rpma.posix.Sockets;
+import io.rpma.software.HalfOpenClients;
+import java.net.InetSocketAddress;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * The clients of this host that have connected to an endpoint, and whose request has not been taken. The number of those that
+ * send nothing is limited, for each process as well as in total, and so is the time of each.
+ *
+ * <p>A request is taken out of a client's socket when all that it needs is there. If this process has no descriptor left, the
+ * request stays in the socket, where a later call finds it.
+ *
+ * <p>The monitor of the endpoint guards the fields: whatever thread calls a method has locked it.
+ */
+final class LocalClients {
+    /** How long a client may take from connecting to sending its request; it does one right after the other. */
+    static final long CLIENT_MILLIS = 5_000;
+    /** The largest number of clients that are waited for; each takes a descriptor. */
+    private static final int MAX_CLIENTS = 1024;
+    private static final int MIN_CLIENTS = 64;
+    /** The part of all descriptors that such clients may take, and the part of those that one process may have. */
+    private static final int PART = 4;
+    private static final long NANOS_PER_MILLI = 1_000_000;
+
+    private final SocketNames names;
+    private final InetSocketAddress address;
+    private final int epoll;
+    private final EndpointTimer timer;
+    private final RequestFactory requests;
+    private final HalfOpenClients silent = newSilent();
+    // The clients, by their sockets, whose data is still to be read, because this process had no descriptor for it or has not
+    // read it yet; the values are their processes.
+    private final Map<Integer, Integer> waiting = new HashMap<>();
+
+    /**
+     * Creates an empty set.
+     *
+     * @param address the address that the endpoint listens at
+     * @param epoll the epoll set of the endpoint
+     * @param timer the timer of the endpoint
+     */
+    LocalClients(SoftPeer peer, InetSocketAddress address, int epoll, EndpointTimer timer) {
+        names = peer.rendezvous().names();
+        this.address = address;
+        this.epoll = epoll;
+        this.timer = timer;
+        requests = new RequestFactory(peer, address);
+    }
+
+    private static HalfOpenClients newSilent() {
+        long files = Posix.softLimit(Posix.RLIMIT_NOFILE);
+        int limit = files == Posix.UNLIMITED ? MAX_CLIENTS
+            : (int) Math.max(MIN_CLIENTS, Math.min(MAX_CLIENTS, files / PART));
+        return new HalfOpenClients(limit, limit / PART, CLIENT_MILLIS * NANOS_PER_MILLI);
+    }
+
+    /**
+     * Takes over a client that has just been accepted. Returns its request if it has arrived already, which is the usual case.
+     */
+    ConnectionRequest accepted(int fd, ConnectionConfig config) throws RpmaException {
+        Sockets.Credentials credentials = Sockets.peerCredentials(fd);
+        String whyNot = names.whyNot(credentials);
+        if (whyNot != null) {
+            SoftLog.log(RpmaLog.Level.WARNING, "a client of " + address + " was rejected: it " + whyNot);
+            RequestFactory.reject(fd, "the listener at " + address + " shares memory with processes of its own user only");
+            return null;
+        }
+        return read(fd, credentials == null ? 0 : credentials.process(), null, config);
+    }
+
+    /** Reads the data of a client that was accepted earlier. Returns its request if it has arrived. */
+    ConnectionRequest read(int fd, ConnectionConfig config) throws RpmaException {
+        HalfOpenClients.Client client = silent.get(fd);
+        if (client != null) {
+            return read(fd, client.origin(), client, config);
+        }
+        // From here on the client is handled as if it had just been accepted.
+        int pid = waiting.remove(fd);
+        SoftEndpoint.check(Sockets.epollRemove(epoll, fd), "epoll_ctl");
+        return read(fd, pid, null, config);
+    }
+
+    /**
+     * Reads the data of a client. Returns its request if it has arrived.
+     *
+     * @param known the client if it was accepted earlier without a request, {@code null} if it has just been accepted
+     */
+    private ConnectionRequest read(int fd, int pid, HalfOpenClients.Client known, ConnectionConfig config)
+            throws RpmaException {
+        ControlMessage.Incoming incoming = ControlMessage.incoming();
+        ControlMessage message = ControlMessage.peek(fd, incoming);
+        if (message == null && (incoming.result == -Posix.EAGAIN || incoming.result == -Posix.EINTR)) {
+            if (known == null) {
+                awaitRequest(fd, pid);
+            }
+            return null;
+        }
+        if (known != null) {
+            silent.remove(known);
+            Sockets.epollRemove(epoll, fd);
+        }
+        if (message == null) {
+            unreadable(fd, pid, incoming.result);
+            return null;
+        }
+        return newRequest(fd, pid, message, config);
+    }
+
+    /** Handles that no message of a client could be read: puts it off if a descriptor is missing, otherwise closes it. */
+    private void unreadable(int fd, int pid, int result) throws RpmaException {
+        if (result == -Sockets.EMFILE) {
+            putOff(fd, pid);
+            throw shortage(Sockets.EMFILE);
+        }
+        if (result == -Posix.EINVAL) {
+            Sockets.takeMessage(fd);
+            SoftLog.violation(User.process(pid) + ", a client of " + address + ", sent what is no message of this protocol");
+        }
+        Posix.close(fd);
+    }
+
+    private ConnectionRequest newRequest(int fd, int pid, ControlMessage message, ConnectionConfig config)
+            throws RpmaException {
+        boolean taken = false;
+        try {
+            ConnectionRequest request = requests.create(fd, pid, message, config);
+            taken = true;
+            return request;
+        } catch (RpmaException e) {
+            if (!OpenFiles.areExhausted(e.errno())) {
+                throw e;
+            }
+            taken = true;
+            putOff(fd, pid);
+            throw shortage(e.errno());
+        } finally {
+            message.closeAttachments();
+            if (!taken) {
+                Sockets.takeMessage(fd);
+                RequestFactory.reject(fd, "the listener could not create the queues");
+            }
+        }
+    }
+
+    /** Waits for a client's request. */
+    private void awaitRequest(int fd, int pid) throws RpmaException {
+        HalfOpenClients.Client surplus = silent.surplus(pid);
+        if (surplus != null) {
+            dropSilent(surplus, "too many clients connect without sending a request");
+        }
+        watch(fd);
+        timer.set(silent.add(fd, pid, System.nanoTime()).deadline());
+    }
+
+    private void watch(int fd) throws RpmaException {
+        int result = Sockets.epollAdd(epoll, fd);
+        if (result < 0) {
+            RequestFactory.reject(fd, "the listener cannot wait for the request: " + Posix.strerror(-result));
+            SoftEndpoint.check(result, "epoll_ctl");
+        }
+    }
+
+    /** Leaves a client's request in its socket until this process has descriptors for it, unless the client has closed. */
+    private void putOff(int fd, int pid) throws RpmaException {
+        if (Sockets.hasHungUp(fd)) {
+            Posix.close(fd);
+        } else {
+            watch(fd);
+            waiting.put(fd, pid);
+        }
+    }
+
+    /** Returns the exception for a client that has to wait because this process has no descriptor left. */
+    RpmaException shortage(int errno) {
+        timer.setForShortage(System.nanoTime());
+        return OpenFiles.failure(errno, "a client of " + address + " cannot be accepted and has to wait");
+    }
+
+    /** Drops the clients that have sent no request in time, and sets the timer for the others. */
+    void expire(long now) {
+        HalfOpenClients.Client client = silent.expired(now);
+        while (client != null) {
+            dropSilent(client, "no request came within " + CLIENT_MILLIS + " ms");
+            client = silent.expired(now);
+        }
+        client = silent.first();
+        if (client != null) {
+            timer.set(client.deadline());
+        }
+        if (!waiting.isEmpty()) {
+            timer.setForShortage(now);
+        }
+    }
+
+    /** Drops a client that has sent no request, unless data has arrived by now, which is then read in its turn. */
+    private void dropSilent(HalfOpenClients.Client client, String reason) {
+        silent.remove(client);
+        if (Sockets.poll(client.fd(), (short) Sockets.EPOLLIN, 0) > 0) {
+            waiting.put(client.fd(), client.origin());
+            return;
+        }
+        SoftLog.log(RpmaLog.Level.NOTICE, "a client of " + address + " (" + User.process(client.origin()) + ") was dropped: "
+            + reason);
+        RequestFactory.reject(client.fd(), reason);
+    }
+
+    void close() {
+        silent.all().forEach(client -> Posix.close(client.fd()));
+        waiting.keySet().forEach(Posix::close);
+    }
+
+    /** Returns the number of clients that have connected and are waited for. */
+    int count() {
+        return silent.all().size() + waiting.size();
+    }
+}

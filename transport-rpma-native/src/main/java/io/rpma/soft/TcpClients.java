@@ -1,0 +1,130 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.posix.Memory;
+import io.rpma.posix.Posix;
+import io.rpma.posix.Scratch;
+import io.rpma.posix.Sockets;
+import io.rpma.software.HalfOpenClients;
+import java.util.function.IntConsumer;
+
+/**
+ * The clients that connect to the TCP port of an endpoint. Each is sent the hello, which tells where the endpoint listens for
+ * clients of this host. Then it is handed over to a listener of another provider, or read until it has closed.
+ *
+ * <p>The monitor of the endpoint guards the fields: whatever thread calls a method has locked it. {@link #handOver} alone needs
+ * no lock, and the field that it sets is volatile.
+ */
+final class TcpClients {
+    /** The clients to which the hello is being sent; a further one replaces the oldest. */
+    private static final int MAX_CLIENTS = 64;
+    /** How long a client may take to read it. */
+    private static final long CLIENT_NANOS = 2_000_000_000L;
+    /** What a client may send meanwhile, in bytes. */
+    private static final int CLIENT_BYTES = 4096;
+
+    private final SoftPeer peer;
+    private final SocketNames names;
+    private final ListeningSocket listening;
+    private final int epoll;
+    private final EndpointTimer timer;
+    private final HalfOpenClients clients = new HalfOpenClients(MAX_CLIENTS, MAX_CLIENTS, CLIENT_NANOS);
+    // The receiver of the clients; if it is null, they are sent the hello and closed.
+    private volatile IntConsumer taker;
+
+    /**
+     * Creates an empty set.
+     *
+     * @param listening the socket that the hello names
+     * @param epoll the epoll set of the endpoint
+     * @param timer the timer of the endpoint
+     */
+    TcpClients(SoftPeer peer, ListeningSocket listening, int epoll, EndpointTimer timer) {
+        this.peer = peer;
+        names = peer.rendezvous().names();
+        this.listening = listening;
+        this.epoll = epoll;
+        this.timer = timer;
+    }
+
+    /** Hands over all clients from now on; see {@link io.rpma.software.TcpPort#handOver}. */
+    void handOver(IntConsumer to) {
+        taker = to;
+    }
+
+    /** Sends the hello to a client that has just been accepted. */
+    void accepted(int fd) {
+        byte[] hello = new Hello(ControlMessage.VERSION, peer.process().host(), names.introduction(listening.name())).write();
+        long buffer = Scratch.get().messageAddress();
+        for (int i = 0; i < hello.length; i++) {
+            Memory.putByte(buffer + i, hello[i]);
+        }
+        Sockets.send(fd, buffer, hello.length);
+        IntConsumer to = taker;
+        if (to != null) {
+            to.accept(fd);
+            return;
+        }
+        // Read until the client has closed, within limits: closing a socket with unread data resets it and discards the hello.
+        Sockets.shutdownWrite(fd);
+        HalfOpenClients.Client surplus = clients.surplus(0);
+        if (surplus != null) {
+            // The oldest client has had the most time to read.
+            drop(surplus);
+        }
+        if (Sockets.epollAdd(epoll, fd) < 0) {
+            Posix.close(fd);
+            return;
+        }
+        timer.set(clients.add(fd, 0, System.nanoTime()).deadline());
+    }
+
+    /** Reads what has come by a socket, if it is that of such a client. Returns whether it is. */
+    boolean read(int fd) {
+        HalfOpenClients.Client client = clients.get(fd);
+        if (client == null) {
+            return false;
+        }
+        long count = Sockets.receive(fd, Scratch.get().messageAddress(), Scratch.MESSAGE_CAPACITY);
+        if (count == -Posix.EAGAIN || count == -Posix.EINTR) {
+            return true;
+        }
+        if (count <= 0 || client.receive((int) count) > CLIENT_BYTES) {
+            drop(client);
+        }
+        return true;
+    }
+
+    /** Closes the clients that have taken too long, and sets the timer for the others. */
+    void expire(long now) {
+        HalfOpenClients.Client client = clients.expired(now);
+        while (client != null) {
+            drop(client);
+            client = clients.expired(now);
+        }
+        client = clients.first();
+        if (client != null) {
+            timer.set(client.deadline());
+        }
+    }
+
+    private void drop(HalfOpenClients.Client client) {
+        clients.remove(client);
+        Posix.close(client.fd());
+    }
+
+    void close() {
+        clients.all().forEach(client -> Posix.close(client.fd()));
+    }
+}
