@@ -59,7 +59,7 @@ final class QueuePair {
     private final int ringCapacity;
     private final SendQueue sends;
     private final ReceiveQueue receives;
-    private final SoftSharedReceiveQueue.Attachment attachment;
+    private final SharedReceiveAttachment attachment;
     private final CompletionChannel channel;
     private final CompletionChannel receiveChannel;
     private final Doorbell ownDoorbell;
@@ -159,7 +159,7 @@ final class QueuePair {
         return sends;
     }
 
-    SoftSharedReceiveQueue.Attachment attachment() {
+    SharedReceiveAttachment attachment() {
         return attachment;
     }
 

@@ -45,15 +45,15 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     // The address of the number by which this queue is armed: only this process writes there.
     private final long arming;
     private final boolean mayOverflow;
-    private final ConcurrentLinkedQueue<SoftSharedReceiveQueue.Attachment> revived = new ConcurrentLinkedQueue<>();
-    private final ConcurrentLinkedQueue<SoftSharedReceiveQueue.Attachment> detached = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<SharedReceiveAttachment> revived = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<SharedReceiveAttachment> detached = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean news = new AtomicBoolean();
-    private SoftSharedReceiveQueue.Attachment[] active = new SoftSharedReceiveQueue.Attachment[KEEP];
+    private SharedReceiveAttachment[] active = new SharedReceiveAttachment[KEEP];
     private int activeCount;
     private int next;
     private int emptyPolls;
     private int polls;
-    private SoftSharedReceiveQueue.Attachment[] orphaned = new SoftSharedReceiveQueue.Attachment[0];
+    private SharedReceiveAttachment[] orphaned = new SharedReceiveAttachment[0];
 
     SharedReceiveCompletionQueue(SoftSharedReceiveQueue queue, int size, long base, long arming, boolean mayOverflow)
             throws RpmaException {
@@ -125,7 +125,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
             if (at >= activeCount) {
                 at -= activeCount;
             }
-            SoftSharedReceiveQueue.Attachment attachment = active[at];
+            SharedReceiveAttachment attachment = active[at];
             int before = count;
             count = attachment.queuePair().pollReceives(completions, count);
             if (count == limit) {
@@ -143,7 +143,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     /** Enters the queue pairs into the list whose rings have completions but whose ready bits were overwritten. */
     private void findForgotten() {
         for (int index = queue.attachmentCount() - 1; index >= 0; index--) {
-            SoftSharedReceiveQueue.Attachment attachment = queue.attachment(index);
+            SharedReceiveAttachment attachment = queue.attachment(index);
             if (attachment != null && attachment.isDue()) {
                 activate(attachment);
             }
@@ -185,7 +185,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
         }
     }
 
-    private void activate(SoftSharedReceiveQueue.Attachment attachment) {
+    private void activate(SharedReceiveAttachment attachment) {
         // A queue pair may be revived and detached while takeNews() runs: it may have finished before it is taken from "revived".
         if (attachment != null && !attachment.isActive() && !attachment.hasFinished()) {
             attachment.setActive(true);
@@ -198,7 +198,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
 
     /** Removes a ring from the list unless a completion has arrived meanwhile. */
     private boolean deactivate(int at) {
-        SoftSharedReceiveQueue.Attachment attachment = active[at];
+        SharedReceiveAttachment attachment = active[at];
         Memory.getAndBitwiseAndLong(base + SharedReceives.READY + (attachment.index() >>> 6) * 8L,
             ~(1L << attachment.index()));
         // Orders the clearing of the bit before the load of the ring. A producer publishes its entry, executes a fence and loads
@@ -224,13 +224,13 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     }
 
     /** Enters a queue pair whose peer has ended into the list, whether its ready bit was set or not. Any thread may call it. */
-    void revive(SoftSharedReceiveQueue.Attachment attachment) {
+    void revive(SharedReceiveAttachment attachment) {
         revived.add(attachment);
         announce();
     }
 
     /** Takes over the ring of a queue pair that is closed. Any thread may call it. */
-    void detach(SoftSharedReceiveQueue.Attachment attachment) {
+    void detach(SharedReceiveAttachment attachment) {
         detached.add(attachment);
         announce();
     }
@@ -245,7 +245,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     private void takeNews() {
         // Before the lists are read: whoever adds to one from here on wakes the owner again.
         news.set(false);
-        SoftSharedReceiveQueue.Attachment attachment = revived.poll();
+        SharedReceiveAttachment attachment = revived.poll();
         while (attachment != null) {
             activate(attachment);
             attachment = revived.poll();

@@ -33,6 +33,6 @@ public final class SoftBlockHoundIntegration implements BlockHoundIntegration {
             .allowBlockingCallsInside(FolderNames.class.getName(), "listen")
             .allowBlockingCallsInside(Patience.class.getName(), "pause")
             .allowBlockingCallsInside(QueuePair.class.getName(), "close")
-            .allowBlockingCallsInside(SoftSharedReceiveQueue.class.getName(), "slotAt");
+            .allowBlockingCallsInside(PostedReceives.class.getName(), "slotAt");
     }
 }

@@ -151,7 +151,7 @@ class SharedReceivesTest {
         WorkCompletions batch = new WorkCompletions(1);
         for (int i = 0; i < times; i++) {
             Memory.zero(ring, 64);
-            SoftSharedReceiveQueue.Attachment attachment = shared.attach(user, user.half(), ring, 4);
+            SharedReceiveAttachment attachment = shared.attach(user, user.half(), ring, 4);
             attachment.publish();
             Memory.putIntVolatile(busy, 2 * i + 1);
             long found = 0;

@@ -1,0 +1,137 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Gives back the receives of a shared receive queue that were taken and will not be completed. There are two cases. A queue pair
+ * has ended: the receives that it had taken are reported by the receive completion queue, or, without such a queue, posted again.
+ * A process has overwritten a take word: the receive is found by a repair, and posted again ({@link LostReceives}).
+ *
+ * <p>Any thread may reclaim and may schedule a repair, which runs on a thread of the common pool, at a limited rate; at most one
+ * is in progress. The lock of this object guards its fields, and is not held while receives are posted.
+ */
+final class ReceiveReclaimer {
+    /** The number of queue pairs that end before the whole queue is searched for lost receives. */
+    private static final int FULL_LOOK = 64;
+    /** The shortest and the longest time between two passes of a repair that is not complete. */
+    private static final long MIN_REPAIR_MILLIS = 10;
+    private static final long MAX_REPAIR_MILLIS = 40;
+
+    private final SoftSharedReceiveQueue queue;
+    private final PostedReceives receives;
+    private final AttachmentTable attachments;
+
+    private int ended;
+    private boolean repairing;
+    private long lastRepair;
+
+    ReceiveReclaimer(SoftSharedReceiveQueue queue, PostedReceives receives, AttachmentTable attachments) {
+        this.queue = queue;
+        this.receives = receives;
+        this.attachments = attachments;
+    }
+
+    /**
+     * Gives back the receives that a queue pair had taken and not completed when it ended. Its peer no longer writes to their
+     * buffers.
+     */
+    void reclaim(SharedReceiveAttachment attachment) {
+        if (Faults.ENABLED) {
+            Faults.at("reclaiming");
+        }
+        boolean fullLook = isFullLookDue();
+        if (fullLook || attachment.mayHoldReceives()) {
+            for (int slot = 0; slot < receives.slots(); slot++) {
+                long state = receives.state(slot);
+                if (state != PostedReceives.FREE
+                    && receives.takerOf(slot, PostedReceives.position(state)) == attachment.index() + 1) {
+                    giveBack(slot, state, attachment);
+                }
+            }
+        }
+        if (fullLook) {
+            scheduleRepair();
+        }
+    }
+
+    private synchronized boolean isFullLookDue() {
+        return ++ended % FULL_LOOK == 0;
+    }
+
+    /**
+     * Gives back a receive that a queue pair had taken. If there is a receive completion queue, that queue reports the receive;
+     * otherwise it is posted again. The slot may have been completed and posted again meanwhile; it is left alone then.
+     */
+    private void giveBack(int slot, long state, SharedReceiveAttachment attachment) {
+        if (queue.completions() == null) {
+            receives.postAgain(slot, state);
+        } else if (receives.unpost(slot, state)) {
+            attachment.addFlushed(slot);
+            receives.push(slot);
+        }
+    }
+
+    /** Schedules a repair on another thread, at a limited rate. At most one repair is in progress. */
+    synchronized void scheduleRepair() {
+        if (repairing || queue.isClosed()) {
+            return;
+        }
+        repairing = true;
+        long sinceLast = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - lastRepair);
+        later(lastRepair == 0 ? 0 : MIN_REPAIR_MILLIS - sinceLast, MIN_REPAIR_MILLIS);
+    }
+
+    private void later(long millis, long nextDelay) {
+        CompletableFuture.delayedExecutor(Math.max(0, millis), TimeUnit.MILLISECONDS).execute(() -> repair(nextDelay));
+    }
+
+    /**
+     * Makes one pass of a repair: posts the lost receives again. It schedules another pass if this one has left a receive that
+     * only a later one can give back.
+     *
+     * @param nextDelay the delay in milliseconds before the next pass, if there has to be one
+     */
+    private void repair(long nextDelay) {
+        if (!queue.retainMemory()) {
+            return;
+        }
+        boolean over = true;
+        try {
+            // Not under a lock: posting wakes senders of this process, whose work requests are then executed by this thread.
+            LostReceives lost = new LostReceives(receives, attachments);
+            reportLost(lost.giveBack());
+            over = !lost.hasLeftAny();
+            if (!over) {
+                later(nextDelay, Math.min(2 * nextDelay, MAX_REPAIR_MILLIS));
+            }
+        } finally {
+            if (over) {
+                synchronized (this) {
+                    repairing = false;
+                    lastRepair = System.nanoTime();
+                }
+            }
+            queue.releaseMemory();
+        }
+    }
+
+    private void reportLost(int count) {
+        if (count > 0) {
+            SoftLog.violation(count + " receives of shared receive queue " + queue.id() + " were marked as taken, and nobody"
+                + " completes them: one of the processes that share the queue has overwritten its memory; they are posted again");
+        }
+    }
+}

@@ -1,0 +1,345 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.CompletionStatus;
+import io.rpma.WorkCompletions;
+import io.rpma.posix.Memory;
+import java.util.ArrayDeque;
+import java.util.BitSet;
+
+/**
+ * A queue pair's attachment to a shared receive queue: its index there, and its ring of completions.
+ *
+ * <p>One thread at a time polls the ring: the thread that polls the receive completion queue of the shared receive queue, or, if
+ * there is no such queue, the thread that polls the completion queue of the queue pair. The fields that are not final belong to
+ * that thread, except those that are stored while the queue pair closes: by its closing thread, before that thread detaches the
+ * attachment. Any thread may wake the peer and look for completions in the ring.
+ */
+final class SharedReceiveAttachment {
+    /** No position. */
+    static final long NOTHING = Long.MIN_VALUE;
+
+    private final SoftSharedReceiveQueue queue;
+    private final PostedReceives receives;
+    private final QueuePair queuePair;
+    private final HalfMemory half;
+    private final int number;
+    private final int index;
+    private final long ring;
+    private final int mask;
+    private final boolean canFill;
+    private final ArrayDeque<Orphan> orphans = new ArrayDeque<>();
+    private long consumed;
+    // Used by the completion queue that polls several rings.
+    private boolean active;
+    private boolean finished;
+    // Whether the peer was executing an operation when this attachment ended.
+    private boolean heldAtEnd;
+    private boolean lingers;
+    private int idlePolls;
+
+    /** A completion that outlives its queue pair. */
+    private record Orphan(long context, int status, int length, int immediate, int flags) {
+    }
+
+    SharedReceiveAttachment(SoftSharedReceiveQueue queue, PostedReceives receives, QueuePair queuePair, HalfMemory half,
+            int index, long ring, int ringCapacity) {
+        this.queue = queue;
+        this.receives = receives;
+        this.queuePair = queuePair;
+        this.half = half.retain();
+        this.number = queuePair.number();
+        this.index = index;
+        this.ring = ring;
+        mask = ringCapacity - 1;
+        canFill = receives.slots() >= ringCapacity;
+    }
+
+    /** Makes this attachment available by its index. Called once its queue pair is complete. */
+    void publish() {
+        queue.publish(this);
+    }
+
+    int index() {
+        return index;
+    }
+
+    SoftSharedReceiveQueue queue() {
+        return queue;
+    }
+
+    QueuePair queuePair() {
+        return queuePair;
+    }
+
+    boolean isActive() {
+        return active;
+    }
+
+    void setActive(boolean now) {
+        active = now;
+        idlePolls = 0;
+    }
+
+    /** Counts a poll that found nothing; returns the number of such polls in a row. */
+    int countIdle() {
+        return ++idlePolls;
+    }
+
+    boolean isEmpty() {
+        return CompletionRing.control(ring, mask, consumed) == 0;
+    }
+
+    /** Returns whether the peer has published a completion or a fault. */
+    boolean isDue() {
+        return !isEmpty() || Memory.getInt(half.address() + Half.FAULT) != 0;
+    }
+
+    /** Returns the number of completions that have not been polled, at most {@code limit}. */
+    int ready(int limit) {
+        int count = 0;
+        while (count < limit && CompletionRing.control(ring, mask, consumed + count) != 0) {
+            count++;
+        }
+        return count;
+    }
+
+    /**
+     * Takes completions.
+     *
+     * @return the number of entries now in the batch, or its complement if a completion has failed or is not valid
+     */
+    int poll(WorkCompletions completions, int count) {
+        long position = consumed;
+        int limit = completions.capacity();
+        boolean failed = false;
+        while (count < limit && !failed) {
+            long control = CompletionRing.control(ring, mask, position);
+            if (control == 0) {
+                break;
+            }
+            // Load it only once: the peer can change it at any time.
+            long data = CompletionRing.data(ring, mask, position);
+            int slot = take(control, data);
+            position++;
+            if (slot == PostedReceives.NONE) {
+                failed = true;
+                break;
+            }
+            if (Faults.ENABLED) {
+                Faults.at("checked");
+            }
+            int status = CompletionRing.status(control);
+            int flags = CompletionRing.flags(control);
+            completions.set(count++, receives.context(slot), status, Receives.opcode(flags), (int) data, (int) (data >>> 32),
+                number, Receives.completionFlags(flags));
+            // Store CONSUMED before the slot is pushed and can be posted again. A sender that takes the slot's next receive
+            // therefore observes this value when it next checks for room, and never finds a ring full that has more entries
+            // than the queue has slots.
+            Memory.putLongRelease(half.address() + Half.CONSUMED, position);
+            receives.push(slot);
+            if (Faults.ENABLED) {
+                Faults.at("freed");
+            }
+            failed = status != 0;
+        }
+        if (position != consumed) {
+            advance(position);
+        }
+        return failed ? ~count : count;
+    }
+
+    /** Notes the position up to which completions have been polled, and wakes the peer if it waits for room in the ring. */
+    private void advance(long position) {
+        idlePolls = 0;
+        consumed = position;
+        if (canFill) {
+            // Orders the store of CONSUMED before the load of Half.STALLED; a sender that found the ring full stores STALLED,
+            // executes a fence and loads CONSUMED once more.
+            Memory.fullFence();
+            queuePair.wakePeer();
+        }
+    }
+
+    /**
+     * Takes the slot that a completion of the peer names.
+     *
+     * @return the slot, or {@link PostedReceives#NONE} if the completion is not valid
+     */
+    private int take(long control, long data) {
+        int slot = CompletionRing.slot(control);
+        int flags = CompletionRing.flags(control);
+        long state = slot < receives.slots() ? receives.state(slot) : PostedReceives.FREE;
+        if (state == PostedReceives.FREE
+            || (flags & CompletionRing.WRITE) == 0 && CompletionRing.status(control) == 0
+                && Integer.compareUnsigned((int) data, receives.length(slot)) > 0
+            || !canHaveTaken(slot, PostedReceives.position(state))
+            || !receives.unpost(slot, state)) {
+            SoftLog.violation("queue pair " + number + " received a completion of " + Integer.toUnsignedString((int) data)
+                + " bytes for slot " + slot + " of a shared receive queue of " + receives.slots() + " slots, which is not posted,"
+                + " not its own, or shorter: the peer breaks the protocol");
+            return PostedReceives.NONE;
+        }
+        return slot;
+    }
+
+    /** Returns whether the peer can have taken a slot that is posted at a position. */
+    private boolean canHaveTaken(int slot, int position) {
+        if (receives.isTakenBy(position, index + 1)) {
+            return true;
+        }
+        int taker = receives.takerOf(slot, position);
+        if (taker == index + 1) {
+            return true;
+        }
+        if (taker <= 0 || taker != SharedReceives.OWNER && queue.attachment(taker - 1) == null) {
+            // No attached queue pair has this index, so a process has overwritten the take word. Accept the completion: the queue
+            // pair that completes the receive is likely to be the one that took it.
+            queue.scheduleRepair();
+            return true;
+        }
+        return false;
+    }
+
+    /** Returns whether the peer publishes that it executes an operation. */
+    private boolean isPeerBusy() {
+        return namedByPeer() != NOTHING;
+    }
+
+    /** Returns the position of the receive that the peer names as the one it takes, or {@link #NOTHING} if it is not busy. */
+    long namedByPeer() {
+        RemoteEnd end = queuePair.remote();
+        if (end == null || !end.tryRetain()) {
+            return NOTHING;
+        }
+        boolean busy = (Memory.getIntVolatile(end.base() + Half.BUSY) & 1) != 0;
+        int position = Memory.getIntVolatile(end.base() + Half.BUSY_RECEIVE);
+        end.release();
+        return busy ? position : NOTHING;
+    }
+
+    /**
+     * Returns whether the peer may have taken a receive that it has not completed, or whose completion has not been polled.
+     * If the peer gives a false answer, a repair finds its receives ({@link ReceiveReclaimer}).
+     */
+    boolean mayHoldReceives() {
+        return heldAtEnd || !isEmpty();
+    }
+
+    /** Clears the bits of the slots that completions in the ring name. Any thread may call it. */
+    void clearCompleted(BitSet candidates) {
+        if (!half.tryRetain()) {
+            return;
+        }
+        // Loaded without synchronization. An old value only adds completions that have been polled since.
+        int from = (int) consumed;
+        for (int i = 0; i <= mask; i++) {
+            long control = Memory.getLongAcquire(ring + (long) i * CompletionRing.ENTRY + 8);
+            if (control != 0 && (int) (control >>> 32) - 1 - from >= 0) {
+                candidates.clear(CompletionRing.slot(control));
+            }
+        }
+        half.release();
+    }
+
+    /** Wakes the peer if it waits for a receive. */
+    void wakeWaiter() {
+        long word = queue.memory().address() + SharedReceives.WAITERS + (index >>> 6) * 8L;
+        long bit = 1L << index;
+        if ((Memory.getLongAcquire(word) & bit) != 0) {
+            Memory.getAndBitwiseAndLong(word, ~bit);
+            RemoteEnd end = queuePair.remote();
+            if (end != null && end.tryRetain()) {
+                end.wake();
+                end.release();
+            }
+        }
+    }
+
+    /** Handles the end of the peer: completions that it published without setting its ready bit are polled as well. */
+    void peerGone() {
+        if (queue.completions() != null) {
+            queue.completions().revive(this);
+        }
+    }
+
+    /**
+     * Marks the queue pair as closed while its peer may still fill a receive: the shared receive queue can then be closed,
+     * and is destroyed later.
+     */
+    void linger() {
+        lingers = true;
+        queue.countLingering();
+    }
+
+    /** Ends the attachment. The peer publishes nothing more in its ring. */
+    void detach() {
+        heldAtEnd = isPeerBusy();
+        if (queue.completions() != null) {
+            queue.completions().detach(this);
+        } else {
+            queue.reclaim(this);
+            half.release();
+        }
+        // The last step: from here on the queue may be closed, and its memory unmapped.
+        queue.countDown(lingers);
+    }
+
+    /**
+     * Takes the completions that are left in the ring, and the receives that the peer had taken without completing them. The
+     * completion queue that polls several rings calls it on its thread, after the queue pair has closed.
+     */
+    void finish() {
+        long control = CompletionRing.control(ring, mask, consumed);
+        while (control != 0) {
+            long data = CompletionRing.data(ring, mask, consumed);
+            int slot = take(control, data);
+            consumed++;
+            if (slot == PostedReceives.NONE) {
+                break;
+            }
+            orphans.add(new Orphan(receives.context(slot), CompletionRing.status(control), (int) data, (int) (data >>> 32),
+                CompletionRing.flags(control)));
+            receives.push(slot);
+            control = CompletionRing.control(ring, mask, consumed);
+        }
+        queue.reclaim(this);
+        finished = true;
+        half.release();
+    }
+
+    /** Returns whether {@link #finish()} has been called. The ring must not be polled then: its memory is released. */
+    boolean hasFinished() {
+        return finished;
+    }
+
+    /** Takes the completions that {@link #finish()} has found. Returns the number of entries now in the batch. */
+    int pollOrphans(WorkCompletions completions, int count) {
+        while (count < completions.capacity() && !orphans.isEmpty()) {
+            Orphan orphan = orphans.remove();
+            completions.set(count++, orphan.context(), orphan.status(), Receives.opcode(orphan.flags()), orphan.length(),
+                orphan.immediate(), number, Receives.completionFlags(orphan.flags()));
+        }
+        return count;
+    }
+
+    /** Adds a receive that the peer had taken and not completed to those that {@link #pollOrphans} returns. */
+    void addFlushed(int slot) {
+        orphans.add(new Orphan(receives.context(slot), CompletionStatus.WR_FLUSH_ERR.code(), 0, 0, 0));
+    }
+
+    boolean hasOrphans() {
+        return !orphans.isEmpty();
+    }
+}
