@@ -32,6 +32,8 @@ final class Link {
     // The number of unsent messages that the other end is attached to; it is not closed before they are sent.
     private int held;
     private boolean confirmed;
+    private boolean failed;
+    private boolean closed;
 
     private Link(int fd, int otherEnd) {
         this.fd = fd;
@@ -97,12 +99,27 @@ final class Link {
         Sockets.takeMessage(fd);
     }
 
+    /** Notes that the link cannot be used any more: the other process has ended, or has sent what is not valid. */
+    void fail() {
+        failed = true;
+    }
+
+    /** Returns whether messages can be sent and read: the link has neither failed nor been closed. */
+    boolean isUsable() {
+        return !failed && !closed;
+    }
+
     /** Returns whether the other end is closed. */
     boolean hasHungUp() {
         return otherEnd < 0 && Sockets.hasHungUp(fd);
     }
 
+    boolean isClosed() {
+        return closed;
+    }
+
     void close() {
+        closed = true;
         confirm();
         Posix.close(fd);
     }

@@ -33,6 +33,7 @@ final class RemoteAccess {
     private static final int REM_OP_ERR = CompletionStatus.REM_OP_ERR.code();
     private static final int RETRY_EXC_ERR = CompletionStatus.RETRY_EXC_ERR.code();
     private final RemoteProcess process;
+    private final RegionCache regions;
     private final int domain;
     private final ControlSocket control;
 
@@ -43,6 +44,7 @@ final class RemoteAccess {
      */
     RemoteAccess(RemoteEnd end, ControlSocket control) {
         process = end.process();
+        regions = process.regions();
         domain = end.domain();
         this.control = control;
     }
@@ -59,7 +61,7 @@ final class RemoteAccess {
 
     /** Returns a region of the peer, or {@code null} if there is none with this key. */
     RemoteRegion region(int key) {
-        RemoteRegion region = process.known(key);
+        RemoteRegion region = regions.known(key);
         return region != null ? region : process.find(key);
     }
 

@@ -1,0 +1,89 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+/**
+ * Finds memory regions in the table of one other process, checks their entries, and locates them in the memory that has been
+ * received from that process. The result is added to the {@link RegionCache}. Used by the threads that execute work requests,
+ * under the lock of the {@link RemoteProcess}.
+ */
+final class RegionLookup {
+    private final int pid;
+    private final boolean self;
+    private final ReceivedMemory received;
+    private final RegionCache cache;
+
+    /**
+     * Creates the lookup.
+     *
+     * @param self whether it is the table of this process itself, whose regions lie at their own addresses
+     */
+    RegionLookup(int pid, boolean self, ReceivedMemory received, RegionCache cache) {
+        this.pid = pid;
+        this.self = self;
+        this.received = received;
+        this.cache = cache;
+    }
+
+    /**
+     * Looks a region up.
+     *
+     * @return the region, or {@code null} if there is none with this key or its entry is not valid
+     */
+    RemoteRegion find(int key) {
+        SharedMemory table = received.table();
+        RegionTable.Entry entry = table == null ? null : RegionTable.read(table.address(), key);
+        if (entry == null) {
+            return null;
+        }
+        if (entry.length() <= 0 || entry.address() <= 0 || entry.address() > Long.MAX_VALUE - entry.length()) {
+            SoftLog.violation(User.process(pid) + " has a memory region of " + entry.length() + " bytes at 0x"
+                + Long.toHexString(entry.address()));
+            return null;
+        }
+        long address = 0;
+        if (self) {
+            address = entry.address();
+        } else if (entry.range() != RegionTable.FOREIGN) {
+            address = locate(entry);
+            if (address == 0) {
+                return null;
+            }
+        }
+        RemoteRegion region = new RemoteRegion(key, entry, address, RegionTable.entryAddress(table.address(), key));
+        cache.add(region);
+        return region;
+    }
+
+    /** Returns the address at which this process has mapped a region, 0 if it does not lie in a range that has been received. */
+    private long locate(RegionTable.Entry entry) {
+        if (!received.hasRange(entry.range())) {
+            // The range was sent before the key was, so it is on the link.
+            int shortage = received.read();
+            if (shortage != 0 && !received.hasRange(entry.range())) {
+                SoftLog.warn(Shortage.failure(shortage, "a memory region of " + User.process(pid) + " cannot be reached")
+                    .getMessage());
+                return 0;
+            }
+        }
+        SharedMemory range = received.range(entry.range());
+        if (range == null || entry.rangeOffset() < 0 || entry.length() > range.size()
+            || entry.rangeOffset() > range.size() - entry.length()) {
+            SoftLog.violation(User.process(pid) + " has a memory region of " + entry.length() + " bytes at "
+                + entry.rangeOffset() + " in " + (range == null ? "a range that it has not sent"
+                    : "a range of " + range.size()));
+            return 0;
+        }
+        return range.address() + entry.rangeOffset();
+    }
+}
