@@ -20,8 +20,8 @@ import java.util.concurrent.TimeUnit;
  * has ended: the receives that it had taken are reported by the receive completion queue, or, without such a queue, posted again.
  * A process has overwritten a take word: the receive is found by a repair, and posted again ({@link LostReceives}).
  *
- * <p>Any thread may reclaim and may schedule a repair, which runs on a thread of the common pool, at a limited rate; at most one
- * is in progress. The lock of this object guards its fields, and is not held while receives are posted.
+ * <p>Any thread may reclaim and may schedule a repair, which runs later on a thread of the default executor, at a limited rate;
+ * at most one is in progress. The lock of this object guards its fields, and is not held while receives are posted.
  */
 final class ReceiveReclaimer {
     /** The number of queue pairs that end before the whole queue is searched for lost receives. */

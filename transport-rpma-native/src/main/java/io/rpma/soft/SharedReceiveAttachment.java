@@ -23,8 +23,8 @@ import java.util.BitSet;
  *
  * <p>One thread at a time polls the ring: the thread that polls the receive completion queue of the shared receive queue, or, if
  * there is no such queue, the thread that polls the completion queue of the queue pair. The fields that are not final belong to
- * that thread, except those that are stored while the queue pair closes: by its closing thread, before that thread detaches the
- * attachment. Any thread may wake the peer and look for completions in the ring.
+ * that thread, except two that the thread that closes or reclaims the queue pair stores before it detaches the attachment. Any
+ * thread may wake the peer and look for completions in the ring. Nothing is guarded by a lock.
  */
 final class SharedReceiveAttachment {
     /** No position. */
@@ -203,7 +203,7 @@ final class SharedReceiveAttachment {
         if (taker == index + 1) {
             return true;
         }
-        if (taker <= 0 || taker != SharedReceives.OWNER && queue.attachment(taker - 1) == null) {
+        if (taker <= 0 || taker != SharedReceives.OWNER && !queue.isAttached(taker - 1)) {
             // No attached queue pair has this index, so a process has overwritten the take word. Accept the completion: the queue
             // pair that completes the receive is likely to be the one that took it.
             queue.scheduleRepair();

@@ -40,7 +40,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     /** Polls after which all rings are checked even if no poll was empty: a ring that is not in the list may have completions. */
     private static final int BUSY_LOOK_LIMIT = 16 * 1024;
 
-    private final SoftSharedReceiveQueue queue;
+    private final AttachmentTable attachments;
     private final long base;
     // The address of the number by which this queue is armed: only this process writes there.
     private final long arming;
@@ -55,10 +55,10 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     private int polls;
     private SharedReceiveAttachment[] orphaned = new SharedReceiveAttachment[0];
 
-    SharedReceiveCompletionQueue(SoftSharedReceiveQueue queue, int size, long base, long arming, boolean mayOverflow)
+    SharedReceiveCompletionQueue(AttachmentTable attachments, int size, long base, long arming, boolean mayOverflow)
             throws RpmaException {
         super(new CompletionChannel(), size);
-        this.queue = queue;
+        this.attachments = attachments;
         this.base = base;
         this.arming = arming;
         this.mayOverflow = mayOverflow;
@@ -142,8 +142,8 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
 
     /** Enters the queue pairs into the list whose rings have completions but whose ready bits were overwritten. */
     private void findForgotten() {
-        for (int index = queue.attachmentCount() - 1; index >= 0; index--) {
-            SharedReceiveAttachment attachment = queue.attachment(index);
+        for (int index = attachments.count() - 1; index >= 0; index--) {
+            SharedReceiveAttachment attachment = attachments.get(index);
             if (attachment != null && attachment.isDue()) {
                 activate(attachment);
             }
@@ -178,7 +178,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
                 middle &= middle - 1;
                 long bits = Memory.getLongVolatile(base + SharedReceives.READY + word * 8L);
                 while (bits != 0) {
-                    activate(queue.attachment((word << 6) + Long.numberOfTrailingZeros(bits)));
+                    activate(attachments.get((word << 6) + Long.numberOfTrailingZeros(bits)));
                     bits &= bits - 1;
                 }
             }

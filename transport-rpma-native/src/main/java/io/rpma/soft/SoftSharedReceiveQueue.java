@@ -75,7 +75,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
                 this::scheduleRepair);
             reclaimer = new ReceiveReclaimer(this, receives, attachments);
             completionQueue = completions == 0 ? null
-                : new SharedReceiveCompletionQueue(this, completions, base, SharedReceives.arming(ring, capacity),
+                : new SharedReceiveCompletionQueue(attachments, completions, base, SharedReceives.arming(ring, capacity),
                     completions < slots);
             done = true;
         } finally {
@@ -196,14 +196,9 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         attachments.publish(attachment);
     }
 
-    /** Returns a number that is larger than the indexes of all attachments. */
-    int attachmentCount() {
-        return attachments.count();
-    }
-
-    /** Returns the attachment with an index, or {@code null}. */
-    SharedReceiveAttachment attachment(int index) {
-        return attachments.get(index);
+    /** Returns whether an attached queue pair has this index. */
+    boolean isAttached(int index) {
+        return attachments.get(index) != null;
     }
 
     /** Gives back the receives that an ended queue pair had taken and not completed, and releases its index. */
