@@ -77,7 +77,7 @@ final class Attaching {
             return null;
         }
         EventPipe event = other.ownDoorbell().event();
-        EventPipe receiveEvent = other.ownReceiveDoorbell() == other.ownDoorbell() ? null : other.ownReceiveDoorbell().event();
+        EventPipe receiveEvent = other.responder().doorbell() == other.ownDoorbell() ? null : other.responder().doorbell().event();
         if (!event.tryRetain()) {
             return null;
         }
@@ -86,8 +86,8 @@ final class Attaching {
             return null;
         }
         SharedReceives shared = null;
-        if (other.attachment() != null) {
-            shared = process.localReceiveQueue(other.attachment().queue());
+        if (other.responder().attachment() != null) {
+            shared = process.localReceiveQueue(other.responder().attachment().queue());
             if (shared == null) {
                 release(event);
                 release(receiveEvent);

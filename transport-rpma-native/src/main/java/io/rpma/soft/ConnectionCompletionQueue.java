@@ -67,7 +67,7 @@ final class ConnectionCompletionQueue extends SoftCompletionQueue {
     int take(WorkCompletions completions) throws RpmaException {
         if (sends == null) {
             checkOverflow();
-            return queuePair.pollReceives(completions, 0);
+            return queuePair.responder().poll(completions, 0);
         }
         queuePair.resume();
         checkOverflow();
@@ -77,16 +77,16 @@ final class ConnectionCompletionQueue extends SoftCompletionQueue {
         int count;
         if (queuePair.isError()) {
             // As on a device: receives completed before the failure, then work requests, then the receives that it flushed.
-            count = queuePair.pollArrived(completions, 0);
+            count = queuePair.responder().pollArrived(completions, 0);
             count = sends.poll(completions, count, queuePair.number());
-            return queuePair.pollReceives(completions, count);
+            return queuePair.responder().poll(completions, count);
         }
         if (receivesFirst) {
-            count = queuePair.pollReceives(completions, 0);
+            count = queuePair.responder().poll(completions, 0);
             count = sends.poll(completions, count, queuePair.number());
         } else {
             count = sends.poll(completions, 0, queuePair.number());
-            count = queuePair.pollReceives(completions, count);
+            count = queuePair.responder().poll(completions, count);
         }
         if (count == completions.capacity()) {
             // The batch is full, possibly by one kind alone: poll the other kind first next time.
@@ -100,7 +100,7 @@ final class ConnectionCompletionQueue extends SoftCompletionQueue {
             int limit = size() + 1;
             int ready = sends == null ? 0 : sends.ready();
             if (takesReceives) {
-                ready += queuePair.readyReceives(limit);
+                ready += queuePair.responder().ready(limit);
             }
             if (ready > size()) {
                 queuePair.fail();

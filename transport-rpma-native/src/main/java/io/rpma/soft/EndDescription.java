@@ -47,7 +47,7 @@ record EndDescription(long high, long low, long link, int slab, long offset, lon
 
     /** Describes a queue pair of this process. */
     static EndDescription of(LocalProcess process, QueuePair queuePair, int completion) {
-        SharedReceiveAttachment attachment = queuePair.attachment();
+        SharedReceiveAttachment attachment = queuePair.responder().attachment();
         HalfMemory half = queuePair.half();
         return new EndDescription(process.identity().high(), process.identity().low(), half.owner().number(), half.slab(),
             half.offset(), half.use(), queuePair.peer().domain(), queuePair.number(), queuePair.receiveCapacity(),

@@ -54,7 +54,7 @@ final class IncomingRequest extends SoftConnectionRequest {
 
     @Override
     void post(SoftLocalMemoryRegion target, long offset, long length, long context) throws RpmaException {
-        queues.queuePair().receive(target, offset, length, context);
+        queues.queuePair().responder().post(target, offset, length, context);
     }
 
     @Override

@@ -182,8 +182,8 @@ final class LocalProcess {
         }
         int number = nextNumber();
         QueuePair queuePair = new QueuePair(peer, number, sizes, half, channel, receiveChannel);
-        if (queuePair.attachment() != null) {
-            queuePair.attachment().publish();
+        if (queuePair.responder().attachment() != null) {
+            queuePair.responder().attachment().publish();
         }
         queuePairs.put(number, queuePair);
         return queuePair;

@@ -127,7 +127,7 @@ final class OutgoingRequest extends SoftConnectionRequest {
     private void createQueues(RemoteProcess remote) throws RpmaException {
         queues = Queues.create(peer(), sizes, remote);
         for (Receive receive : receives) {
-            queues.queuePair().receive(receive.target(), receive.offset(), receive.length(), receive.context());
+            queues.queuePair().responder().post(receive.target(), receive.offset(), receive.length(), receive.context());
         }
         receives.clear();
     }

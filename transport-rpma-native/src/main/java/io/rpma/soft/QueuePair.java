@@ -17,7 +17,6 @@ import io.rpma.CompletionStatus;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.RpmaLog;
-import io.rpma.WorkCompletions;
 import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
 import java.lang.invoke.MethodHandles;
@@ -58,12 +57,10 @@ final class QueuePair {
     private final int receiveCapacity;
     private final int ringCapacity;
     private final SendQueue sends;
-    private final ReceiveQueue receives;
-    private final SharedReceiveAttachment attachment;
+    private final Responder responder;
     private final CompletionChannel channel;
     private final CompletionChannel receiveChannel;
     private final Doorbell ownDoorbell;
-    private final Doorbell ownReceiveDoorbell;
     private ControlSocket control;
 
     private final WaitingRequests waiting;
@@ -90,12 +87,10 @@ final class QueuePair {
         this.process = peer.process();
         this.peer = peer;
         this.number = number;
-        SoftSharedReceiveQueue queue = sizes.sharedReceiveQueue();
         receiveCapacity = receiveCapacity(sizes);
         ringCapacity = ringCapacity(sizes);
         this.half = half;
         base = half.address();
-        long ring = base + Half.ring(receiveCapacity);
         sends = new SendQueue(sizes.sends());
         waiting = new WaitingRequests(this, sends.capacity());
         this.channel = channel;
@@ -103,15 +98,9 @@ final class QueuePair {
         ownDoorbell = new Doorbell(base + Half.ARMED, channel.event());
         Memory.putInt(base + Half.ARMED, Doorbell.ARMED);
         Memory.putInt(base + Half.RECEIVE_ARMED, Doorbell.ARMED);
-        boolean ownQueue = receiveChannel != null;
-        ownReceiveDoorbell = ownQueue ? new Doorbell(base + Half.RECEIVE_ARMED, receiveChannel.event()) : ownDoorbell;
-        if (queue == null) {
-            receives = new ReceiveQueue(sizes.receives(), receiveCapacity, base + Half.RECEIVES, ring);
-            attachment = null;
-        } else {
-            receives = null;
-            attachment = queue.attach(this, half, ring, ringCapacity);
-        }
+        Doorbell receiveDoorbell = receiveChannel == null ? ownDoorbell
+            : new Doorbell(base + Half.RECEIVE_ARMED, receiveChannel.event());
+        responder = new Responder(this, sizes, half, base + Half.ring(receiveCapacity), receiveDoorbell);
     }
 
     private static int receiveCapacity(QueueSizes sizes) {
@@ -151,25 +140,17 @@ final class QueuePair {
         return ringCapacity;
     }
 
-    ReceiveQueue receives() {
-        return receives;
-    }
-
     SendQueue sends() {
         return sends;
-    }
-
-    SharedReceiveAttachment attachment() {
-        return attachment;
     }
 
     Doorbell ownDoorbell() {
         return ownDoorbell;
     }
 
-    /** Returns the doorbell of the connection's own completion queue for receives. */
-    Doorbell ownReceiveDoorbell() {
-        return ownReceiveDoorbell;
+    /** Returns what the peer finds at this end. */
+    Responder responder() {
+        return responder;
     }
 
     RemoteEnd remote() {
@@ -239,15 +220,15 @@ final class QueuePair {
                 // Orders the store of the state before the load of Half.STALLED in wakePeer(), as in ready().
                 Memory.fullFence();
                 wakePeer();
-                wakeWaiter();
+                responder.wakeWaiter();
                 resume();
                 // Orders the error state and what resume() has flushed before the loads of the armed words. The polling thread
                 // arms, executes a fence and polls again: either it observes the error, or this thread finds the queue armed.
                 Memory.fullFence();
                 // ringIfOpen(): another thread may be closing the connection.
                 ownDoorbell.ringIfOpen();
-                if (ownReceiveDoorbell != ownDoorbell) {
-                    ownReceiveDoorbell.ringIfOpen();
+                if (responder.doorbell() != ownDoorbell) {
+                    responder.doorbell().ringIfOpen();
                 }
                 return;
             }
@@ -262,38 +243,12 @@ final class QueuePair {
     void peerGone() {
         peerGone = true;
         resume();
-        // A peer that was killed may have published a completion and not yet signalled it.
-        if (attachment != null) {
-            attachment.peerGone();
-        }
+        responder.peerGone();
         // Orders the accesses above before those to the armed words in wake(), as in fail().
         Memory.fullFence();
         channel.wake(base + Half.ARMED);
         if (receiveChannel != null) {
             receiveChannel.wake(base + Half.RECEIVE_ARMED);
-        }
-    }
-
-    // ---- receives
-
-    /** Posts a receive to the queue pair's own receive queue. */
-    void receive(SoftLocalMemoryRegion target, long offset, long length, long context) throws RpmaException {
-        Receives.check(target, offset, length);
-        if (receives == null) {
-            throw Receives.shared();
-        }
-        checkOpen();
-        receives.post(Receives.key(target, offset, length), offset, (int) length, context);
-        if (remote != null) {
-            // Orders the store of the entry's state word before the load of Half.STALLED. announce() of the peer orders its
-            // store of that word before its next search for a receive: one of the two sides observes the other's store.
-            Memory.fullFence();
-            wakePeer();
-        }
-        if (isError()) {
-            // Orders the post before the load of the armed word: the polling thread flushes this receive, or is woken to do so.
-            Memory.fullFence();
-            ownReceiveDoorbell.ring();
         }
     }
 
@@ -314,73 +269,6 @@ final class QueuePair {
             }
             end.release();
         }
-    }
-
-    private void wakeWaiter() {
-        if (attachment != null) {
-            attachment.wakeWaiter();
-        }
-    }
-
-    /** Returns the number of receives that have completed and have not been polled, at most {@code limit}. */
-    int readyReceives(int limit) {
-        return receives != null ? receives.ready(limit) : attachment.ready(limit);
-    }
-
-    /**
-     * Takes completions of receives.
-     *
-     * @return the number of entries now in the batch
-     */
-    int pollReceives(WorkCompletions completions, int count) {
-        int fault = Memory.getInt(base + Half.FAULT);
-        if (fault != 0) {
-            heed(fault);
-        }
-        boolean due = isError() && receives != null && receives.outstanding() > 0;
-        // Load the two words before the ring is polled. The peer publishes completions and then makes Half.BUSY even (release),
-        // so a poll after an even value finds everything that it published. Half.STATE has to be loaded before Half.BUSY: the
-        // peer takes receives until it observes the error there, which the failing thread stores after the field "state"; a peer
-        // that becomes busy after these two loads observes it and takes none.
-        boolean flush = due && Memory.getIntVolatile(base + Half.STATE) == Half.ERROR && !isPeerBusy();
-        int result = pollArrived(completions, count);
-        if (flush) {
-            return receives.flush(completions, result, number);
-        }
-        if (due) {
-            // The end of the peer's operation is not signalled. Ring, so that the polling thread polls again until it has ended.
-            ownReceiveDoorbell.ring();
-        }
-        return result;
-    }
-
-    /** Handles a fault that the peer has reported. */
-    private void heed(int fault) {
-        if (fault == Half.STARVED && attachment != null) {
-            Memory.casInt(base + Half.FAULT, fault, 0);
-            attachment.queue().starved();
-        } else {
-            fail();
-        }
-    }
-
-    /**
-     * Takes completions of receives that the peer has filled.
-     *
-     * @return the number of entries now in the batch
-     */
-    int pollArrived(WorkCompletions completions, int count) {
-        int result = receives != null ? receives.poll(completions, count, number) : attachment.poll(completions, count);
-        if (result < 0) {
-            fail();
-            return ~result;
-        }
-        return result;
-    }
-
-    private boolean isPeerBusy() {
-        RemoteEnd end = remote;
-        return end != null && (Memory.getIntVolatile(end.base() + Half.BUSY) & 1) != 0 && !end.process().hasEnded();
     }
 
     // ---- work requests
@@ -415,7 +303,8 @@ final class QueuePair {
         }
     }
 
-    private void checkOpen() throws RpmaException {
+    /** Throws an exception if this end is closed. */
+    void checkOpen() throws RpmaException {
         if ((int) STATE.getAcquire(this) == CLOSED) {
             throw SoftLog.failure(RpmaError.INVALID, "the connection is closed");
         }
@@ -526,25 +415,21 @@ final class QueuePair {
         Memory.fullFence();
         // Wake the peer unconditionally. A thread that failed concurrently may have skipped it.
         wakePeer();
-        wakeWaiter();
+        responder.wakeWaiter();
         // Another thread's poll may be executing requests that wait. It stops after its current request.
         waiting.stop();
         GracePeriod period = GracePeriod.with(null, peerOperation());
         if (period == null || period.endsAtOnce()) {
             reclaim();
         } else {
-            if (attachment != null) {
-                attachment.linger();
-            }
+            responder.linger();
             process.limbo().add(period, remote.process().origin(), this::reclaim);
         }
     }
 
     private void reclaim() {
         process.remove(this);
-        if (attachment != null) {
-            attachment.detach();
-        }
+        responder.detach();
         if (remote != null) {
             remote.release();
         }

@@ -115,8 +115,8 @@ final class Queues {
             }
             return false;
         }
-        if (queuePair.attachment() != null) {
-            remote.announce(queuePair.attachment().queue());
+        if (queuePair.responder().attachment() != null) {
+            remote.announce(queuePair.responder().attachment().queue());
         }
         linked = remote.attachLink(message);
         boolean done = false;

@@ -127,7 +127,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
             }
             SharedReceiveAttachment attachment = active[at];
             int before = count;
-            count = attachment.queuePair().pollReceives(completions, count);
+            count = attachment.queuePair().responder().poll(completions, count);
             if (count == limit) {
                 next = at + 1;
             } else if (count == before && activeCount > KEEP && attachment.countIdle() > IDLE_LIMIT) {

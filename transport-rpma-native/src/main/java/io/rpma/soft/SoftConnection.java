@@ -360,7 +360,7 @@ final class SoftConnection implements Connection {
 
     @Override
     public void receive(LocalMemoryRegion target, long offset, long length, long context) throws RpmaException {
-        queuePair.receive(SoftLocalMemoryRegion.of(target), offset, length, context);
+        queuePair.responder().post(SoftLocalMemoryRegion.of(target), offset, length, context);
     }
 
     @Override

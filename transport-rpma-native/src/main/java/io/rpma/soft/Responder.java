@@ -1,0 +1,180 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.soft;
+
+import io.rpma.RpmaException;
+import io.rpma.WorkCompletions;
+import io.rpma.posix.Memory;
+/**
+ * What the peer's {@link Requester} finds at this end of a connection: the receives that have been posted, and the ring in which it
+ * publishes their completions. The receives belong to this queue pair alone, or to a shared receive queue.
+ *
+ * <p>Receives are posted by any thread that the connection allows; completions are polled by one thread at a time.
+ */
+final class Responder {
+    private final QueuePair pair;
+    private final long base;
+    // Exactly one of the two is null.
+    private final ReceiveQueue receives;
+    private final SharedReceiveAttachment attachment;
+    private final Doorbell doorbell;
+
+    /**
+     * Creates the responder of a queue pair.
+     *
+     * @param half the half of the queue pair
+     * @param ring the address of the ring of completions in it
+     * @param doorbell wakes the owner of the queue that receives complete in
+     */
+    Responder(QueuePair pair, QueueSizes sizes, HalfMemory half, long ring, Doorbell doorbell) throws RpmaException {
+        this.pair = pair;
+        this.doorbell = doorbell;
+        base = half.address();
+        SoftSharedReceiveQueue queue = sizes.sharedReceiveQueue();
+        if (queue == null) {
+            receives = new ReceiveQueue(sizes.receives(), pair.receiveCapacity(), base + Half.RECEIVES, ring);
+            attachment = null;
+        } else {
+            receives = null;
+            attachment = queue.attach(pair, half, ring, pair.ringCapacity());
+        }
+    }
+
+    /** Returns the own receive queue, or {@code null}. */
+    ReceiveQueue receives() {
+        return receives;
+    }
+
+    /** Returns the attachment to a shared receive queue, or {@code null}. */
+    SharedReceiveAttachment attachment() {
+        return attachment;
+    }
+
+    /** Returns the doorbell of the queue that receives complete in. */
+    Doorbell doorbell() {
+        return doorbell;
+    }
+
+    /** Posts a receive to the queue pair's own receive queue. */
+    void post(SoftLocalMemoryRegion target, long offset, long length, long context) throws RpmaException {
+        Receives.check(target, offset, length);
+        if (receives == null) {
+            throw Receives.shared();
+        }
+        pair.checkOpen();
+        receives.post(Receives.key(target, offset, length), offset, (int) length, context);
+        if (pair.remote() != null) {
+            // Orders the store of the entry's state word before the load of Half.STALLED. announce() of the peer orders its
+            // store of that word before its next search for a receive: one of the two sides observes the other's store.
+            Memory.fullFence();
+            pair.wakePeer();
+        }
+        if (pair.isError()) {
+            // Orders the post before the load of the armed word: the polling thread flushes this receive, or is woken to do so.
+            Memory.fullFence();
+            doorbell.ring();
+        }
+    }
+
+    /** Returns the number of receives that have completed and have not been polled, at most {@code limit}. */
+    int ready(int limit) {
+        return receives != null ? receives.ready(limit) : attachment.ready(limit);
+    }
+
+    /**
+     * Takes completions of receives.
+     *
+     * @return the number of entries now in the batch
+     */
+    int poll(WorkCompletions completions, int count) {
+        int fault = Memory.getInt(base + Half.FAULT);
+        if (fault != 0) {
+            heed(fault);
+        }
+        boolean due = pair.isError() && receives != null && receives.outstanding() > 0;
+        // Load the two words before the ring is polled. The peer publishes completions and then makes Half.BUSY even (release),
+        // so a poll after an even value finds everything that it published. Half.STATE has to be loaded before Half.BUSY: the
+        // peer takes receives until it observes the error there, which the failing thread stores after the field "state"; a peer
+        // that becomes busy after these two loads observes it and takes none.
+        boolean flush = due && Memory.getIntVolatile(base + Half.STATE) == Half.ERROR && !isPeerBusy();
+        int result = pollArrived(completions, count);
+        if (flush) {
+            return receives.flush(completions, result, pair.number());
+        }
+        if (due) {
+            // The end of the peer's operation is not signalled. Ring, so that the polling thread polls again until it has ended.
+            doorbell.ring();
+        }
+        return result;
+    }
+
+    /** Handles a fault that the peer has reported. */
+    private void heed(int fault) {
+        if (fault == Half.STARVED && attachment != null) {
+            Memory.casInt(base + Half.FAULT, fault, 0);
+            attachment.queue().starved();
+        } else {
+            pair.fail();
+        }
+    }
+
+    /**
+     * Takes completions of receives that the peer has filled.
+     *
+     * @return the number of entries now in the batch
+     */
+    int pollArrived(WorkCompletions completions, int count) {
+        int result = receives != null ? receives.poll(completions, count, pair.number()) : attachment.poll(completions, count);
+        if (result < 0) {
+            pair.fail();
+            return ~result;
+        }
+        return result;
+    }
+
+    private boolean isPeerBusy() {
+        RemoteEnd end = pair.remote();
+        return end != null && (Memory.getIntVolatile(end.base() + Half.BUSY) & 1) != 0 && !end.process().hasEnded();
+    }
+
+    // ---- the end
+
+    /** Wakes a sender that waits for a receive of the shared queue, because this queue pair will not take one any more. */
+    void wakeWaiter() {
+        if (attachment != null) {
+            attachment.wakeWaiter();
+        }
+    }
+
+    /** Called when the peer has gone: it may have published a completion and not yet signalled it. */
+    void peerGone() {
+        if (attachment != null) {
+            attachment.peerGone();
+        }
+    }
+
+    /** Called when the queue pair is closed while the peer executes an operation. */
+    void linger() {
+        if (attachment != null) {
+            attachment.linger();
+        }
+    }
+
+    /** Called when the peer can no longer access this end. */
+    void detach() {
+        if (attachment != null) {
+            attachment.detach();
+        }
+    }
+}
