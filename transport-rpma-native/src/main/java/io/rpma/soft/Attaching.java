@@ -77,7 +77,8 @@ final class Attaching {
             return null;
         }
         EventPipe event = other.ownDoorbell().event();
-        EventPipe receiveEvent = other.responder().doorbell() == other.ownDoorbell() ? null : other.responder().doorbell().event();
+        Doorbell receives = other.responder().doorbell();
+        EventPipe receiveEvent = receives == other.ownDoorbell() ? null : receives.event();
         if (!event.tryRetain()) {
             return null;
         }

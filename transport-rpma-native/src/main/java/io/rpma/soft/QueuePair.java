@@ -289,13 +289,15 @@ final class QueuePair {
         long request = sends.take();
         boolean signalled = flag == CompletionFlag.ALWAYS;
         if (now == Half.ERROR || !waiting.isEmpty()) {
-            waiting.add(operation, local, localOffset, target, remoteOffset, length, immediate, value, signalled, context, request);
+            waiting.add(operation, local, localOffset, target, remoteOffset, length, immediate, value, signalled, context,
+                request);
             resume();
             return;
         }
         int result = requester.execute(operation, local, localOffset, target, remoteOffset, length, immediate, value);
         if (result < 0) {
-            waiting.add(operation, local, localOffset, target, remoteOffset, length, immediate, value, signalled, context, request);
+            waiting.add(operation, local, localOffset, target, remoteOffset, length, immediate, value, signalled, context,
+                request);
             stall(result);
             resume();
         } else {

@@ -20,8 +20,8 @@ import io.rpma.posix.Posix;
 import io.rpma.posix.Scratch;
 /**
  * Executes operations in the registered memory of a connected peer: reads, writes, atomic writes and flushes, and the copies of
- * sends. Each access is checked against the peer's own table of regions. Memory that this process has mapped is accessed directly,
- * other memory by system call.
+ * sends. Each access is checked against the peer's own table of regions. Memory that this process has mapped is accessed
+ * directly, other memory by system call.
  *
  * <p>Used by the thread that executes work requests; see {@link QueuePair}. The queue pair is busy meanwhile, so that the memory
  * is not taken away.

@@ -109,7 +109,8 @@ final class Requester {
             }
             localAddress = local.address() + localOffset;
         }
-        enter(operation <= Operation.SEND_IMMEDIATE ? Half.POSTED_RECEIVES : target != null ? target.key() : RegionTable.NO_REGION);
+        enter(operation <= Operation.SEND_IMMEDIATE ? Half.POSTED_RECEIVES
+            : target != null ? target.key() : RegionTable.NO_REGION);
         int status = NOT_READY;
         try {
             status = executeBusy(operation, localAddress, target, remoteOffset, length, immediate, value);

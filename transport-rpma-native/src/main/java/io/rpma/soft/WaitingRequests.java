@@ -75,7 +75,7 @@ final class WaitingRequests {
         this.capacity = capacity;
     }
 
-    /** Returns whether no request waits, so that the next one can be executed by the thread that posts it; called by that thread. */
+    /** Returns whether no request waits, so that the thread that posts the next one can execute it; called by that thread. */
     boolean isEmpty() {
         return tail == (long) HEAD.getAcquire(this);
     }

@@ -13,7 +13,10 @@
 
 package io.rpma.netty;
 
-/** Notified of changes of the state of a {@link QueuePair}. Called at the end of a batch, so that a listener may close the queue pair. */
+/**
+ * Notified of changes of the state of a {@link QueuePair}. Called at the end of a batch, so that a listener may close the queue
+ * pair.
+ */
 interface QueuePairListener {
     /** The connection is established, and the peer's private data is valid. */
     void established();
