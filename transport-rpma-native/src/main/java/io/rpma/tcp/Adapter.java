@@ -129,11 +129,11 @@ final class Adapter {
         EpollSet.modify(set, socket, EpollSet.IN | EpollSet.ONCE | (isBlocked ? EpollSet.OUT : 0), place.id);
     }
 
-    /** Makes memory persistent on the adapter's thread, and passes the result to {@link QueuePair#persisted}. */
-    void persist(QueuePair pair, long number, long address, long length) {
+    /** Makes memory persistent on the adapter's thread, and passes the result to {@link PersistentFlushes#carriedOut}. */
+    void persist(PersistentFlushes flushes, long number, long address, long length) {
         tasks.add(() -> {
             long first = address & -Posix.PAGE_SIZE;
-            pair.persisted(number, length == 0 ? 0 : Posix.msync(first, address + length - first));
+            flushes.carriedOut(number, length == 0 ? 0 : Posix.msync(first, address + length - first));
         });
         wakeUp();
     }

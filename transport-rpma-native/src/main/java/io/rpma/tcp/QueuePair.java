@@ -12,7 +12,6 @@
  */
 package io.rpma.tcp;
 
-import io.rpma.CompletionOpcode;
 import io.rpma.CompletionStatus;
 import io.rpma.ConnectionEvent;
 import io.rpma.RpmaException;
@@ -64,23 +63,18 @@ final class QueuePair implements TcpCompletionQueue.Driven {
     private final SendQueue sends;
     private final Receives receives;
     private final TcpSharedReceiveQueue shared;
+    private final Completer completer;
     private TcpCompletionQueue completions;
     private TcpCompletionQueue receiveCompletions;
     private final MemorySegment memory = Arena.ofAuto().allocate(2 * Wire.HEADER, 8);
     private int state;
-    // The last persistent flush that the adapter has carried out, and its result, which is written first. Written by the adapter.
-    private int persistResult;
-    private volatile long persisted;
     // From here on, written by the holder of the queue pair.
     private Owner owner;
     private Transmitter transmitter;
     private Receiver receiver;
+    private PersistentFlushes flushes;
     private int socket = -1;
     private boolean awaitsReady;
-    private long completed;
-    private boolean asked;
-    // The persistent flush that the adapter carries out, by the number of the peer's request; 0 if there is none.
-    private long persisting;
     private int looks;
     private volatile boolean error;
     private volatile boolean starved;
@@ -119,12 +113,14 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         this.sends = sends;
         this.receives = receives;
         this.shared = shared;
+        completer = new Completer(this, sends);
     }
 
     /** Sets the completion queues. */
     void complete(TcpCompletionQueue ofSends, TcpCompletionQueue ofReceives) {
         completions = ofSends;
         receiveCompletions = ofReceives;
+        completer.complete(ofSends);
     }
 
     int number() {
@@ -133,6 +129,11 @@ final class QueuePair implements TcpCompletionQueue.Driven {
 
     SendQueue sends() {
         return sends;
+    }
+
+    /** Returns what completes the work requests. */
+    Completer completer() {
+        return completer;
     }
 
     /**
@@ -145,6 +146,8 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         owner = connection;
         awaitsReady = isServer;
         transmitter = new Transmitter(this, sends, socket, memory.address() + Wire.HEADER);
+        completer.start(transmitter);
+        flushes = new PersistentFlushes(this, transmitter);
         receiver = new Receiver(this, transmitter, peer, socket, memory.address());
         if (!isServer) {
             transmitter.oweReady();
@@ -228,16 +231,16 @@ final class QueuePair implements TcpCompletionQueue.Driven {
             more = !receiver.receive(BUDGET);
         }
         resumeIfPossible();
-        takePersisted();
+        flushes.takeResult();
         if ((todo & DISCONNECT) != 0) {
             fail(0, CompletionStatus.WR_FLUSH_ERR);
         }
         more |= transmitter.transmit(acknowledging);
-        checkNext();
+        completer.checkNext();
         if ((todo & DISCONNECT) != 0) {
             transmitter.end();
         }
-        persistNext();
+        flushes.next();
         boolean wasBlocked = blocked;
         blocked = transmitter.isBlocked();
         if ((todo & ARM) != 0 && !receiver.hasEnded()) {
@@ -275,55 +278,6 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         waiting = false;
         kick(SEND);
         return was;
-    }
-
-    /** Fails a work request that cannot be executed once all earlier ones have completed. */
-    private void checkNext() {
-        long next = transmitter.sent() + 1;
-        if (error || next > sends.posted() || !sends.isBad(next)) {
-            return;
-        }
-        if (completed == next - 1) {
-            fail(next, CompletionStatus.LOC_PROT_ERR);
-        } else if (!asked) {
-            asked = true;
-            transmitter.ask();
-            transmitter.transmit(false);
-        }
-    }
-
-    /** Takes note of the persistent flush that the adapter has carried out, if it has. */
-    private void takePersisted() {
-        if (persisting != 0 && persisted == persisting) {
-            Answers answers = transmitter.answers();
-            // A queue pair that has failed since has forgotten its answers.
-            if (!answers.isEmpty() && answers.number(0) == persisting) {
-                answers.persisted(persistResult);
-            }
-            persisting = 0;
-        }
-    }
-
-    /** Has the adapter carry out the persistent flush that is to be answered next. One is under way at a time. */
-    private void persistNext() {
-        Answers answers = transmitter.answers();
-        if (persisting == 0 && !answers.isEmpty() && answers.type(0) == Wire.FLUSH_PERSISTENT
-            && answers.persisted() == Answers.PENDING) {
-            persisting = answers.number(0);
-            Adapter.instance().persist(this, persisting, answers.address(0), answers.length(0));
-        }
-    }
-
-    /**
-     * Handles the result of a persistent flush, on the adapter's thread.
-     *
-     * @param number the peer's request
-     * @param result 0, or {@code -errno}
-     */
-    void persisted(long number, int result) {
-        persistResult = result;
-        persisted = number;
-        kick(SEND);
     }
 
     // ---- for the posting thread
@@ -398,11 +352,7 @@ final class QueuePair implements TcpCompletionQueue.Driven {
             return;
         }
         error = true;
-        if (culprit > completed) {
-            while (completed < culprit) {
-                end(completed + 1, completed + 1 == culprit ? status : CompletionStatus.WR_FLUSH_ERR);
-            }
-        }
+        completer.fail(culprit, status);
         if (transmitter != null) {
             transmitter.forgetAnswers();
             receiver.giveUpReceive();
@@ -410,17 +360,8 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         flush();
     }
 
-    private void end(long request, CompletionStatus status) {
-        completed = request;
-        completions.add(sends.context(request), status.code(), 0, 0, 0, 0, number, request);
-        sends.done(request);
-    }
-
     private void flush() {
-        long last = sends.posted();
-        while (completed < last) {
-            end(completed + 1, CompletionStatus.WR_FLUSH_ERR);
-        }
+        completer.flush();
         while (receives != null && receives.take(flushed)) {
             completeReceive(flushed.context, CompletionStatus.WR_FLUSH_ERR, 0, 0, 0, 0);
         }
@@ -469,109 +410,6 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         }
         awaitsReady = false;
         owner.established();
-    }
-
-    private long widen(int request) {
-        return completed + (request - (int) completed);
-    }
-
-    /** Handles an acknowledgement: the peer has executed all requests up to a number. Returns whether that is possible. */
-    boolean acknowledge(int last) {
-        long upTo = widen(last);
-        if (error || upTo <= completed) {
-            return true;
-        }
-        if (upTo > transmitter.sent()) {
-            violated("the acknowledgement of a request that has not been sent");
-            return false;
-        }
-        while (completed < upTo) {
-            if (sends.isAnswered(completed + 1)) {
-                violated("the acknowledgement of a read in place of its answer");
-                return false;
-            }
-            succeed();
-            if (error) {
-                return true;
-            }
-        }
-        asked = false;
-        return true;
-    }
-
-    /** Completes the next request successfully. */
-    private void succeed() {
-        long request = ++completed;
-        if (sends.isSignalled(request)) {
-            CompletionOpcode opcode = switch (sends.type(request)) {
-                case Wire.SEND -> CompletionOpcode.SEND;
-                case Wire.WRITE, Wire.ATOMIC_WRITE -> CompletionOpcode.RDMA_WRITE;
-                default -> CompletionOpcode.RDMA_READ;
-            };
-            if (!completions.add(sends.context(request), 0, opcode.code(), 0, sends.length(request) & 0xffff_ffffL, 0, number,
-                request)) {
-                fail(0, CompletionStatus.WR_FLUSH_ERR);
-            }
-        }
-        sends.done(request);
-    }
-
-    /** Returns the request that the next answer belongs to, 0 if there is none. */
-    long awaitedAnswer() {
-        for (long request = completed + 1; request <= transmitter.sent(); request++) {
-            if (sends.isAnswered(request)) {
-                return request;
-            }
-        }
-        return 0;
-    }
-
-    /** Handles a complete answer, which implies that all earlier requests have been executed. */
-    void answered() {
-        long request = awaitedAnswer();
-        while (completed < request && !error) {
-            succeed();
-        }
-        transmitter.answered();
-    }
-
-    /** Handles the refusal of a request by the peer. */
-    void refused(int request, int status) {
-        long culprit = widen(request);
-        if (error) {
-            return;
-        }
-        CompletionStatus why = CompletionStatus.of(status);
-        if (culprit <= completed || culprit > transmitter.sent() || why == CompletionStatus.SUCCESS || why.code() != status) {
-            violated("the refusal of a request that has not been sent");
-            return;
-        }
-        fail(culprit, why);
-    }
-
-    /** Handles the notification that the peer has no receive for a request. */
-    void stalled(int request) {
-        long stalledAt = widen(request);
-        if (error) {
-            return;
-        }
-        if (stalledAt <= completed || stalledAt > transmitter.sent() || !takesReceive(stalledAt)) {
-            violated("that it has no receive for a request that needs none");
-            return;
-        }
-        transmitter.stall(stalledAt);
-    }
-
-    private boolean takesReceive(long request) {
-        return sends.type(request) == Wire.SEND
-            || sends.type(request) == Wire.WRITE && (sends.flags(request) & Wire.WITH_IMMEDIATE) != 0;
-    }
-
-    /** Handles the notification that the peer now has a receive for a stalled request. */
-    void resumed(int request) {
-        if (!error && !transmitter.resume(widen(request))) {
-            violated("that it has a receive which nobody waited for");
-        }
     }
 
     // ---- receives

@@ -186,7 +186,7 @@ final class Receiver {
         region = null;
         long number = transmitter.executed() + 1;
         switch (Wire.type(header)) {
-            case Wire.READ_DATA -> pair.fail(pair.awaitedAnswer(), CompletionStatus.LOC_PROT_ERR);
+            case Wire.READ_DATA -> pair.fail(pair.completer().awaitedAnswer(), CompletionStatus.LOC_PROT_ERR);
             case Wire.SEND -> refuse(number, CompletionStatus.REM_OP_ERR, CompletionStatus.LOC_PROT_ERR);
             default -> refuse(number, CompletionStatus.REM_ACCESS_ERR, CompletionStatus.WR_FLUSH_ERR);
         }
@@ -222,7 +222,7 @@ final class Receiver {
             violated("a frame of type " + type + " and length " + Integer.toUnsignedString(length) + " that makes no sense");
             return;
         }
-        if (!pair.acknowledge(Wire.acknowledged(header))) {
+        if (!pair.completer().acknowledge(Wire.acknowledged(header))) {
             return;
         }
         switch (type) {
@@ -234,9 +234,9 @@ final class Receiver {
                     transmitter.wantAcknowledgement();
                 }
             }
-            case Wire.NAK -> pair.refused(Wire.number(header), Wire.immediate(header));
-            case Wire.NOT_READY -> pair.stalled(Wire.number(header));
-            case Wire.RESUME -> pair.resumed(Wire.number(header));
+            case Wire.NAK -> pair.completer().refused(Wire.number(header), Wire.immediate(header));
+            case Wire.NOT_READY -> pair.completer().stalled(Wire.number(header));
+            case Wire.RESUME -> pair.completer().resumed(Wire.number(header));
             default -> violated("a frame of type " + type);
         }
     }
@@ -371,7 +371,7 @@ final class Receiver {
             drop(length);
             return;
         }
-        long number = pair.awaitedAnswer();
+        long number = pair.completer().awaitedAnswer();
         if (number == 0 || (int) number != Wire.number(header)
             || pair.sends().type(number) != (type == Wire.READ_DATA ? Wire.READ : Wire.FLUSH_PERSISTENT)
             || length != (type == Wire.READ_DATA ? pair.sends().length(number) : 0)) {
@@ -403,7 +403,7 @@ final class Receiver {
                 }
                 transmitter.executed(number, isWanted());
             }
-            default -> pair.answered();
+            default -> pair.completer().answered();
         }
     }
 

@@ -1,0 +1,69 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.tcp;
+
+/**
+ * The flushes to persistence that the peer has requested. The adapter carries them out, because {@code msync(2)} may take long;
+ * one is under way at a time.
+ *
+ * <p>Used by the thread that holds the queue pair, unless stated otherwise.
+ */
+final class PersistentFlushes {
+    private final QueuePair pair;
+    private final Transmitter transmitter;
+    // The flush that the adapter carries out, by the number of the peer's request; 0 if there is none.
+    private long persisting;
+    // The last flush that the adapter has carried out, and its result, which is written first. Written by the adapter.
+    private int persistResult;
+    private volatile long persisted;
+
+    PersistentFlushes(QueuePair pair, Transmitter transmitter) {
+        this.pair = pair;
+        this.transmitter = transmitter;
+    }
+
+    /** Takes note of the persistent flush that the adapter has carried out, if it has. */
+    void takeResult() {
+        if (persisting != 0 && persisted == persisting) {
+            Answers answers = transmitter.answers();
+            // A queue pair that has failed since has forgotten its answers.
+            if (!answers.isEmpty() && answers.number(0) == persisting) {
+                answers.persisted(persistResult);
+            }
+            persisting = 0;
+        }
+    }
+
+    /** Has the adapter carry out the persistent flush that is to be answered next. One is under way at a time. */
+    void next() {
+        Answers answers = transmitter.answers();
+        if (persisting == 0 && !answers.isEmpty() && answers.type(0) == Wire.FLUSH_PERSISTENT
+            && answers.persisted() == Answers.PENDING) {
+            persisting = answers.number(0);
+            Adapter.instance().persist(this, persisting, answers.address(0), answers.length(0));
+        }
+    }
+
+    /**
+     * Handles the result of a persistent flush, on the adapter's thread.
+     *
+     * @param number the peer's request
+     * @param result 0, or {@code -errno}
+     */
+    void carriedOut(long number, int result) {
+        persistResult = result;
+        persisted = number;
+        pair.kick(QueuePair.SEND);
+    }
+}
