@@ -15,7 +15,6 @@ package io.rpma.netty;
 
 import io.netty.channel.AbstractChannel;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelException;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelMetadata;
@@ -28,7 +27,6 @@ import io.rpma.CompletionQueue;
 import io.rpma.PeerConfig;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
-import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
@@ -36,7 +34,6 @@ import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
-import java.nio.channels.UnresolvedAddressException;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -225,16 +222,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
 
     @Override
     protected void doBind(SocketAddress address) throws Exception {
-        requireNoLocalPort(address);
-    }
-
-    /** Refuses a local port: the local address of an RDMA connection follows from its route, and its port cannot be chosen. */
-    private static void requireNoLocalPort(SocketAddress address) {
-        InetSocketAddress inet = SocketAddresses.requireBindable(address);
-        if (inet.getPort() != 0) {
-            throw new ChannelException("the local port " + inet.getPort() + " cannot be chosen: the address and the port of"
-                + " an outgoing RDMA connection follow from its route; bind to port 0, or do not bind");
-        }
+        SocketAddresses.requireNoLocalPort(address);
     }
 
     @Override
@@ -312,18 +300,9 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
                     throw new AlreadyConnectedException();
                 }
                 if (localAddress != null) {
-                    requireNoLocalPort(localAddress);
+                    SocketAddresses.requireNoLocalPort(localAddress);
                 }
-                if (!(remoteAddress instanceof InetSocketAddress address)) {
-                    throw new ConnectException("an address of type " + remoteAddress.getClass().getName()
-                        + " cannot be connected to: an InetSocketAddress is needed");
-                }
-                if (address.isUnresolved()) {
-                    throw new UnresolvedAddressException();
-                }
-                if (address.getPort() == 0) {
-                    throw new ConnectException("port 0 cannot be connected to");
-                }
+                InetSocketAddress address = SocketAddresses.requireConnectable(remoteAddress);
                 // What is wrong with the options is reported before anything has begun.
                 PathChoice made = new PathChoice(paths(), address.getAddress());
                 ConnectAttempt attempt = new ConnectAttempt(this, promise, address, made);

@@ -53,13 +53,9 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
     private static final String EXPECTED_TYPES = " (expected: " + StringUtil.simpleClassName(ByteBuf.class) + ", "
         + StringUtil.simpleClassName(FileRegion.class) + ", " + StringUtil.simpleClassName(RpmaOperation.class) + ')';
 
-    /** Memory that the peer granted for large data is returned after this time without large data, or up to twice as long. */
-    private static final int IDLE_GRANT_MILLIS = 1000;
-
     private final RpmaChannelConfig config = new RpmaChannelConfig(this);
     private final StreamWriter writer = new StreamWriter();
     private final PostedEntries operations = new PostedEntries();
-    private boolean watchesGrants;
 
     private volatile StreamQueuePair pair;
     private volatile boolean inputShutdown;
@@ -74,7 +70,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
     RpmaChannel(Channel parent, StreamQueuePair pair) {
         super(parent);
         this.pair = pair;
-        pair.sender().whenGranted(this::keepGrants);
+        new IdleGrants(this, pair.sender()).watch();
         adopted(pair);
     }
 
@@ -140,7 +136,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
     @Override
     void dialled(QueuePair connecting) {
         pair = (StreamQueuePair) connecting;
-        pair.sender().whenGranted(this::keepGrants);
+        new IdleGrants(this, pair.sender()).watch();
     }
 
     @Override
@@ -173,30 +169,6 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
     @Override
     void readNoMore() {
         handle().readPending = false;
-    }
-
-    /**
-     * Called when the peer has granted memory for large data: schedules the check that returns it after a time without large
-     * data.
-     */
-    private void keepGrants() {
-        if (!watchesGrants && open) {
-            watchesGrants = true;
-            eventLoop().schedule(this::returnGrants, IDLE_GRANT_MILLIS, TimeUnit.MILLISECONDS);
-        }
-    }
-
-    private void returnGrants() {
-        EventLoop loop = eventLoop();
-        if (!loop.inEventLoop()) {
-            // The channel has been registered with another loop since this was scheduled.
-            loop.execute(this::returnGrants);
-            return;
-        }
-        watchesGrants = false;
-        if (open && pair.sender().returnIdleGrants()) {
-            keepGrants();
-        }
     }
 
     // ---- writing ----

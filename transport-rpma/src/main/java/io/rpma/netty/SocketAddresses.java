@@ -13,6 +13,8 @@
 
 package io.rpma.netty;
 
+import io.netty.channel.ChannelException;
+import java.net.ConnectException;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -41,6 +43,39 @@ final class SocketAddresses {
         }
         if (inet.isUnresolved()) {
             throw new UnresolvedAddressException();
+        }
+        return inet;
+    }
+
+    /**
+     * Refuses a local port: the local address of an RDMA connection follows from its route, and its port cannot be chosen.
+     *
+     * @throws ChannelException if the port is not 0
+     */
+    static void requireNoLocalPort(SocketAddress address) {
+        InetSocketAddress inet = requireBindable(address);
+        if (inet.getPort() != 0) {
+            throw new ChannelException("the local port " + inet.getPort() + " cannot be chosen: the address and the port of"
+                + " an outgoing RDMA connection follow from its route; bind to port 0, or do not bind");
+        }
+    }
+
+    /**
+     * Checks an address that a channel is to connect to.
+     *
+     * @throws UnresolvedAddressException if it is only a name
+     * @throws ConnectException if it is of another kind, or has no port
+     */
+    static InetSocketAddress requireConnectable(SocketAddress address) throws ConnectException {
+        if (!(address instanceof InetSocketAddress inet)) {
+            throw new ConnectException("an address of type " + address.getClass().getName()
+                + " cannot be connected to: an InetSocketAddress is needed");
+        }
+        if (inet.isUnresolved()) {
+            throw new UnresolvedAddressException();
+        }
+        if (inet.getPort() == 0) {
+            throw new ConnectException("port 0 cannot be connected to");
         }
         return inet;
     }

@@ -364,9 +364,7 @@ final class StreamQueuePair extends QueuePair {
 
     // ---- receives that complete elsewhere ----
 
-    /**
-     * Returns the loop whose queue the receives complete in, or {@code null} if they complete in the connection's own queue.
-     */
+    /** Returns the loop in whose queue the receives complete, or {@code null} if they complete in the connection's own. */
     IoEventLoop home() {
         return elsewhere == null ? null : elsewhere.loop();
     }
