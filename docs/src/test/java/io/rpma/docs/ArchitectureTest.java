@@ -19,6 +19,8 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyP
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
@@ -28,14 +30,23 @@ import io.rpma.Rpma;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.RpmaUnavailableException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The drawing in {@code ARCHITECTURE.md}: which package may depend on which. */
+/** The drawing in {@code ARCHITECTURE.md}: which package may depend on which; and what else holds for all classes. */
 @Timeout(300)
 class ArchitectureTest {
     private static final String[] PROVIDERS = {"io.rpma.librpma", "io.rpma.soft", "io.rpma.tcp"};
     private static final String[] BELOW_PROVIDERS = {"io.rpma.posix", "io.rpma.software"};
+    private static final Pattern MAIN_SOURCE = Pattern.compile(".*/src/main/(java|module)/.*\\.java");
     private static final JavaClasses ALL =
         new ClassFileImporter().withImportOption(new ImportOption.DoNotIncludeTests()).importPackages("io.rpma");
 
@@ -95,5 +106,25 @@ class ArchitectureTest {
         noClasses().that().resideInAnyPackage("io.rpma.examples", "io.rpma.vertx", "io.rpma.reactor").should()
             .dependOnClassesThat(resideInAnyPackage(PROVIDERS).or(resideInAnyPackage(BELOW_PROVIDERS)))
             .because("an application sees io.rpma and io.rpma.netty alone").check(ALL);
+    }
+
+    /** A class that needs more than that has more than one task. */
+    @Test
+    void noSourceFileHasMoreThanFiveHundredLines() throws IOException {
+        // Netty requires the unsafe to be an inner class of its channel, and it is half of each of these.
+        Set<String> allowed = Set.of("AbstractRpmaChannel.java", "RpmaChannel.java");
+        List<String> tooLong = new ArrayList<>();
+        int files = 0;
+        try (Stream<Path> found = Files.walk(Documents.PROJECT)) {
+            for (Path file : (Iterable<Path>) found.filter(each -> MAIN_SOURCE.matcher(each.toString()).matches())::iterator) {
+                files++;
+                int lines = Files.readAllLines(file).size();
+                if (lines > 500 && !allowed.contains(file.getFileName().toString())) {
+                    tooLong.add(Documents.PROJECT.relativize(file) + " has " + lines + " lines");
+                }
+            }
+        }
+        assertTrue(files > 300, files + " files were found: the pattern is outdated");
+        assertEquals(List.of(), tooLong);
     }
 }
