@@ -194,8 +194,8 @@ final class QueuePair {
 
     /**
      * Starts to send and to receive. The fence orders the store of the state before the load of {@link Half#STALLED} in
-     * {@link #wakePeer()}; {@link #announce} of the peer orders its store of that word before its next load of the state. So
-     * either the peer observes the new state or this side observes that the peer waits.
+     * {@link #wakePeer()}; {@link Requester#announce} of the peer orders its store of that word before its next load of the
+     * state. So either the peer observes the new state or this side observes that the peer waits.
      */
     void ready() {
         if (STATE.compareAndSet(this, Half.INITIAL, Half.READY)) {

@@ -18,6 +18,7 @@ import io.rpma.MemoryUsage;
 import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Scratch;
+
 /**
  * Executes operations in the registered memory of a connected peer: reads, writes, atomic writes and flushes, and the copies of
  * sends. Each access is checked against the peer's own table of regions. Memory that this process has mapped is accessed

@@ -14,6 +14,7 @@
 package io.rpma.soft;
 
 import io.rpma.posix.Memory;
+
 /**
  * The receives of a connected peer, as the sender uses them: finds posted receives, takes them, and publishes their completions
  * in the peer's ring. The receives are those of the peer's queue pair, or those of a receive queue that several processes share

@@ -19,6 +19,7 @@ import io.rpma.posix.Memory;
 import io.rpma.software.Patience;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+
 /**
  * Executes the work requests of a connected queue pair in the memory of the peer, as a device's requester does. A work request
  * that has to wait for the peer has no effect; the peer can be asked to signal when it has changed what the request waits for.
@@ -41,6 +42,7 @@ final class Requester {
     private static final int REM_ACCESS_ERR = CompletionStatus.REM_ACCESS_ERR.code();
     private static final int REM_OP_ERR = CompletionStatus.REM_OP_ERR.code();
     private static final int RETRY_EXC_ERR = CompletionStatus.RETRY_EXC_ERR.code();
+
     /** The bound on immediate retries after a concurrent change: a misbehaving peer could otherwise cause an endless loop. */
     static final int MOST_TRIES = 1000;
 
@@ -93,8 +95,9 @@ final class Requester {
     }
 
     /**
-     * Executes a work request in the peer's memory. Unless the request has to wait, {@link #finish} follows, and this queue pair
-     * stays busy until then: once the peer has closed, it may assign its index in the shared queue to another queue pair.
+     * Executes a work request in the peer's memory. Unless the request has to wait, {@link QueuePair#finish} follows, and this
+     * queue pair stays busy until then: once the peer has closed, it may assign its index in the shared queue to another queue
+     * pair.
      *
      * @return the status, or, if it has to wait and nothing has been done, one of the negative reasons
      */
@@ -319,7 +322,7 @@ final class Requester {
 
     /**
      * Asks the peer to signal when the condition that this side waits for has changed. The fence orders the announcement before
-     * the loads of the next attempt, against the fence between a change and {@link #wakePeer()} on the peer's side.
+     * the loads of the next attempt, against the fence between a change and {@link QueuePair#wakePeer()} on the peer's side.
      */
     void announce(int reason) {
         announcement = reason;

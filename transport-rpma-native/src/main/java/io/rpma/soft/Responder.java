@@ -16,6 +16,7 @@ package io.rpma.soft;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import io.rpma.posix.Memory;
+
 /**
  * What the peer's {@link Requester} finds at this end of a connection: the receives that have been posted, and the ring in which
  * it publishes their completions. The receives belong to this queue pair alone, or to a shared receive queue.

@@ -19,6 +19,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+
 /**
  * The work requests of a queue pair that have to wait for the peer, in the order in which they were posted. While there are some,
  * the thread that holds {@link #executing} executes them; any thread of the connection may try to become that thread.
@@ -35,6 +36,7 @@ final class WaitingRequests {
 
     private static final int WR_FLUSH_ERR = CompletionStatus.WR_FLUSH_ERR.code();
     private static final int RETRY_EXC_ERR = CompletionStatus.RETRY_EXC_ERR.code();
+
     private static final VarHandle EXECUTING;
     private static final VarHandle AGAIN;
     private static final VarHandle TAIL;
