@@ -71,6 +71,7 @@ final class RemoteAccess {
         return region.allows(usage, domain);
     }
 
+    /** Returns the usage that an operation needs a region to be registered for, as a bit. */
     static int usage(int operation) {
         return switch (operation) {
             case Operation.READ -> MemoryUsage.READ_SRC.bit();
@@ -80,6 +81,7 @@ final class RemoteAccess {
         };
     }
 
+    /** Writes 8 bytes as one word ({@code rpma_atomic_write(3)}). Returns the status. */
     int atomicWrite(RemoteRegion region, long offset, long value) {
         if (region.local() == 0) {
             return atomicWriteToForeign(region, offset, value);
@@ -107,6 +109,7 @@ final class RemoteAccess {
         return copyTo(region, offset, word, Long.BYTES);
     }
 
+    /** Makes a part of a region persistent. Returns the status. */
     int persist(RemoteRegion region, long offset, long length) {
         Memory.fullFence();
         if (length > 0 && region.local() != 0 && process.isSelf()) {
@@ -124,6 +127,7 @@ final class RemoteAccess {
         return SUCCESS;
     }
 
+    /** Copies bytes of this process to a region. Returns the status. */
     int copyTo(RemoteRegion region, long offset, long source, long length) {
         if (region.local() != 0) {
             long first = 0;
@@ -139,6 +143,7 @@ final class RemoteAccess {
             : status(process.copyTo(region.address() + offset, source, length));
     }
 
+    /** Copies bytes of a region to memory of this process. Returns the status. */
     int copyFrom(RemoteRegion region, long offset, long target, long length) {
         if (region.local() != 0) {
             Memory.copy(region.local() + offset, target, length);

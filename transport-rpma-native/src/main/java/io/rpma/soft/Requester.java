@@ -89,6 +89,7 @@ final class Requester {
 
     // ---- executing
 
+    /** Executes a work request that has waited; see the other method of this name. */
     int execute(WorkRequest request) {
         return execute(request.operation, request.local, request.localOffset, request.remote, request.remoteOffset,
             request.length, request.immediate, request.value);
