@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-/** RPMA for Java: one interface for librpma's handles, and its two providers. */
+/** RPMA for Java: one interface for librpma's handles, and its providers. */
 module io.rpma {
     requires org.slf4j;
 

@@ -38,6 +38,7 @@ import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
 import java.nio.channels.UnresolvedAddressException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
@@ -93,6 +94,16 @@ class ExceptionTypesTest {
         assertEquals(ConnectTimeoutException.class, cause.getClass());
         assertEquals("connection timed out after 300 ms: " + target, cause.getMessage());
         connect.channel().closeFuture().sync();
+    }
+
+    /** What reports the timeout must not depend on what the loop handles first when it is late. */
+    @ParameterizedTest
+    @EnumSource
+    void aConnectThatTakesTooLongIsAConnectTimeoutOnALateLoop(TestTransport transport) throws Exception {
+        InetSocketAddress target = blackHole();
+        ChannelFuture connect = client(transport).option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 300).connect(target);
+        group.execute(() -> LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(900)));
+        assertEquals("connection timed out after 300 ms: " + target, failure(connect).getMessage());
     }
 
     @ParameterizedTest

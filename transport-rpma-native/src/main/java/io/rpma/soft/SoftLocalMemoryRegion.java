@@ -15,19 +15,16 @@ package io.rpma.soft;
 import io.rpma.LocalMemoryRegion;
 import io.rpma.MemoryUsage;
 import io.rpma.Peer;
+import io.rpma.RegionDescriptor;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.Set;
 
 /** Registered memory of this process. */
 final class SoftLocalMemoryRegion implements LocalMemoryRegion {
-    /** Bytes of a descriptor: address, size, key, usages; little endian, as librpma's. */
-    static final int DESCRIPTOR_SIZE = 8 + 8 + 4 + 1;
-
     private static final int ADVICE_PREFETCH_WRITE = 1;
     private static final int ADVICE_PREFETCH_NO_FAULT = 2;
     private static final int ADVICE_FLAG_FLUSH = 1;
@@ -124,20 +121,18 @@ final class SoftLocalMemoryRegion implements LocalMemoryRegion {
 
     @Override
     public int descriptorSize() {
-        return DESCRIPTOR_SIZE;
+        return RegionDescriptor.BYTES;
     }
 
     @Override
     public void descriptor(ByteBuffer target) throws RpmaException {
-        if (target == null || target.isReadOnly() || target.remaining() < DESCRIPTOR_SIZE) {
-            throw SoftLog.failure(RpmaError.INVALID, "a memory region's descriptor needs " + DESCRIPTOR_SIZE
+        if (target == null || target.isReadOnly() || target.remaining() < RegionDescriptor.BYTES) {
+            throw SoftLog.failure(RpmaError.INVALID, "a memory region's descriptor needs " + RegionDescriptor.BYTES
                 + " bytes; the buffer has " + (target == null ? "not been given"
                     : target.isReadOnly() ? "no write access" : target.remaining() + " left"));
         }
         checkOpen();
-        ByteBuffer descriptor = target.slice().order(ByteOrder.LITTLE_ENDIAN);
-        descriptor.putLong(address).putLong(size).putInt(key).put((byte) usages);
-        target.position(target.position() + DESCRIPTOR_SIZE);
+        new RegionDescriptor(address, size, key, usages).write(target);
     }
 
     @Override

@@ -13,11 +13,11 @@
 package io.rpma.soft;
 
 import io.rpma.MemoryUsage;
+import io.rpma.RegionDescriptor;
 import io.rpma.RemoteMemoryRegion;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.Set;
 
 /** A memory region of the other side as its descriptor describes it. The allowed access is in the other side's table. */
@@ -28,23 +28,21 @@ final class SoftRemoteMemoryRegion implements RemoteMemoryRegion {
     private final int usages;
     private volatile boolean open = true;
 
-    private SoftRemoteMemoryRegion(long address, long size, int key, int usages) {
-        this.address = address;
-        this.size = size;
-        this.key = key;
-        this.usages = usages;
+    private SoftRemoteMemoryRegion(RegionDescriptor descriptor) {
+        address = descriptor.address();
+        size = descriptor.size();
+        key = descriptor.key();
+        usages = descriptor.usages();
     }
 
     /** Reads a descriptor. */
     static SoftRemoteMemoryRegion read(ByteBuffer descriptor) throws RpmaException {
         int size = descriptor == null ? 0 : descriptor.remaining();
-        if (size != SoftLocalMemoryRegion.DESCRIPTOR_SIZE) {
+        if (size != RegionDescriptor.BYTES) {
             throw SoftLog.failure(RpmaError.INVALID, "a memory region's descriptor has "
-                + SoftLocalMemoryRegion.DESCRIPTOR_SIZE + " bytes, not " + size);
+                + RegionDescriptor.BYTES + " bytes, not " + size);
         }
-        ByteBuffer bytes = descriptor.slice().order(ByteOrder.LITTLE_ENDIAN);
-        SoftRemoteMemoryRegion region =
-            new SoftRemoteMemoryRegion(bytes.getLong(), bytes.getLong(), bytes.getInt(), bytes.get() & MemoryUsage.ALL_BITS);
+        SoftRemoteMemoryRegion region = new SoftRemoteMemoryRegion(RegionDescriptor.read(descriptor));
         if (region.usages == 0) {
             throw SoftLog.failure(RpmaError.INVALID, "this is no descriptor of a memory region: its usages are 0");
         }

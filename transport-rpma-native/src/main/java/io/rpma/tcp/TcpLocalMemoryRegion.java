@@ -15,6 +15,7 @@ package io.rpma.tcp;
 import io.rpma.LocalMemoryRegion;
 import io.rpma.MemoryUsage;
 import io.rpma.Peer;
+import io.rpma.RegionDescriptor;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
@@ -23,7 +24,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.Set;
 
 /**
@@ -31,9 +31,6 @@ import java.util.Set;
  * threads that are inside; each makes at most one system call or copies one buffer, and never waits for a peer.
  */
 final class TcpLocalMemoryRegion implements LocalMemoryRegion {
-    /** Bytes of a descriptor; librpma's own. */
-    static final int DESCRIPTOR_SIZE = 21;
-
     private static final int CLOSED = 1 << 30;
     private static final VarHandle INSIDE;
 
@@ -134,20 +131,18 @@ final class TcpLocalMemoryRegion implements LocalMemoryRegion {
 
     @Override
     public int descriptorSize() {
-        return DESCRIPTOR_SIZE;
+        return RegionDescriptor.BYTES;
     }
 
     @Override
     public void descriptor(ByteBuffer target) throws RpmaException {
-        if (target == null || target.isReadOnly() || target.remaining() < DESCRIPTOR_SIZE) {
-            throw TcpLog.failure(RpmaError.INVALID, "a memory region's descriptor needs " + DESCRIPTOR_SIZE
+        if (target == null || target.isReadOnly() || target.remaining() < RegionDescriptor.BYTES) {
+            throw TcpLog.failure(RpmaError.INVALID, "a memory region's descriptor needs " + RegionDescriptor.BYTES
                 + " bytes; the buffer has " + (target == null ? "not been given"
                     : target.isReadOnly() ? "no write access" : target.remaining() + " left"));
         }
         checkOpen();
-        ByteBuffer descriptor = target.slice().order(ByteOrder.LITTLE_ENDIAN);
-        descriptor.putLong(address).putLong(size).putInt(key).put((byte) usages);
-        target.position(target.position() + DESCRIPTOR_SIZE);
+        new RegionDescriptor(address, size, key, usages).write(target);
     }
 
     /** Refuses advice: nothing is pinned, and there is no device that could fetch pages. */

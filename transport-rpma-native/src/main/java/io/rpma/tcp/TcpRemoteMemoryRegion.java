@@ -13,11 +13,11 @@
 package io.rpma.tcp;
 
 import io.rpma.MemoryUsage;
+import io.rpma.RegionDescriptor;
 import io.rpma.RemoteMemoryRegion;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.Set;
 
 /** A memory region of the other side as its descriptor tells it; what it allows is checked there. */
@@ -28,21 +28,21 @@ final class TcpRemoteMemoryRegion implements RemoteMemoryRegion {
     private final int usages;
     private volatile boolean open = true;
 
-    private TcpRemoteMemoryRegion(ByteBuffer bytes) {
-        address = bytes.getLong();
-        size = bytes.getLong();
-        key = bytes.getInt();
-        usages = bytes.get() & MemoryUsage.ALL_BITS;
+    private TcpRemoteMemoryRegion(RegionDescriptor descriptor) {
+        address = descriptor.address();
+        size = descriptor.size();
+        key = descriptor.key();
+        usages = descriptor.usages();
     }
 
     /** Reads a descriptor. */
     static TcpRemoteMemoryRegion read(ByteBuffer descriptor) throws RpmaException {
         int bytes = descriptor == null ? 0 : descriptor.remaining();
-        if (bytes != TcpLocalMemoryRegion.DESCRIPTOR_SIZE) {
+        if (bytes != RegionDescriptor.BYTES) {
             throw TcpLog.failure(RpmaError.INVALID, "a memory region's descriptor has "
-                + TcpLocalMemoryRegion.DESCRIPTOR_SIZE + " bytes, not " + bytes);
+                + RegionDescriptor.BYTES + " bytes, not " + bytes);
         }
-        TcpRemoteMemoryRegion region = new TcpRemoteMemoryRegion(descriptor.slice().order(ByteOrder.LITTLE_ENDIAN));
+        TcpRemoteMemoryRegion region = new TcpRemoteMemoryRegion(RegionDescriptor.read(descriptor));
         if (region.usages == 0) {
             throw TcpLog.failure(RpmaError.INVALID, "this is no descriptor of a memory region: its usages are 0");
         }

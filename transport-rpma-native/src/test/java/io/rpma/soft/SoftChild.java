@@ -20,6 +20,7 @@ import io.rpma.Connection;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
 import io.rpma.LocalMemoryRegion;
+import io.rpma.RegionDescriptor;
 import io.rpma.RemoteMemoryRegion;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
@@ -480,7 +481,7 @@ final class SoftChild {
                         say("registered");
                     }
                     case "descriptor" -> {
-                        ByteBuffer descriptor = ByteBuffer.allocate(SoftLocalMemoryRegion.DESCRIPTOR_SIZE);
+                        ByteBuffer descriptor = ByteBuffer.allocate(RegionDescriptor.BYTES);
                         regions.get(index).descriptor(descriptor);
                         say(HexFormat.of().formatHex(descriptor.array()));
                     }

@@ -292,10 +292,11 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
             if (promise.isDone() || !ensureOpen(promise)) {
                 return;
             }
+            if (connecting != null) {
+                promise.tryFailure(annotateConnectException(new ConnectionPendingException(), remoteAddress));
+                return;
+            }
             try {
-                if (connecting != null) {
-                    throw new ConnectionPendingException();
-                }
                 if (pair() != null) {
                     throw new AlreadyConnectedException();
                 }

@@ -39,7 +39,10 @@ final class ConnectAttempt implements PathRace.Owner {
     private final PathChoice choice;
     // Null once the attempt has ended.
     private ChannelPromise promise;
+    private int timeoutMillis;
     private Future<?> timeout;
+    // In terms of System.nanoTime(); meaningful if there is a timeout.
+    private long deadline;
     // Not null while another thread is to perform, or performs, the blocking part of connecting.
     private HostExecutor.Task preparing;
     // Not null while several paths are being tried.
@@ -89,15 +92,17 @@ final class ConnectAttempt implements PathRace.Owner {
     /**
      * Begins to connect.
      *
-     * @param timeoutMillis how long it may take; 0 for no limit
+     * @param millis how long it may take; 0 for no limit
      */
-    void begin(int timeoutMillis) {
-        if (timeoutMillis > 0) {
-            timeout = owner.eventLoop().schedule(() -> timedOut(timeoutMillis), timeoutMillis, TimeUnit.MILLISECONDS);
+    void begin(int millis) {
+        timeoutMillis = millis;
+        if (millis > 0) {
+            deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
+            timeout = owner.eventLoop().schedule(this::timedOut, millis, TimeUnit.MILLISECONDS);
         }
         List<RpmaProvider> candidates = choice.candidates();
         InetSocketAddress nameless = SocketAddresses.withoutName(address);
-        int patience = timeoutMillis > 0 ? timeoutMillis : Integer.MAX_VALUE;
+        int patience = millis > 0 ? millis : Integer.MAX_VALUE;
         if (candidates.size() == 1) {
             prepare(candidates.getFirst(), nameless, patience);
         } else {
@@ -106,15 +111,26 @@ final class ConnectAttempt implements PathRace.Owner {
         }
     }
 
-    private void timedOut(int millis) {
+    private void timedOut() {
         if (promise != null) {
-            fail(new ConnectTimeoutException("connection timed out after " + millis + " ms: " + address
+            end(new ConnectTimeoutException("connection timed out after " + timeoutMillis + " ms: " + address
                 + (race == null ? "" : race.reasons())));
         }
     }
 
-    /** Fails the attempt and closes the channel. */
+    /**
+     * Fails the attempt and closes the channel. The provider has the same time as the attempt: if both end in the same turn of
+     * the loop, the timeout is the reason.
+     */
     void fail(Throwable cause) {
+        if (timeoutMillis > 0 && System.nanoTime() - deadline >= 0) {
+            timedOut();
+        } else {
+            end(cause);
+        }
+    }
+
+    private void end(Throwable cause) {
         choice.failed(race, cause);
         owner.notConnected(cause);
     }
@@ -144,11 +160,11 @@ final class ConnectAttempt implements PathRace.Owner {
 
     // ---- one path ----
 
-    private void prepare(RpmaProvider provider, InetSocketAddress nameless, int timeoutMillis) {
+    private void prepare(RpmaProvider provider, InetSocketAddress nameless, int patience) {
         Dialer dialer = owner.newDialer();
         Connector.Prepared atOnce;
         try {
-            atOnce = Connector.tryPrepare(provider, nameless, dialer, timeoutMillis);
+            atOnce = Connector.tryPrepare(provider, nameless, dialer, patience);
         } catch (Throwable e) {
             prepared(null, e);
             return;
@@ -158,7 +174,7 @@ final class ConnectAttempt implements PathRace.Owner {
             return;
         }
         try {
-            preparing = Connector.execute(provider, nameless, dialer, timeoutMillis, this::hand);
+            preparing = Connector.execute(provider, nameless, dialer, patience, this::hand);
         } catch (RejectedExecutionException e) {
             prepared(null, new ConnectException(e.getMessage()));
         }

@@ -23,6 +23,7 @@ import io.rpma.AddressRange;
 import io.rpma.Device;
 import io.rpma.LocalMemoryRegion;
 import io.rpma.MemoryUsage;
+import io.rpma.RegionDescriptor;
 import io.rpma.Rpma;
 import io.rpma.RpmaException;
 import java.io.IOException;
@@ -48,7 +49,7 @@ import java.util.Set;
  */
 public final class RpmaRegion extends AbstractReferenceCounted {
     /** The size of a descriptor in bytes ({@code rpma_mr_get_descriptor_size(3)}). */
-    public static final int DESCRIPTOR_BYTES = 21;
+    public static final int DESCRIPTOR_BYTES = RegionDescriptor.BYTES;
 
     private static final LocalMemoryRegion[] NONE = {};
 

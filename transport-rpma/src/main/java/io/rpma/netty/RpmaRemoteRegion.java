@@ -16,6 +16,7 @@ package io.rpma.netty;
 import io.netty.buffer.ByteBuf;
 import io.netty.util.AbstractReferenceCounted;
 import io.rpma.MemoryUsage;
+import io.rpma.RegionDescriptor;
 import io.rpma.RemoteMemoryRegion;
 import io.rpma.Rpma;
 import io.rpma.RpmaException;
@@ -23,7 +24,6 @@ import io.rpma.RpmaProvider;
 import java.io.UncheckedIOException;
 import java.net.ProtocolException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -37,10 +37,6 @@ import java.util.StringJoiner;
  * <p>Reference-counted; operations retain the region until they have completed. Thread-safe.
  */
 public final class RpmaRemoteRegion extends AbstractReferenceCounted {
-    // The layout of librpma 1.x, little-endian.
-    private static final int ADDRESS = 0;
-    private static final int SIZE = 8;
-    private static final int USAGES = 20;
     /** Linux assigns no addresses above this one unless a process asks for them. */
     private static final long END_OF_ADDRESSES = 1L << 48;
     private static final int REMOTE = MemoryUsage.bits(Set.of(MemoryUsage.READ_SRC, MemoryUsage.WRITE_DST,
@@ -81,11 +77,10 @@ public final class RpmaRemoteRegion extends AbstractReferenceCounted {
             throw new ProtocolException("a region's descriptor is cut short: it has " + RpmaRegion.DESCRIPTOR_BYTES
                 + " bytes, not " + descriptor.remaining());
         }
-        ByteBuffer bytes =
-            descriptor.slice(descriptor.position(), RpmaRegion.DESCRIPTOR_BYTES).order(ByteOrder.LITTLE_ENDIAN);
-        long address = bytes.getLong(ADDRESS);
-        long size = bytes.getLong(SIZE);
-        int usages = bytes.get(USAGES) & 0xff;
+        RegionDescriptor said = RegionDescriptor.read(descriptor);
+        long address = said.address();
+        long size = said.size();
+        int usages = said.usages();
         if (size <= 0) {
             throw new ProtocolException("this is no descriptor of a region, or one of another version: its size would be "
                 + Long.toUnsignedString(size) + " bytes");
@@ -102,7 +97,7 @@ public final class RpmaRemoteRegion extends AbstractReferenceCounted {
                 + " only, none of which is for the peer");
         }
         byte[] copy = new byte[RpmaRegion.DESCRIPTOR_BYTES];
-        bytes.get(0, copy);
+        descriptor.get(descriptor.position(), copy);
         RpmaRemoteRegion region = new RpmaRemoteRegion(copy, size, usages);
         region.openOnAny(providers);
         descriptor.position(descriptor.position() + RpmaRegion.DESCRIPTOR_BYTES);
