@@ -110,7 +110,7 @@ final class AbstractNames implements SocketNames {
         int fd = bind(name, Sockets.SOCK_SEQPACKET, address);
         int beacon = -1;
         try {
-            SoftEndpoint.checkBind(Sockets.listen(fd, backlog), address);
+            SoftLog.LISTENING.checkBind(Sockets.listen(fd, backlog), address);
             beacon = bind(name, Sockets.SOCK_DGRAM, address);
         } finally {
             if (beacon < 0) {
@@ -132,7 +132,7 @@ final class AbstractNames implements SocketNames {
                     + (type == Sockets.SOCK_SEQPACKET ? holder(name) : UNKNOWN_HOLDER)
                     + "; end that process, or listen at another port", null);
             }
-            SoftEndpoint.checkBind(result, address);
+            SoftLog.LISTENING.checkBind(result, address);
         }
         return fd;
     }

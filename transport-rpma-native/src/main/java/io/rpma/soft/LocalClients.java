@@ -96,7 +96,7 @@ final class LocalClients {
         }
         // From here on the client is handled as if it had just been accepted.
         int pid = waiting.remove(fd);
-        SoftEndpoint.check(Sockets.epollRemove(epoll, fd), "epoll_ctl");
+        SoftLog.LISTENING.check(Sockets.epollRemove(epoll, fd), "epoll_ctl");
         return read(fd, pid, null, config);
     }
 
@@ -176,7 +176,7 @@ final class LocalClients {
         int result = Sockets.epollAdd(epoll, fd);
         if (result < 0) {
             RequestFactory.reject(fd, "the listener cannot wait for the request: " + Posix.strerror(-result));
-            SoftEndpoint.check(result, "epoll_ctl");
+            SoftLog.LISTENING.check(result, "epoll_ctl");
         }
     }
 

@@ -21,8 +21,6 @@ import io.rpma.posix.DescriptorWait;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
 import io.rpma.software.TcpPort;
-import java.net.Inet6Address;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.function.IntConsumer;
 
@@ -60,18 +58,18 @@ final class SoftEndpoint implements Endpoint, TcpPort {
         ListeningSocket taken = null;
         boolean done = false;
         try {
-            fds[0] = listenTcp(local);
+            fds[0] = SoftLog.LISTENING.listen(local, BACKLOG);
             address = new InetSocketAddress(local.getAddress(), Sockets.localPort(fds[0]));
-            fds[1] = check(Sockets.epollCreate(), "epoll_create1");
-            fds[2] = check(Libc.timerfd(), "timerfd_create");
+            fds[1] = SoftLog.LISTENING.check(Sockets.epollCreate(), "epoll_create1");
+            fds[2] = SoftLog.LISTENING.check(Libc.timerfd(), "timerfd_create");
             taken = peer.rendezvous().names().listen(address, BACKLOG);
             tcp = fds[0];
             epoll = fds[1];
             listening = taken;
             unix = listening.fd();
-            check(Sockets.epollAdd(epoll, tcp), "epoll_ctl");
-            check(Sockets.epollAdd(epoll, unix), "epoll_ctl");
-            check(Sockets.epollAdd(epoll, fds[2]), "epoll_ctl");
+            SoftLog.LISTENING.check(Sockets.epollAdd(epoll, tcp), "epoll_ctl");
+            SoftLog.LISTENING.check(Sockets.epollAdd(epoll, unix), "epoll_ctl");
+            SoftLog.LISTENING.check(Sockets.epollAdd(epoll, fds[2]), "epoll_ctl");
             timer = new EndpointTimer(fds[2]);
             clients = new LocalClients(peer, address, epoll, timer);
             tcpClients = new TcpClients(peer, listening, epoll, timer);
@@ -87,47 +85,6 @@ final class SoftEndpoint implements Endpoint, TcpPort {
                     taken.close();
                 }
             }
-        }
-    }
-
-    private static int listenTcp(InetSocketAddress local) throws RpmaException {
-        InetAddress ip = local.getAddress();
-        int fd = check(Sockets.socket(ip instanceof Inet6Address ? Sockets.AF_INET6 : Sockets.AF_INET,
-            Sockets.SOCK_STREAM | Sockets.SOCK_NONBLOCK), "socket");
-        boolean done = false;
-        try {
-            check(Sockets.setReuseAddress(fd), "setsockopt");
-            if (ip instanceof Inet6Address) {
-                check(Sockets.setV6Only(fd, !ip.isAnyLocalAddress()), "setsockopt");
-            }
-            checkBind(Sockets.bind(fd, local), local);
-            checkBind(Sockets.listen(fd, BACKLOG), local);
-            done = true;
-            return fd;
-        } finally {
-            if (!done) {
-                Posix.close(fd);
-            }
-        }
-    }
-
-    static int check(int result, String what) throws RpmaException {
-        if (result < 0) {
-            throw SoftLog.failure(RpmaError.PROVIDER, -result, "listen: " + what + " failed: " + Posix.strerror(-result), null);
-        }
-        return result;
-    }
-
-    static void checkBind(int result, InetSocketAddress address) throws RpmaException {
-        if (result < 0) {
-            String remedy = switch (-result) {
-                case Posix.EADDRINUSE -> "; 'ss -ltnp' shows who listens there, and port 0 chooses a free port";
-                case Posix.EADDRNOTAVAIL -> "; it must be an address of this host ('ip addr' lists them)";
-                case Posix.EACCES -> "; ports below 1024 need a privilege";
-                default -> "";
-            };
-            throw SoftLog.failure(RpmaError.PROVIDER, -result, "cannot listen at " + address + ": "
-                + Posix.strerror(-result) + remedy, null);
         }
     }
 
@@ -158,7 +115,7 @@ final class SoftEndpoint implements Endpoint, TcpPort {
             if (fd == -Posix.EINTR) {
                 continue;
             }
-            check(fd, "epoll_wait");
+            SoftLog.LISTENING.check(fd, "epoll_wait");
             if (fd == timer.fd()) {
                 expire();
                 continue;

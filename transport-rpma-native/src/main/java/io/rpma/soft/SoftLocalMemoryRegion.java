@@ -126,11 +126,7 @@ final class SoftLocalMemoryRegion implements LocalMemoryRegion {
 
     @Override
     public void descriptor(ByteBuffer target) throws RpmaException {
-        if (target == null || target.isReadOnly() || target.remaining() < RegionDescriptor.BYTES) {
-            throw SoftLog.failure(RpmaError.INVALID, "a memory region's descriptor needs " + RegionDescriptor.BYTES
-                + " bytes; the buffer has " + (target == null ? "not been given"
-                    : target.isReadOnly() ? "no write access" : target.remaining() + " left"));
-        }
+        SoftLog.DESCRIPTORS.checkTarget(target);
         checkOpen();
         new RegionDescriptor(address, size, key, usages).write(target);
     }

@@ -37,16 +37,7 @@ final class SoftRemoteMemoryRegion implements RemoteMemoryRegion {
 
     /** Reads a descriptor. */
     static SoftRemoteMemoryRegion read(ByteBuffer descriptor) throws RpmaException {
-        int size = descriptor == null ? 0 : descriptor.remaining();
-        if (size != RegionDescriptor.BYTES) {
-            throw SoftLog.failure(RpmaError.INVALID, "a memory region's descriptor has "
-                + RegionDescriptor.BYTES + " bytes, not " + size);
-        }
-        SoftRemoteMemoryRegion region = new SoftRemoteMemoryRegion(RegionDescriptor.read(descriptor));
-        if (region.usages == 0) {
-            throw SoftLog.failure(RpmaError.INVALID, "this is no descriptor of a memory region: its usages are 0");
-        }
-        return region;
+        return new SoftRemoteMemoryRegion(SoftLog.DESCRIPTORS.read(descriptor));
     }
 
     /** Returns the implementation of a region. */

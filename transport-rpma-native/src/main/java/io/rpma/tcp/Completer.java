@@ -100,8 +100,8 @@ final class Completer {
                 case Wire.WRITE, Wire.ATOMIC_WRITE -> CompletionOpcode.RDMA_WRITE;
                 default -> CompletionOpcode.RDMA_READ;
             };
-            if (!completions.add(sends.context(request), 0, opcode.code(), 0, sends.length(request) & 0xffff_ffffL, 0, pair.number(),
-                request)) {
+            if (!completions.add(sends.context(request), 0, opcode.code(), 0, sends.length(request) & 0xffff_ffffL, 0,
+                pair.number(), request)) {
                 pair.fail(0, CompletionStatus.WR_FLUSH_ERR);
             }
         }

@@ -21,8 +21,6 @@ import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
 import io.rpma.posix.TcpSockets;
 import io.rpma.software.TcpPort;
-import java.net.Inet6Address;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
 /**
@@ -41,7 +39,7 @@ final class TcpEndpoint implements Endpoint {
     private boolean closed;
 
     TcpEndpoint(TcpPeer peer, InetSocketAddress local) throws RpmaException {
-        this(peer, listen(local), null, local);
+        this(peer, TcpLog.LISTENING.listen(local, BACKLOG), null, local);
     }
 
     /** Takes the clients of a port that another listener owns. */
@@ -56,7 +54,7 @@ final class TcpEndpoint implements Endpoint {
         int set = -1;
         boolean done = false;
         try {
-            set = check(Sockets.epollCreate(), "epoll_create1");
+            set = TcpLog.LISTENING.check(Sockets.epollCreate(), "epoll_create1");
             alarm.made();
             address = port != null ? local : new InetSocketAddress(local.getAddress(), Sockets.localPort(listener));
             acceptor = new Acceptor(address, listener, set, alarm);
@@ -73,47 +71,6 @@ final class TcpEndpoint implements Endpoint {
             }
         }
         Adapter.instance().add(acceptor);
-    }
-
-    private static int listen(InetSocketAddress local) throws RpmaException {
-        InetAddress ip = local.getAddress();
-        int fd = check(Sockets.socket(ip instanceof Inet6Address ? Sockets.AF_INET6 : Sockets.AF_INET,
-            Sockets.SOCK_STREAM | Sockets.SOCK_NONBLOCK), "socket");
-        boolean done = false;
-        try {
-            check(Sockets.setReuseAddress(fd), "setsockopt");
-            if (ip instanceof Inet6Address) {
-                check(Sockets.setV6Only(fd, !ip.isAnyLocalAddress()), "setsockopt");
-            }
-            checkBind(Sockets.bind(fd, local), local);
-            checkBind(Sockets.listen(fd, BACKLOG), local);
-            done = true;
-            return fd;
-        } finally {
-            if (!done) {
-                Posix.close(fd);
-            }
-        }
-    }
-
-    private static int check(int result, String what) throws RpmaException {
-        if (result < 0) {
-            throw TcpLog.failure(RpmaError.PROVIDER, -result, "listen: " + what + " failed: " + Posix.strerror(-result), null);
-        }
-        return result;
-    }
-
-    private static void checkBind(int result, InetSocketAddress address) throws RpmaException {
-        if (result < 0) {
-            String remedy = switch (-result) {
-                case Posix.EADDRINUSE -> "; 'ss -ltnp' shows who listens there, and port 0 chooses a free port";
-                case Posix.EADDRNOTAVAIL -> "; it must be an address of this host ('ip addr' lists them)";
-                case Posix.EACCES -> "; ports below 1024 need a privilege";
-                default -> "";
-            };
-            throw TcpLog.failure(RpmaError.PROVIDER, -result, "cannot listen at " + address + ": "
-                + Posix.strerror(-result) + remedy, null);
-        }
     }
 
     @Override

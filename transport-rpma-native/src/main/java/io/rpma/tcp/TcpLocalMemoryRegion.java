@@ -136,11 +136,7 @@ final class TcpLocalMemoryRegion implements LocalMemoryRegion {
 
     @Override
     public void descriptor(ByteBuffer target) throws RpmaException {
-        if (target == null || target.isReadOnly() || target.remaining() < RegionDescriptor.BYTES) {
-            throw TcpLog.failure(RpmaError.INVALID, "a memory region's descriptor needs " + RegionDescriptor.BYTES
-                + " bytes; the buffer has " + (target == null ? "not been given"
-                    : target.isReadOnly() ? "no write access" : target.remaining() + " left"));
-        }
+        TcpLog.DESCRIPTORS.checkTarget(target);
         checkOpen();
         new RegionDescriptor(address, size, key, usages).write(target);
     }

@@ -15,12 +15,18 @@ package io.rpma.tcp;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.RpmaLog.Level;
+import io.rpma.software.ListeningSockets;
+import io.rpma.software.RegionDescriptors;
 import io.rpma.software.SoftwareLog;
 
 /** The log of this provider, from anywhere in it. */
 final class TcpLog {
     /** The one log of the process. */
     static final SoftwareLog INSTANCE = new SoftwareLog("io.rpma.tcp", TcpLog.class);
+    /** Checks the buffers of descriptors, and reports failures to the log. */
+    static final RegionDescriptors DESCRIPTORS = new RegionDescriptors(INSTANCE);
+    /** Opens sockets, and reports failures to the log. */
+    static final ListeningSockets LISTENING = new ListeningSockets(INSTANCE);
 
     private TcpLog() {
     }

@@ -37,16 +37,7 @@ final class TcpRemoteMemoryRegion implements RemoteMemoryRegion {
 
     /** Reads a descriptor. */
     static TcpRemoteMemoryRegion read(ByteBuffer descriptor) throws RpmaException {
-        int bytes = descriptor == null ? 0 : descriptor.remaining();
-        if (bytes != RegionDescriptor.BYTES) {
-            throw TcpLog.failure(RpmaError.INVALID, "a memory region's descriptor has "
-                + RegionDescriptor.BYTES + " bytes, not " + bytes);
-        }
-        TcpRemoteMemoryRegion region = new TcpRemoteMemoryRegion(RegionDescriptor.read(descriptor));
-        if (region.usages == 0) {
-            throw TcpLog.failure(RpmaError.INVALID, "this is no descriptor of a memory region: its usages are 0");
-        }
-        return region;
+        return new TcpRemoteMemoryRegion(TcpLog.DESCRIPTORS.read(descriptor));
     }
 
     /** Returns the region behind the interface. */
