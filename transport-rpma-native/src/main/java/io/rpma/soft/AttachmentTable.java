@@ -27,7 +27,8 @@ final class AttachmentTable {
     // The address of the file that initiators write.
     private final long base;
     private final BitSet indexes = new BitSet();
-    // By index, with null elements. The volatile field is stored again after each store of an element, and thereby publishes it.
+    // By index, with null elements. The volatile field is stored again after an element is added, and thereby publishes it. The
+    // removal of an element is not published: a reader may find an attachment that has been removed.
     private volatile SharedReceiveAttachment[] attachments = new SharedReceiveAttachment[0];
 
     /**

@@ -26,10 +26,13 @@ final class Half {
     static final int USE = 8;
     /**
      * Not 0 if the peer reports a fault. Written by the peer: {@link #STARVED} or {@link #BROKEN}; any other value is treated as
-     * BROKEN.
+     * BROKEN. The owner resets STARVED.
      */
     static final int FAULT = Memory.APART;
-    /** Not 0 if the peer waits to send: for a receive, for room in the ring, or for the owner to be ready. */
+    /**
+     * Not 0 if the peer waits to send: for a receive, for room in the ring, or for the owner to be ready. Set by the peer, reset
+     * by the owner.
+     */
     static final int STALLED = Memory.APART + 4;
     /**
      * Odd while the owner executes an operation in the peer's memory or publishes its result there. The owner makes it odd,

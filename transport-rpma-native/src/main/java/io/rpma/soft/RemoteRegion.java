@@ -46,7 +46,7 @@ final class RemoteRegion {
     }
 
     /**
-     * Returns whether it is still registered. The caller has marked its queue pair as busy before ({@code QueuePair.enter}): the
+     * Returns whether it is still registered. The caller has marked its queue pair as busy before ({@code Requester.enter}): the
      * fence there orders the store of {@link Half#BUSY} before this load of the stamp, so that an owner that clears the stamp
      * after this load finds the queue pair busy.
      */

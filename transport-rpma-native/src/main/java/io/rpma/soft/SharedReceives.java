@@ -263,8 +263,9 @@ final class SharedReceives {
     }
 
     /**
-     * Sets the ready bit of a queue pair unless it is set. The caller has published a completion and then executed a full fence,
-     * against the owner's fence between clearing the bit and checking the ring ({@link SharedReceiveCompletionQueue}).
+     * Sets the ready bit of a queue pair unless it is set. A caller that has published a completion has executed a full fence
+     * since, against the owner's fence between clearing the bit and checking the ring ({@link SharedReceiveCompletionQueue}). A
+     * caller that has stored a fault also rings the doorbell: the owner then checks all faults.
      */
     void markReady(int index) {
         long word = base + READY + (index >>> 6) * 8L;
