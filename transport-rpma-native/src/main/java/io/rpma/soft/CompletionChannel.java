@@ -76,7 +76,7 @@ final class CompletionChannel {
         if (hasFired) {
             // The fence orders the store of the armed word before the owner's next poll. A producer publishes its entry, executes
             // a full fence and loads the armed word (Doorbell.ring()): either the poll finds the entry or the producer finds the
-            // queue armed.
+            // queue armed (rows M5 to M10 and M12 of docs/memory-order.md).
             Memory.putIntVolatile(armed, Doorbell.ARMED);
             Memory.fullFence();
         }

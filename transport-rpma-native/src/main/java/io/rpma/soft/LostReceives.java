@@ -49,7 +49,7 @@ final class LostReceives {
         }
         // Orders the loads of the take words above before the loads of BUSY and BUSY_RECEIVE in exclude(). An initiator stores
         // these two before it takes a receive. If its take has been observed above, the later loads observe that it is busy with
-        // the receive, or its completion is in the ring.
+        // the receive, or its completion is in the ring (row M34 of docs/memory-order.md).
         Memory.fullFence();
         for (SharedReceiveAttachment attachment : attachments.all()) {
             if (attachment != null && !lost.isEmpty()) {

@@ -162,7 +162,8 @@ final class PostedReceives {
             next = postAt(next);
         }
         // Orders the store of the entry's state before the load of WAITING. An initiator that finds no receive stores its bit and
-        // WAITING, executes a fence and searches once more: either it finds this receive or this thread observes WAITING.
+        // WAITING, executes a fence and searches once more: either it finds this receive or this thread observes WAITING (row M24
+        // of docs/memory-order.md).
         Memory.fullFence();
         if (Memory.getInt(base + SharedReceives.WAITING) != 0) {
             attachments.wakeWaiters();

@@ -195,7 +195,8 @@ final class QueuePair {
     /**
      * Starts to send and to receive. The fence orders the store of the state before the load of {@link Half#STALLED} in
      * {@link #wakePeer()}; {@link Requester#announce} of the peer orders its store of that word before its next load of the
-     * state. So either the peer observes the new state or this side observes that the peer waits.
+     * state. So either the peer observes the new state or this side observes that the peer waits (row M1 of
+     * docs/memory-order.md).
      */
     void ready() {
         if (STATE.compareAndSet(this, Half.INITIAL, Half.READY)) {
@@ -217,13 +218,15 @@ final class QueuePair {
                     Faults.at("failing");
                 }
                 Memory.putIntVolatile(base + Half.STATE, Half.ERROR);
-                // Orders the store of the state before the load of Half.STALLED in wakePeer(), as in ready().
+                // Orders the store of the state before the load of Half.STALLED in wakePeer(), as in ready(), and of the waiting
+                // bit in wakeWaiter() (rows M1 and M2 of docs/memory-order.md).
                 Memory.fullFence();
                 wakePeer();
                 responder.wakeWaiter();
                 resume();
                 // Orders the error state and what resume() has flushed before the loads of the armed words. The polling thread
-                // arms, executes a fence and polls again: either it observes the error, or this thread finds the queue armed.
+                // arms, executes a fence and polls again: either it observes the error, or this thread finds the queue armed
+                // (rows M5 and M8 of docs/memory-order.md).
                 Memory.fullFence();
                 // ringIfOpen(): another thread may be closing the connection.
                 ownDoorbell.ringIfOpen();
@@ -244,7 +247,8 @@ final class QueuePair {
         peerGone = true;
         resume();
         responder.peerGone();
-        // Orders the accesses above before those to the armed words in wake(), as in fail().
+        // Orders the accesses above before those to the armed words in wake(), as in fail() (rows M5 and M9 of
+        // docs/memory-order.md).
         Memory.fullFence();
         channel.wake(base + Half.ARMED);
         if (receiveChannel != null) {
@@ -333,7 +337,8 @@ final class QueuePair {
         if (completed || delivered) {
             // Orders the completions published above before the loads of the armed words. An owner arms, executes a fence and
             // polls again. Without this fence an armed word could be loaded before the completion is visible: the owner would
-            // find nothing, this thread would find the queue not armed, and the wake-up would be lost.
+            // find nothing, this thread would find the queue not armed, and the wake-up would be lost (rows M5, M6 and M26 of
+            // docs/memory-order.md).
             Memory.fullFence();
             if (delivered) {
                 requester.ringForReceive();
@@ -413,7 +418,8 @@ final class QueuePair {
             return;
         }
         Memory.putIntVolatile(base + Half.STATE, Half.ERROR);
-        // Orders the store of the state before the load of Half.STALLED in wakePeer() and of the peer's BUSY in peerOperation().
+        // Orders the store of the state before the load of Half.STALLED in wakePeer(), of the waiting bit in wakeWaiter() and of
+        // the peer's BUSY in peerOperation() (rows M1, M2 and M36 of docs/memory-order.md).
         Memory.fullFence();
         // Wake the peer unconditionally. A thread that failed concurrently may have skipped it.
         wakePeer();

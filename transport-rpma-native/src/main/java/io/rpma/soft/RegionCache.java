@@ -59,8 +59,9 @@ final class RegionCache {
                 all[i] = null;
             }
         }
-        // Orders the removal of the regions before the loads of QueuePair.busy in awaitOwn(). QueuePair.enter() stores "busy",
-        // executes a fence and looks up the region: either it does not find the region, or it is waited for.
+        // Orders the removal of the regions before the loads of Requester.busy in awaitOwn(). Requester.enter() stores "busy",
+        // executes a fence and looks up the region: either it does not find the region, or it is waited for (row M38 of
+        // docs/memory-order.md).
         Memory.fullFence();
     }
 

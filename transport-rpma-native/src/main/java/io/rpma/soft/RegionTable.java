@@ -99,7 +99,8 @@ final class RegionTable {
     /**
      * Makes a key invalid. Operations that have loaded the stamp before may still be in progress. The fence orders the store of
      * the stamp before the caller's loads of {@link Half#BUSY} ({@link QueuePair#peerOperation}): an initiator stores that word,
-     * executes a fence and loads the stamp, so either it finds the key invalid or the caller finds it busy.
+     * executes a fence and loads the stamp, so either it finds the key invalid or the caller finds it busy (row M37 of
+     * docs/memory-order.md).
      */
     void invalidate(int key) {
         Memory.putLongRelease(entryAddress(memory.address(), key) + STAMP, 0);

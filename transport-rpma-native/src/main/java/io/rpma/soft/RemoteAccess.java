@@ -97,7 +97,8 @@ final class RemoteAccess {
     /**
      * Writes to memory that this process cannot map: the kernel copies the aligned word. A process that is killed does not
      * interrupt the copy. That a reader never observes half of the word relies on the kernel copying an aligned word by one
-     * store, as it does on x86-64 and aarch64. The fence orders all earlier writes of this process before the copy.
+     * store, as it does on x86-64 and aarch64. The fence orders all earlier writes of this process before the copy (row M23 of
+     * docs/memory-order.md).
      */
     private int atomicWriteToForeign(RemoteRegion region, long offset, long value) {
         if ((region.address() + offset & 7) != 0) {
@@ -111,6 +112,7 @@ final class RemoteAccess {
 
     /** Makes a part of a region persistent. Returns the status. */
     int persist(RemoteRegion region, long offset, long length) {
+        // Orders the earlier writes before the flush and its completion (row M22 of docs/memory-order.md).
         Memory.fullFence();
         if (length > 0 && region.local() != 0 && process.isSelf()) {
             // The region may be a file that this process has mapped. Other memory has no storage to write back to.

@@ -136,7 +136,8 @@ final class RemoteEnd {
     /**
      * Wakes the other end, whose work requests wait for a change that this side has just made. If the other end is in this
      * process, this thread executes the work requests that wait at once: the other end's thread may be blocked elsewhere, or be
-     * this one. The fence orders the change before the load of the armed word in {@link Doorbell#ring()}.
+     * this one. The fence orders the change before the load of the armed word in {@link Doorbell#ring()} (row M12 of
+     * docs/memory-order.md).
      */
     void wake() {
         Memory.fullFence();

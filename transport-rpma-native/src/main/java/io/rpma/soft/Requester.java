@@ -219,7 +219,8 @@ final class Requester {
             case Operation.FLUSH_PERSISTENT:
                 return memory.persist(region, offset, length);
             default:
-                // The writes went to shared memory. The fence orders them before the completion of the flush for all threads.
+                // The writes went to shared memory. The fence orders them before the completion of the flush for all threads
+                // (row M22 of docs/memory-order.md).
                 Memory.fullFence();
                 return SUCCESS;
         }
@@ -259,7 +260,7 @@ final class Requester {
      * Marks this queue pair busy. The fence orders the store of {@link Half#BUSY} before all later loads of the peer's state and
      * of the stamps of its regions. A process that takes memory away stores these words first, executes a fence and then loads
      * BUSY. So either this side observes that the memory is no longer valid, or the peer observes that this side is busy and
-     * waits for the end of the operation before it reuses the memory.
+     * waits for the end of the operation before it reuses the memory (rows M35 to M38 of docs/memory-order.md).
      *
      * @param region the key of the region that the operation reaches, {@link Half#POSTED_RECEIVES}, or
      *     {@link RegionTable#NO_REGION}
@@ -323,7 +324,8 @@ final class Requester {
 
     /**
      * Asks the peer to signal when the condition that this side waits for has changed. The fence orders the announcement before
-     * the loads of the next attempt, against the fence between a change and {@link QueuePair#wakePeer()} on the peer's side.
+     * the loads of the next attempt, against the fence between a change and {@link QueuePair#wakePeer()} on the peer's side
+     * (rows M1 to M4 and M24 of docs/memory-order.md).
      */
     void announce(int reason) {
         announcement = reason;
@@ -351,7 +353,10 @@ final class Requester {
         return stands;
     }
 
-    /** Reports to the peer that no receive has been found for so long that some may be lost. */
+    /**
+     * Reports to the peer that no receive has been found for so long that some may be lost. The fence orders the store of the
+     * fault before the load of the armed word (rows M7 and M26 of docs/memory-order.md).
+     */
     void reportStarvation() {
         enter(RegionTable.NO_REGION);
         boolean told = Memory.getIntAcquire(remoteBase + Half.STATE) == Half.READY
@@ -372,7 +377,7 @@ final class Requester {
      * Sets the ready bit of the peer's queue pair in the shared completion queue, if it has one, after a completion was
      * published; called before {@link #leave()}. The fence orders the published completion before the load of the ready bit. When
      * the owner drops a ring from its list, it clears the bit, executes a fence and checks the ring once more: either it finds
-     * the completion or this thread finds the bit clear and sets it.
+     * the completion or this thread finds the bit clear and sets it (row M25 of docs/memory-order.md).
      */
     void markDelivered() {
         if (receives.shareQueue()) {
@@ -388,7 +393,8 @@ final class Requester {
 
     /**
      * Reports to the peer that an access was not permitted. Its queue pair enters the error state as well, when its owner polls
-     * and finds this fault. The fence orders the store of the fault before the loads of the armed words.
+     * and finds this fault. The fence orders the store of the fault before the loads of the armed words (rows M7 and M26 of
+     * docs/memory-order.md).
      */
     void reportFault() {
         Memory.putIntVolatile(remoteBase + Half.FAULT, Half.BROKEN);

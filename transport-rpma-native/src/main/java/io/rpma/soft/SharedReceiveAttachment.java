@@ -166,7 +166,7 @@ final class SharedReceiveAttachment {
         consumed = position;
         if (canFill) {
             // Orders the store of CONSUMED before the load of Half.STALLED; a sender that found the ring full stores STALLED,
-            // executes a fence and loads CONSUMED once more.
+            // executes a fence and loads CONSUMED once more (row M4 of docs/memory-order.md).
             Memory.fullFence();
             queuePair.wakePeer();
         }

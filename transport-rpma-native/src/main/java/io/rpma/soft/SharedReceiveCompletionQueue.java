@@ -76,7 +76,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
         if (hasRung) {
             // The fence orders the store of the new number before the loads of the next poll. A producer publishes its entry,
             // executes a fence and loads the number (SharedDoorbell): either the poll finds the entry or the producer finds the
-            // new number and signals.
+            // new number and signals (row M26 of docs/memory-order.md).
             Memory.putLongRelease(arming, Memory.getLong(arming) + 1);
             Memory.fullFence();
             // Make the next poll check all rings: the ready bits are not reliable.
@@ -203,7 +203,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
             ~(1L << attachment.index()));
         // Orders the clearing of the bit before the load of the ring. A producer publishes its entry, executes a fence and loads
         // the bit (SharedReceives.markReady()): either this thread finds the entry or the producer finds the bit clear and sets
-        // it again.
+        // it again (row M25 of docs/memory-order.md).
         Memory.fullFence();
         if (!attachment.isEmpty()) {
             // The producer may have found the bit still set, and then does not set the bits of the upper levels: keep the ring.

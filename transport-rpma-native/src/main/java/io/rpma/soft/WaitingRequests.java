@@ -192,6 +192,7 @@ final class WaitingRequests {
         if (status == WR_FLUSH_ERR) {
             pair.flush(operation, context, posted);
             HEAD.setRelease(this, head + 1);
+            // Orders the flushed completion before the load of the armed word (row M5 of docs/memory-order.md).
             Memory.fullFence();
             pair.ownDoorbell().ring();
         } else {

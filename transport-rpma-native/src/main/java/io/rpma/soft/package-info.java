@@ -83,6 +83,9 @@
  * make the connection of another process break or wait, use up the receives as any sender can, and write to the buffers
  * themselves, because it has mapped their memory.
  *
+ * <p>The page docs/memory-order.md lists each word that is accessed without a lock, the modes of its loads and stores, and what
+ * their order guarantees.
+ *
  * <p>There is one difference from an adapter: a send that finds no posted receive waits at its sender, and continues only when
  * the sender makes a call, for instance because a descriptor of the connection has woken it, which the target signals as soon as
  * it posts a receive. The message of a sender that does neither stays unsent. A sender that uses credits is not affected.
