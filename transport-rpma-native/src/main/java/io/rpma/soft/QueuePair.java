@@ -200,8 +200,17 @@ final class QueuePair {
      */
     void ready() {
         if (STATE.compareAndSet(this, Half.INITIAL, Half.READY)) {
+            if (Faults.ENABLED) {
+                Faults.at("readying");
+            }
             Memory.putIntVolatile(base + Half.STATE, Half.READY);
             Memory.fullFence();
+            if ((int) STATE.getVolatile(this) != Half.READY) {
+                // Another thread has failed or closed the queue pair after the compare-and-set, and the store above may have
+                // replaced its store of the error.
+                Memory.putIntVolatile(base + Half.STATE, Half.ERROR);
+                Memory.fullFence();
+            }
             wakePeer();
         }
     }

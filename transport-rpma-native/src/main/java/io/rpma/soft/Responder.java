@@ -75,13 +75,12 @@ final class Responder {
         }
         pair.checkOpen();
         receives.post(Receives.key(target, offset, length), offset, (int) length, context);
-        if (pair.remote() != null) {
-            // Orders the store of the entry's state word before the load of Half.STALLED. announce() of the peer orders its
-            // store of that word before its next search for a receive: one of the two sides observes the other's store. The fence
-            // also orders the post before the load of the state in isError() (rows M3 and M11 of docs/memory-order.md).
-            Memory.fullFence();
-            pair.wakePeer();
-        }
+        // Orders the store of the entry's state word before the load of Half.STALLED. announce() of the peer orders its store of
+        // that word before its next search for a receive: one of the two sides observes the other's store. The fence also orders
+        // the post before the loads of the other end, which may be connected at this moment, and of the state in isError()
+        // (rows M3 and M11 of docs/memory-order.md).
+        Memory.fullFence();
+        pair.wakePeer();
         if (pair.isError()) {
             // Orders the post before the load of the armed word: the polling thread flushes this receive, or is woken to do so
             // (row M10 of docs/memory-order.md).

@@ -18,6 +18,7 @@ import io.rpma.CompletionStatus;
 import io.rpma.Connection;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionEvent;
+import io.rpma.Endpoint;
 import io.rpma.LocalMemoryRegion;
 import io.rpma.MemoryUsage;
 import io.rpma.RpmaException;
@@ -67,6 +68,7 @@ final class Interleavings implements AutoCloseable {
                 case "roomButNoReceive" -> all.roomButNoReceive();
                 case "roomIsKnownBeforeAReceive" -> all.roomIsKnownBeforeAReceive();
                 case "flushWhileThePeerIsBusy" -> all.flushWhileThePeerIsBusy();
+                case "failureWhileItBecomesReady" -> all.failureWhileItBecomesReady();
                 case "flushBeforeThePeerIsTold" -> all.flushBeforeThePeerIsTold();
                 case "failureWakesWhoWaitsForASharedReceive" -> all.failureWakesWhoWaitsForASharedReceive();
                 case "closingWhileAnotherThreadFails" -> all.closingWhileAnotherThreadFails();
@@ -203,6 +205,22 @@ final class Interleavings implements AutoCloseable {
         queue.consumeEvent();
         expectOne(queue, 1, FLUSHED);
         ends.closeConnections();
+    }
+
+    /** A thread fails the queue pair while another one is about to publish that it is ready: the peer must find the error. */
+    private void failureWhileItBecomesReady() throws Exception {
+        Endpoint endpoint = station.listen();
+        Connection client = station.peer.newConnectionRequest(endpoint.localAddress(), config()).connect(null);
+        Connection server = Station.awaitRequest(endpoint, config()).connect(null);
+        AtomicInteger times = at("readying", () -> queuePair(client).fail());
+        Station.expect(ConnectionEvent.ESTABLISHED, client);
+        Station.expect(ConnectionEvent.ESTABLISHED, server);
+        assertEquals(1, times.get());
+        server.send(station.region, 0, 8, CompletionFlag.ALWAYS, 2);
+        expectOne(server.completionQueue(), 2, NO_PEER);
+        client.close();
+        server.close();
+        endpoint.close();
     }
 
     /** One thread fails the queue pair, another one polls before the peer is told: the peer still takes the receive. */

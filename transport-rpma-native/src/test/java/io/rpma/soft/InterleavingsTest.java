@@ -36,7 +36,8 @@ class InterleavingsTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"newsForTheHolderOfTheLock", "roomButNoReceive", "roomIsKnownBeforeAReceive",
-        "flushWhileThePeerIsBusy", "flushBeforeThePeerIsTold", "failureWakesWhoWaitsForASharedReceive",
+        "flushWhileThePeerIsBusy", "failureWhileItBecomesReady", "flushBeforeThePeerIsTold",
+        "failureWakesWhoWaitsForASharedReceive",
         "closingWhileAnotherThreadFails", "revivedAndDetachedAtOnce", "readyBeforeItIsComplete",
         "lengthIsReadOnce", "detachingKeepsTheQueue", "tellingIsBusy", "noLateAnnouncement", "unmappingWaitsForTheOwnThreads"})
     void doesNoHarm(String name) throws Exception {
