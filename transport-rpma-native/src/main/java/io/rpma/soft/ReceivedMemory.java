@@ -183,14 +183,14 @@ final class ReceivedMemory {
             List<ControlMessage.Attachment> taken = new ArrayList<>();
             boolean done = false;
             try {
-                ControlMessage.Attachment shared = message.takeFirst();
-                while (shared != null && link.isUsable()) {
+                // The attachments behind an invalid one stay in the message, and are closed with it.
+                while (link.isUsable() && !message.attachments().isEmpty()) {
+                    ControlMessage.Attachment shared = message.takeFirst();
                     if (take(shared, message)) {
                         taken.add(shared);
                     } else {
                         violated("shared memory of kind " + shared.kind() + " that makes no sense");
                     }
-                    shared = message.takeFirst();
                 }
                 done = true;
             } finally {

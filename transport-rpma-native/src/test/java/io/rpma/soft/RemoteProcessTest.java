@@ -16,8 +16,12 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -36,6 +40,9 @@ class RemoteProcessTest {
     private static final int MANY = 600;
     /** Turns after which two sides that read have long exchanged everything. */
     private static final int TURNS = 100;
+    /** The name of files that only the test of their descriptors creates. */
+    private static final String NAME = "rpma-test-descriptors";
+    private static final int UNKNOWN_KIND = 99;
 
     private final LocalProcess here = new LocalProcess();
     private final LocalProcess there = new LocalProcess();
@@ -44,10 +51,11 @@ class RemoteProcessTest {
     private RemoteProcess toHere;
     private ControlSocket control;
     private ControlSocket otherControl;
+    private Link link;
 
     @BeforeEach
     void connect() throws Exception {
-        Link link = Link.create();
+        link = Link.create();
         int end = Posix.duplicate(link.otherEnd());
         assertEquals(0, Math.min(0, end));
         toThere = RemoteProcess.linked(here, there.identity().pid(), null, 1, link, true);
@@ -178,6 +186,36 @@ class RemoteProcessTest {
         assertEquals(2, toHere.rangeCount());
         assertEquals(RegionTable.SIZE + size + Posix.PAGE_SIZE, there.mappings().bytes());
         assertAlive();
+    }
+
+    /** A hostile process makes link after link, and sends on each what is not valid, with further files behind it. */
+    @Test
+    void whatComesBehindAnInvalidFileLeavesNoDescriptorBehind() throws Exception {
+        SharedMemory sent = SharedMemory.create(NAME, Posix.PAGE_SIZE);
+        long before = descriptors();
+        assertEquals(0, link.send(ControlMessage.of(ControlMessage.SHARED)
+            .attach(UNKNOWN_KIND, 1, Posix.PAGE_SIZE, sent.fd())
+            .attach(ControlMessage.RANGE, 2, Posix.PAGE_SIZE, sent.fd())
+            .attach(ControlMessage.RANGE, 3, Posix.PAGE_SIZE, sent.fd())));
+        toHere.read();
+        assertTrue(toHere.isGone());
+        assertEquals(0, toHere.rangeCount());
+        assertEquals(before, descriptors());
+        sent.release();
+    }
+
+    /** Returns the number of descriptors of files with {@link #NAME}. */
+    private static long descriptors() throws IOException {
+        try (Stream<Path> descriptors = Files.list(Path.of("/proc/self/fd"))) {
+            return descriptors.filter(descriptor -> {
+                try {
+                    return Files.readSymbolicLink(descriptor).toString().contains(NAME);
+                } catch (IOException e) {
+                    // It has been closed since the folder was listed.
+                    return false;
+                }
+            }).count();
+        }
     }
 
     private static long reserve(long size) {
