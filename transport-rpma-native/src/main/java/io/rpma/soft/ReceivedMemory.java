@@ -220,8 +220,7 @@ final class ReceivedMemory {
     private boolean take(ControlMessage.Attachment shared, ControlMessage message) throws RpmaException {
         return switch (shared.kind()) {
             case ControlMessage.TABLE -> takeTable(shared);
-            case ControlMessage.QUEUE ->
-                takeQueue(shared, message.take(ControlMessage.QUEUE_POSTED), message.take(ControlMessage.QUEUE_EVENT));
+            case ControlMessage.QUEUE -> takeQueue(shared, message);
             case ControlMessage.RANGE -> takeMemory(shared, ranges);
             case ControlMessage.SLAB -> takeMemory(shared, slabs);
             default -> {
@@ -261,15 +260,18 @@ final class ReceivedMemory {
         return SharedMemory.open(shared.fd(), shared.size(), writable, account);
     }
 
-    private boolean takeQueue(ControlMessage.Attachment queue, ControlMessage.Attachment receives,
-            ControlMessage.Attachment doorbell) throws RpmaException {
+    /** Takes a queue, whose other files lie in the message. Each is removed when it is its turn, so none is lost on failure. */
+    private boolean takeQueue(ControlMessage.Attachment queue, ControlMessage message) throws RpmaException {
         EventPipe event = null;
         SharedMemory memory = null;
         SharedMemory posted = null;
+        ControlMessage.Attachment doorbell = null;
         boolean complete = false;
         try {
             memory = open(queue, true);
+            ControlMessage.Attachment receives = message.take(ControlMessage.QUEUE_POSTED);
             posted = receives == null ? null : open(receives, false);
+            doorbell = message.take(ControlMessage.QUEUE_EVENT);
             event = doorbell == null ? null : EventPipe.open(doorbell.fd());
             complete = memory != null && posted != null && (event != null || doorbell == null)
                 && !queues.has(queue.id());

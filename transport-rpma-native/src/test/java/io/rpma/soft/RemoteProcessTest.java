@@ -171,11 +171,7 @@ class RemoteProcessTest {
         control.announce(List.of(small, large), true);
         List<Long> taken = new ArrayList<>();
         try {
-            long address = reserve(size);
-            while (address > 0) {
-                taken.add(address);
-                address = reserve(size);
-            }
+            reserveAll(size, taken);
             assertEquals(Posix.ENOMEM, toHere.read());
             assertEquals(0, toHere.rangeCount());
             assertAlive();
@@ -186,6 +182,35 @@ class RemoteProcessTest {
         assertEquals(2, toHere.rangeCount());
         assertEquals(RegionTable.SIZE + size + Posix.PAGE_SIZE, there.mappings().bytes());
         assertAlive();
+    }
+
+    /** A process that lacks memory for a shared receive queue, and keeps trying, must not run out of descriptors as well. */
+    @Test
+    void aQueueThatThereAreNoAddressesForLeavesNoDescriptorBehind() throws Exception {
+        long size = there.mappings().mostBytesEach() / 2;
+        SharedMemory queue = SharedMemory.create(NAME, size);
+        SharedMemory posted = SharedMemory.create(NAME, Posix.PAGE_SIZE);
+        List<Long> taken = new ArrayList<>();
+        long before = descriptors();
+        try {
+            assertEquals(0, link.send(ControlMessage.of(ControlMessage.SHARED)
+                .attach(ControlMessage.QUEUE, 1, size, queue.fd())
+                .attach(ControlMessage.QUEUE_POSTED, 1, Posix.PAGE_SIZE, posted.fd())));
+            reserveAll(size, taken);
+            for (int i = 0; i < 3; i++) {
+                assertEquals(Posix.ENOMEM, toHere.read());
+            }
+            assertEquals(before, descriptors());
+            assertAlive();
+        } finally {
+            taken.forEach(address -> Posix.munmap(address, size));
+        }
+        assertEquals(0, toHere.read());
+        assertEquals(before, descriptors());
+        assertEquals(RegionTable.SIZE + size + Posix.PAGE_SIZE, there.mappings().bytes());
+        assertAlive();
+        queue.release();
+        posted.release();
     }
 
     /** A hostile process makes link after link, and sends on each what is not valid, with further files behind it. */
@@ -215,6 +240,15 @@ class RemoteProcessTest {
                     return false;
                 }
             }).count();
+        }
+    }
+
+    /** Reserves addresses until there is no room left for as many in one piece. */
+    private static void reserveAll(long size, List<Long> taken) {
+        long address = reserve(size);
+        while (address > 0) {
+            taken.add(address);
+            address = reserve(size);
         }
     }
 
