@@ -83,18 +83,22 @@ final class Acceptor implements PendingAccept.Owner {
     // ---- taking requests ----
 
     /**
-     * Accepts the pending requests of all endpoints. Requests that do not fit into the backlog wait in the kernel.
+     * Accepts the pending requests of all endpoints. Requests that do not fit into the backlog wait in the kernel. If one
+     * endpoint fails, the others have their turn nevertheless: its failure may last.
      *
      * @return the failure to fire through the pipeline, or {@code null}
      */
     Throwable acceptAll() {
+        Throwable failure = null;
         for (Listening from : channel.listening()) {
-            Throwable failure = acceptAll(from);
-            if (failure != null) {
-                return failure;
+            Throwable next = acceptAll(from);
+            if (failure == null) {
+                failure = next;
+            } else if (next != null && next != failure) {
+                failure.addSuppressed(next);
             }
         }
-        return null;
+        return failure;
     }
 
     private Throwable acceptAll(Listening from) {

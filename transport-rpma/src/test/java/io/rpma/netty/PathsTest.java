@@ -17,13 +17,20 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelConfig;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.DefaultChannelConfig;
 import io.netty.channel.SimpleChannelInboundHandler;
 import io.netty.util.NetUtil;
+import io.rpma.ConnectionRequest;
 import io.rpma.MemoryUsage;
 import io.rpma.Rpma;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
 import java.lang.foreign.ValueLayout;
 import java.net.BindException;
@@ -31,6 +38,7 @@ import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
@@ -343,5 +351,85 @@ class PathsTest {
         channel.config().setOption(RpmaChannelOption.RPMA_PATHS, all());
         channel.connect(server.localAddress()).sync();
         assertTrue(channel.isActive());
+    }
+
+    /** Can only make the first connection on each path but the last. */
+    private static final class FailingServer extends AbstractRpmaServerChannel {
+        private final ChannelConfig config = new DefaultChannelConfig(this);
+        private final MessageOptions options =
+            new MessageOptions(new OptionValues(), ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA);
+
+        @Override
+        public ChannelConfig config() {
+            return config;
+        }
+
+        @Override
+        int backlog() {
+            return 128;
+        }
+
+        @Override
+        List<RpmaPath> paths() {
+            return all();
+        }
+
+        @Override
+        NextChild newNext(Fabric fabric, boolean first) throws RpmaException {
+            RpmaPath path = RpmaPath.of(fabric.provider());
+            if (!first && path != all().getLast()) {
+                throw new RpmaException(RpmaError.PROVIDER, "no further one on " + path);
+            }
+            MessageSizes sizes = options.sizes(fabric.limits());
+            return new NextChild(fabric, sizes.newConfig(fabric, REQUEST_TIMEOUT_MILLIS)) {
+                @Override
+                QueuePair accept(ConnectionRequest request) throws RpmaException {
+                    return MessageQueuePair.accept(fabric, sizes, request, ByteBuffer.allocate(0));
+                }
+
+                @Override
+                Admission admit(ConnectionRequest request) {
+                    throw new UnsupportedOperationException();
+                }
+
+                @Override
+                void release() {
+                    // Nothing but the configuration was made for it.
+                }
+            };
+        }
+
+        @Override
+        AbstractRpmaChannel newChild(QueuePair pair) {
+            return new RpmaMessageChannel(this, (MessageQueuePair) pair);
+        }
+    }
+
+    private ChannelFuture connectMessages(RpmaPath path, int port) throws Exception {
+        return new Bootstrap().group(group).channel(RpmaMessageChannel.class).handler(new ChannelInboundHandlerAdapter())
+            .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 5_000).option(RpmaChannelOption.RPMA_PATHS, List.of(path))
+            .connect(address(path), port).await();
+    }
+
+    @Test
+    void aPathOnWhichNoConnectionCanBeMadeDoesNotStopTheOthers() throws Exception {
+        assumeTrue(all().size() > 1, "this machine has one path");
+        BlockingQueue<Throwable> failures = new LinkedBlockingQueue<>();
+        Channel server = new ServerBootstrap().group(group).channelFactory(FailingServer::new)
+            .handler(new ChannelInboundHandlerAdapter() {
+                @Override
+                public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+                    failures.add(cause);
+                }
+            }).childHandler(new ChannelInboundHandlerAdapter()).bind(new InetSocketAddress(0)).sync().channel();
+        RpmaPath failing = all().getFirst();
+        connectMessages(failing, port(server)).sync();
+        assertEquals("no further one on " + failing, failures.poll(20, TimeUnit.SECONDS).getMessage());
+        for (int i = 0; i < 3; i++) {
+            connectMessages(all().getLast(), port(server)).sync();
+        }
+        failures.clear();
+        assertInstanceOf(ConnectException.class, connectMessages(failing, port(server)).cause());
+        assertEquals("no further one on " + failing, failures.poll(20, TimeUnit.SECONDS).getMessage());
     }
 }
