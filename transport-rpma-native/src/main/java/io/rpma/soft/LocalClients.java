@@ -96,7 +96,7 @@ final class LocalClients {
         }
         // From here on the client is handled as if it had just been accepted.
         int pid = waiting.remove(fd);
-        SoftLog.LISTENING.check(Sockets.epollRemove(epoll, fd), "epoll_ctl");
+        unwatch(fd, null);
         return read(fd, pid, null, config);
     }
 
@@ -117,7 +117,7 @@ final class LocalClients {
         }
         if (known != null) {
             silent.remove(known);
-            Sockets.epollRemove(epoll, fd);
+            unwatch(fd, message);
         }
         if (message == null) {
             unreadable(fd, pid, incoming.result);
@@ -176,6 +176,23 @@ final class LocalClients {
         int result = Sockets.epollAdd(epoll, fd);
         if (result < 0) {
             RequestFactory.reject(fd, "the listener cannot wait for the request: " + Posix.strerror(-result));
+            SoftLog.LISTENING.check(result, "epoll_ctl");
+        }
+    }
+
+    /**
+     * Stops waiting for a client, which is not one of this object's clients any more. If that fails, the client is rejected: it
+     * must not stay in the epoll set.
+     *
+     * @param message what was read of the client, {@code null} if nothing was
+     */
+    private void unwatch(int fd, ControlMessage message) throws RpmaException {
+        int result = Sockets.epollRemove(epoll, fd);
+        if (result < 0) {
+            if (message != null) {
+                message.closeAttachments();
+            }
+            RequestFactory.reject(fd, "the listener cannot stop waiting for the request: " + Posix.strerror(-result));
             SoftLog.LISTENING.check(result, "epoll_ctl");
         }
     }

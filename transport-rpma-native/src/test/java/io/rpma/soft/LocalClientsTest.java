@@ -1,0 +1,80 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft;
+
+import io.rpma.RpmaException;
+import io.rpma.posix.Posix;
+import io.rpma.posix.Scratch;
+import io.rpma.posix.Sockets;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** A client that the listener cannot stop waiting for: it goes, and takes nothing with it. */
+class LocalClientsTest {
+    private final int[] ends = new int[2];
+    private Station station;
+    private int epoll;
+    private EndpointTimer timer;
+    private LocalClients clients;
+
+    @BeforeEach
+    void connect() throws Exception {
+        station = new Station();
+        epoll = Sockets.epollCreate();
+        timer = new EndpointTimer(Libc.timerfd());
+        clients = new LocalClients((SoftPeer) station.peer, new InetSocketAddress(InetAddress.getLoopbackAddress(), 1), epoll,
+            timer);
+        assertEquals(0, Sockets.socketPair(ends));
+        assertNull(clients.accepted(ends[0], null), "the client has said nothing yet");
+        assertEquals(1, clients.count());
+        assertEquals(4, Sockets.send(ends[1], Scratch.get().messageAddress(), 4));
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        clients.close();
+        timer.close();
+        Posix.close(epoll);
+        Posix.close(ends[1]);
+        station.close();
+    }
+
+    /** The set does not contain the client any more, so the kernel refuses to remove it. */
+    private void assertGoes() {
+        assertEquals(0, Sockets.epollRemove(epoll, ends[0]));
+        assertThrows(RpmaException.class, () -> clients.read(ends[0], null));
+        assertEquals(0, clients.count());
+        assertTrue(Sockets.hasHungUp(ends[1]), "the socket of the client is still open");
+    }
+
+    @Test
+    void aClientThatHasJustSpokenIsClosed() {
+        assertGoes();
+    }
+
+    /** Its time is over when its data arrives, which is then read later. */
+    @Test
+    void aClientWhoseDataIsReadLaterIsClosed() {
+        clients.expire(System.nanoTime() + 2 * LocalClients.CLIENT_MILLIS * 1_000_000);
+        assertEquals(1, clients.count());
+        assertGoes();
+    }
+}
