@@ -67,9 +67,11 @@ final class AttachmentTable {
         Memory.getAndBitwiseAndLong(base + words + (index >>> 6) * 8L, ~(1L << index));
     }
 
-    /** Releases the index of an attachment. */
+    /** Releases the index of an attachment. A thread that has looked it up before may still use it. */
     synchronized void remove(SharedReceiveAttachment attachment) {
-        attachments[attachment.index()] = null;
+        SharedReceiveAttachment[] all = attachments;
+        all[attachment.index()] = null;
+        attachments = all;
         indexes.clear(attachment.index());
     }
 
