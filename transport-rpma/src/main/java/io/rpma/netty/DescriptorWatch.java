@@ -46,12 +46,18 @@ final class DescriptorWatch implements EpollIoHandle {
         this.registration = registration;
         this.isEvents = isEvents;
         this.fd = new FileDescriptor(fd);
+        IoRegistration made = null;
         try {
-            watched = epoll.register(this);
-            watched.submit(WATCH);
+            made = epoll.register(this);
+            made.submit(WATCH);
         } catch (Exception e) {
+            if (made != null) {
+                // Otherwise it would stay valid, and be in the way of the next descriptor with this number.
+                made.cancel();
+            }
             throw new IllegalStateException("descriptor " + fd + " cannot be watched by epoll", e);
         }
+        watched = made;
     }
 
     void cancel() {
