@@ -1,0 +1,78 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty;
+
+import java.util.List;
+import net.jqwik.api.Arbitraries;
+import net.jqwik.api.Arbitrary;
+import net.jqwik.api.Combinators;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.Provide;
+import net.jqwik.api.Tuple;
+import net.jqwik.api.constraints.LongRange;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+/** When a loop polls, against a count of the failures in a row, for any mixture of waits. */
+class SpinPolicyTest {
+    private static final long WAKE_UP_NANOS = 60_000;
+    private static final int LONGEST_PAUSE = 256;
+
+    private enum Outcome { POLLED_WITH_SUCCESS, POLLED_IN_VAIN, BLOCKED }
+
+    private record Turn(Outcome outcome, long nanos, int times) {
+    }
+
+    @Provide
+    static Arbitrary<List<Turn>> turns() {
+        return Combinators.combine(
+                Arbitraries.frequency(Tuple.of(1, Outcome.POLLED_WITH_SUCCESS), Tuple.of(12, Outcome.POLLED_IN_VAIN),
+                    Tuple.of(12, Outcome.BLOCKED)),
+                Arbitraries.longs().between(0, 400_000), Arbitraries.integers().between(1, 300))
+            .as(Turn::new).withoutEdgeCases().list().ofMaxSize(100);
+    }
+
+    @Property(tries = 200)
+    void pollingIsTriedAgainAfterAsManyPromisingWaitsAsItFailedFor(@ForAll @LongRange(min = 1, max = 200_000) long maxNanos,
+            @ForAll("turns") List<Turn> turns) {
+        SpinPolicy policy = new SpinPolicy(maxNanos);
+        int failures = 0;
+        int waits = 0;
+        for (Turn turn : turns) {
+            assertEquals(waits == 0, policy.pays());
+            // A loop polls if that pays, and blocks otherwise.
+            if (waits > 0) {
+                for (int i = 0; i < turn.times && waits > 0; i++) {
+                    policy.blocked(turn.nanos);
+                    waits -= turn.nanos <= maxNanos + WAKE_UP_NANOS ? 1 : 0;
+                }
+            } else if (turn.outcome == Outcome.POLLED_WITH_SUCCESS) {
+                policy.paid();
+                failures = 0;
+            } else if (turn.outcome == Outcome.POLLED_IN_VAIN) {
+                policy.failed();
+                waits = failures < 8 ? 1 << failures : LONGEST_PAUSE;
+                failures++;
+            } else {
+                policy.blocked(turn.nanos);
+            }
+        }
+        for (int i = 0; i < LONGEST_PAUSE; i++) {
+            policy.blocked(0);
+        }
+        assertTrue(policy.pays(), "after the longest pause");
+    }
+}
