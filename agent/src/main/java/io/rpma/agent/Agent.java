@@ -19,18 +19,21 @@ import java.lang.instrument.Instrumentation;
 import java.util.jar.JarFile;
 import net.bytebuddy.dynamic.ClassFileLocator;
 
-/** The agent: puts an application on Netty 4.2 onto RPMA without a change of its code. */
+/**
+ * The entry point of the agent. The agent runs an application that uses Netty 4.2 over RPMA without changing the application's
+ * code.
+ */
 public final class Agent {
     private Agent() {
     }
 
     /**
-     * Starts the agent; called by {@code Premain}, in the bootstrap class loader.
+     * Starts the agent. {@code Premain}, which the bootstrap class loader has loaded, calls this method.
      *
-     * @param text the options, or {@code null}
-     * @param instrumentation the JVM's
-     * @param file the agent's jar
-     * @throws IOException if the jar cannot be read
+     * @param text the options of the agent, or {@code null} if there are none
+     * @param instrumentation the instrumentation of this JVM
+     * @param file the jar file of the agent
+     * @throws IOException if the jar file cannot be read
      */
     public static void start(String text, Instrumentation instrumentation, File file) throws IOException {
         Options options;

@@ -28,8 +28,9 @@ import net.bytebuddy.pool.TypePool;
 import net.bytebuddy.utility.OpenedClassReader;
 
 /**
- * Changes the calls by which channels and handlers of event loops are made. A call stays what it is; only an object that it is
- * called with comes from {@link Sites}, which may give back the same, or what it returned is looked at there.
+ * Changes the calls that create channels and the handlers of event loops. The call itself stays the same. Either one of its
+ * arguments is first replaced with the result of a method of {@link Sites}, which may return the same object, or the result of
+ * the call is passed to such a method.
  */
 final class CallSites extends AsmVisitorWrapper.AbstractBase {
     private static final String SITES = "io/rpma/agent/Sites";
@@ -38,15 +39,15 @@ final class CallSites extends AsmVisitorWrapper.AbstractBase {
     private int changed;
 
     /**
-     * Creates a visitor of one class.
+     * Creates a visitor for one class.
      *
-     * @param root the package of Netty, with slashes
+     * @param root the package of Netty in internal form, with slashes
      */
     CallSites(String root) {
         this.root = root;
     }
 
-    /** How many calls were changed. */
+    /** Returns the number of calls that were changed. */
     int changed() {
         return changed;
     }
@@ -66,7 +67,8 @@ final class CallSites extends AsmVisitorWrapper.AbstractBase {
             @Override
             public MethodVisitor visitMethod(int access, String name, String descriptor, String signature, String[] exceptions) {
                 if (isLegacyLoop && name.startsWith("registeredChannels")) {
-                    // Counts by the class of the handler that is not there any more; the method of the class above remains.
+                    // This method counts channels by the class of the original handler, which no longer exists. Removing it
+                    // leaves the inherited method.
                     changed++;
                     return null;
                 }
@@ -112,7 +114,7 @@ final class CallSites extends AsmVisitorWrapper.AbstractBase {
             super.visitMethodInsn(opcode, owner, name, descriptor, isInterface);
         }
 
-        /** From: factory. To: another factory. */
+        /** Changes the operand stack from (factory) to (other factory). */
         private void newChannel(String type) {
             changed++;
             if (isBootstrap) {
@@ -126,7 +128,7 @@ final class CallSites extends AsmVisitorWrapper.AbstractBase {
             visitTypeInsn(Opcodes.CHECKCAST, type);
         }
 
-        /** From: factory, executor. To: another factory, executor. */
+        /** Changes the operand stack from (factory, executor) to (other factory, executor). */
         private void newHandler(String type) {
             changed++;
             visitInsn(Opcodes.SWAP);
@@ -137,7 +139,7 @@ final class CallSites extends AsmVisitorWrapper.AbstractBase {
             visitInsn(Opcodes.SWAP);
         }
 
-        /** From: config, option, value. To: whether the option is accepted. */
+        /** Replaces (config, option, value) on the operand stack with whether the option is accepted. */
         private void setOption(String owner, String descriptor) {
             changed++;
             visitInsn(Opcodes.DUP2_X1);
@@ -145,7 +147,7 @@ final class CallSites extends AsmVisitorWrapper.AbstractBase {
             super.visitMethodInsn(Opcodes.INVOKESTATIC, SITES, "accepted", "(Ljava/lang/Object;Ljava/lang/Object;Z)Z", false);
         }
 
-        /** From: unsafe, loop, promise. To: unsafe, another loop, promise. */
+        /** Changes the operand stack from (unsafe, loop, promise) to (unsafe, other loop, promise). */
         private void register() {
             changed++;
             visitInsn(Opcodes.DUP_X1);

@@ -16,7 +16,7 @@ package io.rpma.agent;
 import java.nio.charset.StandardCharsets;
 import java.util.Set;
 
-/** Looks for strings in the constant pool of a class file: most classes can be left alone after this look. */
+/** Searches the constant pool of a class file for strings. Most classes do not contain them and need no further inspection. */
 final class ConstantPool {
     private static final int UTF8 = 1;
     private static final int FIRST_ENTRY = 10;
@@ -24,7 +24,7 @@ final class ConstantPool {
     private ConstantPool() {
     }
 
-    /** Whether one of the strings is in the pool, all of it; ASCII. */
+    /** Returns whether the constant pool contains an entry that equals one of the ASCII strings. */
     static boolean hasOneOf(byte[] file, Set<String> strings) {
         int count = u2(file, FIRST_ENTRY - 2);
         int at = FIRST_ENTRY;
@@ -43,7 +43,7 @@ final class ConstantPool {
                 case 7, 8, 16, 19, 20 -> at += 3;
                 // MethodHandle
                 case 15 -> at += 4;
-                // Integer, Float, the references, NameAndType, Dynamic, InvokeDynamic
+                // Integer, Float, field and method references, NameAndType, Dynamic, InvokeDynamic
                 case 3, 4, 9, 10, 11, 12, 17, 18 -> at += 5;
                 // Long and Double take two entries.
                 case 5, 6 -> {

@@ -19,9 +19,9 @@ import java.net.UnknownHostException;
 import java.util.Locale;
 
 /**
- * A host that goes over RPMA: a name ({@code db1}), the end of one ({@code *.cluster}), an address ({@code 10.0.0.2}), or a
- * network ({@code 10.0.0.0/8}). A name is compared with the name that the application gave, an address with the address that it
- * gave or resolved: nothing is looked up.
+ * A host whose connections use RPMA: a name ({@code db1}), a suffix of names ({@code *.cluster}), an address ({@code 10.0.0.2}),
+ * or a network ({@code 10.0.0.0/8}). A name is compared with the name that the application passed. An address is compared with
+ * the address that the application passed or resolved. No name is resolved for the comparison.
  */
 record HostPattern(String name, byte[] address, int bits) {
     static HostPattern parse(String text) {
@@ -67,7 +67,7 @@ record HostPattern(String name, byte[] address, int bits) {
         return name.startsWith("*.") ? host.endsWith(name.substring(1)) : host.equals(name);
     }
 
-    /** An unresolved address whose name is an address in writing. */
+    /** Matches an unresolved address whose host name is the text of an IP address. */
     private boolean matchesText(String host) {
         try {
             return (host.contains(":") || host.matches("[0-9.]+")) && matches(InetAddress.getByName(host).getAddress());

@@ -16,7 +16,10 @@ package io.rpma.agent;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** What the agent says, on the standard error stream: it runs before the application has set up a logger. */
+/**
+ * Writes the messages of the agent to the standard error stream, because the agent runs before the application has configured a
+ * logger.
+ */
 final class Log {
     private static final Set<String> SAID = ConcurrentHashMap.newKeySet();
 
@@ -27,14 +30,14 @@ final class Log {
         System.err.println("rpma-agent: " + line);
     }
 
-    /** Says it the first time only. */
+    /** Writes the message only if it has not been written before. */
     static void once(String line) {
         if (SAID.add(line)) {
             say(line);
         }
     }
 
-    /** Tells of a failure, the first time with its stack. */
+    /** Writes a message about a failure, with the stack trace if the message has not been written before. */
     static void failed(String line, Throwable cause) {
         if (SAID.add(line)) {
             say(line + ": " + cause);

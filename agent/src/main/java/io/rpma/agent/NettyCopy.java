@@ -23,21 +23,21 @@ import java.util.Properties;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What a copy of Netty is, by the files beside its classes. */
+/** Examines a copy of Netty by the files that are next to its classes. */
 final class NettyCopy {
-    /** The class by which a copy is noticed: every client and every server has one. */
+    /** The class whose loading reveals a copy of Netty: every client and every server uses it. */
     static final String LANDMARK = "bootstrap/AbstractBootstrap";
-    /** Netty 4.2 has it, 4.1 has not. */
+    /** A class file that exists in Netty 4.2 and not in Netty 4.1. */
     private static final String SINCE_4_2 = "channel/IoHandlerFactory.class";
     private static final String VERSIONS = "META-INF/io.netty.versions.properties";
     private static final Pattern VERSION = Pattern.compile("4\\.2\\.(\\d+)\\..*");
-    /** The oldest that the transport has been run with. */
+    /** The oldest micro version that the transport has been tested with. */
     private static final int OLDEST_MICRO = 13;
 
     private NettyCopy() {
     }
 
-    /** Why the agent leaves the copy of this package alone, or {@code null} if it does not. */
+    /** Returns why the agent does not change the copy of Netty in this package, or {@code null} if it does. */
     static String reasonAgainst(ClassLoader loader, String root) {
         URL landmark = loader.getResource(root.replace('.', '/') + '/' + LANDMARK + ".class");
         String version = version(loader, landmark);
@@ -52,7 +52,7 @@ final class NettyCopy {
         return null;
     }
 
-    /** What is said of a relocated copy whose package was not named. */
+    /** Returns the message about a relocated copy of Netty whose package is not among the options. */
     static String unnamed(ClassLoader loader, String root) {
         URL landmark = loader.getResource(root.replace('.', '/') + '/' + LANDMARK + ".class");
         boolean is42 = loader.getResource(root.replace('.', '/') + '/' + SINCE_4_2) != null;
@@ -69,7 +69,10 @@ final class NettyCopy {
         return end < 0 ? "" : " (" + url.substring(url.lastIndexOf('/', end - 1) + 1, end) + ")";
     }
 
-    /** The version of the copy that the class file belongs to, or {@code null} if its jar does not tell. */
+    /**
+     * Returns the version of the copy of Netty that contains the class file, or {@code null} if its jar file does not contain the
+     * version.
+     */
     private static String version(ClassLoader loader, URL landmark) {
         for (URL url : versions(loader, landmark)) {
             Properties properties = new Properties();

@@ -32,18 +32,18 @@ import net.bytebuddy.matcher.ElementMatchers;
 import net.bytebuddy.pool.TypePool;
 
 /**
- * Changes the classes that make channels and event loops, wherever they are: Netty's own, and those of frameworks and
- * applications that call Netty's factories themselves. Whatever fails leaves the class as it was.
+ * Changes the classes that create channels and event loops: those of Netty, and those of frameworks and applications that call
+ * Netty's factories directly. If a change fails, the class stays as it was.
  */
 final class NettyTransformer implements ClassFileTransformer {
     private static final String LANDMARK = "io/netty/" + NettyCopy.LANDMARK;
 
     private final Options options;
     private final ClassFileLocator advice;
-    // With slashes.
+    // The packages of Netty in internal form, with slashes.
     private final List<String> roots = new ArrayList<>();
     private final Map<String, Set<String>> constants = new HashMap<>();
-    // Whether the copy of Netty that a loader sees is changed; by root. Guarded by itself.
+    // For each class loader and root, whether the copy of Netty that the loader sees is changed. Guarded by itself.
     private final Map<ClassLoader, Map<String, Boolean>> copies = new WeakHashMap<>();
 
     NettyTransformer(Options options, ClassFileLocator advice) {
@@ -76,7 +76,7 @@ final class NettyTransformer implements ClassFileTransformer {
         }
     }
 
-    /** A copy of Netty is there. */
+    /** Handles the loading of a copy of Netty. */
     private void meet(ClassLoader loader, String root) {
         if (!roots.contains(root)) {
             Log.once(NettyCopy.unnamed(loader, root.replace('/', '.')));
@@ -100,7 +100,7 @@ final class NettyTransformer implements ClassFileTransformer {
         return null;
     }
 
-    /** The classes of Netty that are changed without a factory among their constants. */
+    /** Returns whether this class of Netty is changed although its constant pool names no factory. */
     private static boolean isCandidate(String name) {
         return name.equals("/channel/SingleThreadEventLoop") || name.equals("/channel/nio/NioEventLoop")
             || name.equals("/channel/epoll/EpollEventLoop");
@@ -123,7 +123,7 @@ final class NettyTransformer implements ClassFileTransformer {
                 return known;
             }
         }
-        // Not under the lock: the loader may load classes for it.
+        // The lock is not held here, because the loader may load classes while it answers.
         String reason = NettyCopy.reasonAgainst(loader, root.replace('/', '.'));
         if (reason != null) {
             Log.once(reason);

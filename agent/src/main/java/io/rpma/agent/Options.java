@@ -17,20 +17,21 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The options of the agent, as they follow the equals sign on the command line, separated by semicolons.
+ * The options of the agent: the text after the equals sign on the command line, separated by semicolons.
  *
- * @param ports the ports that go over RPMA, or {@code null} for all
- * @param hosts the hosts that go over RPMA; empty for all
- * @param report whether it is said which classes were changed, which channels were swapped, and at the end what they carried
- * @param prefixes the packages that take the place of {@code io.netty} in relocated copies of Netty 4.2
+ * @param ports the ports whose connections use RPMA, or {@code null} for all ports
+ * @param hosts the hosts whose connections use RPMA; empty for all hosts
+ * @param report whether the agent prints which classes it changed, which channels it replaced, and at the end how much data they
+ *     transferred
+ * @param prefixes the packages that replace {@code io.netty} in relocated copies of Netty 4.2
  */
 record Options(Ranges ports, List<HostPattern> hosts, boolean report, List<String> prefixes) {
     static final String NETTY = "io.netty";
 
     /**
-     * Reads the options.
+     * Parses the options.
      *
-     * @throws IllegalArgumentException if an option is unknown, or has a value that is none; the message says what is right
+     * @throws IllegalArgumentException if an option is unknown or has an invalid value; the message describes the correct form
      */
     static Options parse(String text) {
         Ranges ports = null;
@@ -43,7 +44,7 @@ record Options(Ranges ports, List<HostPattern> hosts, boolean report, List<Strin
             String value = equals < 0 ? "" : option.substring(equals + 1).trim();
             switch (name) {
                 case "" -> {
-                    // Between two semicolons, or nothing at all.
+                    // The text between two semicolons, or the whole text, is empty.
                 }
                 case "ports" -> ports = Ranges.parse(value);
                 case "hosts" -> {

@@ -16,11 +16,11 @@ package io.rpma.agent;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Ports, as {@code 8080,9000-9100}. */
+/** Ports and ranges of ports, for example {@code 8080,9000-9100}. */
 record Ranges(List<Range> ranges) {
     private static final int MAX_PORT = 65535;
 
-    /** From one port to another, both among them. */
+    /** A range of ports that includes both its first and its last port. */
     record Range(int first, int last) {
     }
 
@@ -45,7 +45,7 @@ record Ranges(List<Range> ranges) {
                 return port;
             }
         } catch (NumberFormatException e) {
-            // Said below.
+            // The exception below reports this.
         }
         throw new IllegalArgumentException("'" + text.trim() + "' is no port: a number from 0 to " + MAX_PORT
             + " is needed, or a range such as 9000-9100");

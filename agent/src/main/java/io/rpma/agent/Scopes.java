@@ -18,29 +18,29 @@ import java.util.List;
 import net.bytebuddy.asm.Advice;
 
 /**
- * The methods that know the address of the channels that are made while they run. Those of a bootstrap's that are listed are
- * private, so whatever class extends it comes through them.
+ * The methods that receive the address of the channels that they create. The listed methods of Netty's bootstraps are private, so
+ * they also run for every subclass of the bootstraps.
  *
- * @param className with slashes; after {@code io/netty/} for Netty's own
- * @param ofNetty whether the class is Netty's
+ * @param className the name of the class with slashes; for a class of Netty, the part after {@code io/netty/}
+ * @param ofNetty whether the class belongs to Netty
  * @param method the name of the method
- * @param advice what is done around it
+ * @param advice the code that runs before and after the method
  */
 record Scopes(String className, boolean ofNetty, String method, Class<?> advice) {
     static final List<Scopes> ALL = List.of(
         new Scopes("bootstrap/AbstractBootstrap", true, "doBind", Binds.class),
         new Scopes("bootstrap/Bootstrap", true, "doResolveAndConnect", Connects.class),
-        // gRPC registers its channel first and connects it then.
+        // gRPC registers its channel first and connects it later.
         new Scopes("io/grpc/netty/NettyClientTransport", false, "start", ConnectsToField.class),
-        // Its copy with a relocated Netty.
+        // The class in gRPC's artifact with a relocated copy of Netty.
         new Scopes("io/grpc/netty/shaded/io/grpc/netty/NettyClientTransport", false, "start", ConnectsToField.class),
-        // Armeria as well.
+        // Armeria also registers its channel before it connects it.
         new Scopes("com/linecorp/armeria/client/HttpChannelPool", false, "connect", Connects.class),
-        // Reactor Netty makes its channels itself.
+        // Reactor Netty creates its channels without a bootstrap.
         new Scopes("reactor/netty/transport/TransportConnector", false, "bind", Binds.class),
         new Scopes("reactor/netty/transport/TransportConnector", false, "connect", Connects.class));
 
-    /** The first address among the arguments is connected to. */
+    /** Advice for a method that connects to the first address among its arguments. */
     static final class Connects {
         private Connects() {
         }
@@ -56,7 +56,7 @@ record Scopes(String className, boolean ofNetty, String method, Class<?> advice)
         }
     }
 
-    /** The first address among the arguments is listened on. */
+    /** Advice for a method that listens on the first address among its arguments. */
     static final class Binds {
         private Binds() {
         }
@@ -72,7 +72,7 @@ record Scopes(String className, boolean ofNetty, String method, Class<?> advice)
         }
     }
 
-    /** The address in a field is connected to. */
+    /** Advice for a method that connects to the address in a field. */
     static final class ConnectsToField {
         private ConnectsToField() {
         }

@@ -16,9 +16,9 @@ package io.rpma.agent;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 
-/** Which addresses go over RPMA. */
+/** Decides which addresses use RPMA. */
 final class Selection {
-    /** The name servers': what is said to them in TCP is for them only. */
+    /** The port of name servers. TCP connections to this port carry queries to name servers, which do not use RPMA. */
     private static final int DNS_PORT = 53;
 
     private final Options options;
@@ -27,12 +27,12 @@ final class Selection {
         this.options = options;
     }
 
-    /** Whether a channel whose address is not known when it is made goes over RPMA: only if all do. */
+    /** Returns whether a channel whose address is unknown at its creation uses RPMA. It does so only if all addresses do. */
     boolean includesUnknown() {
         return options.ports() == null && options.hosts().isEmpty();
     }
 
-    /** Whether a connection to the address goes over RPMA; {@code null} is an address that is not known. */
+    /** Returns whether a connection to the address uses RPMA; {@code null} means that the address is not known. */
     boolean includesRemote(SocketAddress remote) {
         if (remote == null) {
             return includesUnknown();
@@ -40,7 +40,10 @@ final class Selection {
         return remote instanceof InetSocketAddress inet && includesPort(inet.getPort()) && includesHost(inet);
     }
 
-    /** Whether a server that listens there does so for RPMA. One that listens on every address is chosen by its port. */
+    /**
+     * Returns whether a server that listens on the address uses RPMA. A server that listens on all addresses is selected by its
+     * port.
+     */
     boolean includesLocal(SocketAddress local) {
         if (local == null) {
             return includesUnknown();

@@ -17,11 +17,12 @@ import java.net.SocketAddress;
 import java.util.regex.Pattern;
 
 /**
- * What the changed classes call. Each method returns what it was given if the agent cannot do better, and none throws.
+ * The methods that the changed classes call. Each method returns its argument if the agent has no replacement, and none of them
+ * throws.
  *
- * <p>The address of a channel is known to the method of a bootstrap or a framework that makes the channel, and not to the
- * factory. So the agent wraps those methods: they leave the address here, on their thread, and what replaces the factory finds
- * it.
+ * <p>The method of a bootstrap or a framework that creates a channel has the channel's address, but the factory of the channel
+ * does not. The agent therefore wraps these methods: they store the address here for their thread, and the replacement of the
+ * factory reads it.
  */
 public final class Sites {
     private static final Pattern TRANSPORT_OPTION
@@ -49,12 +50,18 @@ public final class Sites {
         }
     }
 
-    /** A method that connects to the first address among its arguments begins. Returns what {@link #left} is to be given. */
+    /**
+     * Called at the start of a method that connects to the first address among its arguments. Returns the value to pass to {@link
+     * #left}.
+     */
     public static Object connects(Object[] arguments) {
         return enter(arguments, true);
     }
 
-    /** A method that listens on the first address among its arguments begins. Returns what {@link #left} is to be given. */
+    /**
+     * Called at the start of a method that listens on the first address among its arguments. Returns the value to pass to {@link
+     * #left}.
+     */
     public static Object binds(Object[] arguments) {
         return enter(arguments, false);
     }
@@ -70,12 +77,12 @@ public final class Sites {
         return previous;
     }
 
-    /** A method that connects or listens has ended. */
+    /** Called at the end of a method that connects or listens. */
     public static void left(Object previous) {
         target((Target) previous);
     }
 
-    /** Replaces {@code factory} in {@code factory.newChannel()}. */
+    /** Returns the object that replaces {@code factory} in {@code factory.newChannel()}. */
     public static Object channelFactory(Object factory, Object bootstrap, Class<?> netty) {
         try {
             return swaps.of(netty).channelFactory(factory, bootstrap);
@@ -85,7 +92,7 @@ public final class Sites {
         }
     }
 
-    /** Replaces {@code factory} in {@code factory.newHandler(executor)}. */
+    /** Returns the object that replaces {@code factory} in {@code factory.newHandler(executor)}. */
     public static Object handlerFactory(Object factory, Class<?> netty) {
         try {
             return swaps.of(netty).handlerFactory(factory);
@@ -95,7 +102,7 @@ public final class Sites {
         }
     }
 
-    /** Replaces {@code loop} in {@code channel.unsafe().register(loop, promise)}. */
+    /** Returns the object that replaces {@code loop} in {@code channel.unsafe().register(loop, promise)}. */
     public static Object loop(Object loop, Object promise, Class<?> netty) {
         try {
             return swaps.of(netty).loop(loop, promise);
@@ -106,8 +113,8 @@ public final class Sites {
     }
 
     /**
-     * Says whether a channel has taken an option. One that only another transport knows counts as taken, so that Netty does not
-     * warn of each connection.
+     * Returns whether a channel has accepted an option. An option that only another transport supports counts as accepted, so
+     * that Netty does not log a warning for each connection.
      */
     public static boolean accepted(Object option, Object value, boolean accepted) {
         if (accepted || !isOfAnotherTransport(option)) {
@@ -121,7 +128,7 @@ public final class Sites {
         return option.getClass().getName().endsWith(".NioChannelOption") || TRANSPORT_OPTION.matcher(option.toString()).find();
     }
 
-    /** Replaces {@code handler.getClass()} where an event loop is asked what kind it is. */
+    /** Returns the class that replaces {@code handler.getClass()} where an event loop checks the type of its handler. */
     public static Class<?> handlerType(Object handler) {
         return handler instanceof Swap.StandIn standIn ? standIn.original() : handler.getClass();
     }

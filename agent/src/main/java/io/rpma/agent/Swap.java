@@ -14,60 +14,60 @@
 package io.rpma.agent;
 
 /**
- * What the agent does to one copy of Netty. The types are those that every class loader has: the implementation is loaded beside
- * that copy of Netty, and knows its classes.
+ * The changes that the agent makes to one copy of Netty. The methods use only types that every class loader has, because the
+ * implementation is loaded by a child of the loader of that copy of Netty and uses its classes.
  */
 public interface Swap {
     /**
-     * Returns what makes a channel in place of a factory of the application.
+     * Returns the factory that creates a channel in place of a factory of the application.
      *
      * @param factory a {@code ChannelFactory}
-     * @param bootstrap the bootstrap that asks for a channel, or {@code null} if something else does
-     * @return a {@code ChannelFactory}, perhaps the same
+     * @param bootstrap the bootstrap that creates the channel, or {@code null} if no bootstrap does
+     * @return a {@code ChannelFactory}, possibly the same object
      */
     Object channelFactory(Object factory, Object bootstrap) throws Throwable;
 
     /**
-     * Returns what makes the handler of an event loop in place of a factory of the application.
+     * Returns the factory that creates the handler of an event loop in place of a factory of the application.
      *
      * @param factory an {@code IoHandlerFactory}
-     * @return an {@code IoHandlerFactory}, perhaps the same
+     * @return an {@code IoHandlerFactory}, possibly the same object
      */
     Object handlerFactory(Object factory) throws Throwable;
 
     /**
-     * Returns the event loop that a channel is to be registered with in place of the one that was chosen.
+     * Returns the event loop that a channel is registered with in place of the given one.
      *
      * @param loop an {@code EventLoop}
      * @param promise the {@code ChannelPromise} of the registration
-     * @return an {@code EventLoop}, perhaps the same
+     * @return an {@code EventLoop}, possibly the same object
      */
     Object loop(Object loop, Object promise) throws Throwable;
 
-    /** Returns what the connections of RPMA have carried so far, in one line. */
+    /** Returns how much data the RPMA connections have transferred so far, in one line. */
     String carried();
 
-    /** The handler of an event loop that does the work of another. */
+    /** A handler of an event loop that replaces another handler. */
     interface StandIn {
-        /** Returns the class of the handler whose work it does. */
+        /** Returns the class of the handler that it replaces. */
         Class<?> original();
     }
 
-    /** What an implementation is given. */
+    /** The part of the agent that an implementation can call. */
     interface Context {
-        /** Whether what has this address goes over RPMA. */
+        /** Returns whether a channel with this target uses RPMA. */
         boolean includes(Target target);
 
-        /** Returns the target of the channel that is being made on this thread; never {@code null}. */
+        /** Returns the target of the channel that this thread is creating; never {@code null}. */
         Target target();
 
-        /** Sets the target of the channel that is being made on this thread; {@code null} for none. */
+        /** Sets the target of the channel that this thread is creating; {@code null} for none. */
         void target(Target target);
 
-        /** Says something that matters to everybody, once. */
+        /** Prints a message that every user should see, but only once. */
         void say(String line);
 
-        /** Says what was done, where a report is asked for. */
+        /** Prints what the agent did, if the options request a report. */
         void report(String line);
     }
 }

@@ -23,7 +23,10 @@ import java.util.Map;
 import java.util.WeakHashMap;
 import java.util.jar.JarFile;
 
-/** The {@link Swap} of each copy of Netty in this process: made when the copy makes its first event loop or channel. */
+/**
+ * Holds the {@link Swap} of each copy of Netty in this process. It is created when the copy creates its first event loop or
+ * channel.
+ */
 final class Swaps {
     private static final String IMPLEMENTATION = "io.rpma.agent.netty.NettySwap";
 
@@ -31,10 +34,10 @@ final class Swaps {
     private final Selection selection;
     private final File jarFile;
     private final JarFile jar;
-    // By the loader that holds the copy, and the package that takes the place of io.netty. Guarded by itself.
-    // Weakly, because a swap knows its loader: what keeps it is the class of Netty that it was made for.
+    // The keys are the loader of the copy and the package that replaces io.netty. Guarded by itself. The references are weak,
+    // because a swap references its loader; the class of Netty in byClass keeps the swap reachable.
     private final Map<ClassLoader, Map<String, WeakReference<Swap>>> byLoader = new WeakHashMap<>();
-    // One and the same class of Netty asks again and again.
+    // A cache for the classes of Netty that call the agent repeatedly.
     private final ClassValue<Swap> byClass = new ClassValue<>() {
         @Override
         protected Swap computeValue(Class<?> netty) {
@@ -86,14 +89,14 @@ final class Swaps {
         }
     }
 
-    /** Says what was done, where a report is asked for; once. */
+    /** Prints what the agent did, if the options request a report, but only once. */
     void report(String line) {
         if (options.report()) {
             Log.once(line);
         }
     }
 
-    /** What the connections of all copies have carried, a line for each. */
+    /** Returns how much data the connections of all copies have transferred, in one line per copy. */
     List<String> carried() {
         List<String> lines = new ArrayList<>();
         synchronized (byLoader) {
@@ -138,7 +141,7 @@ final class Swaps {
         }
     }
 
-    /** Where RPMA cannot be used. */
+    /** The swap of a copy of Netty that cannot use RPMA. */
     private enum Unchanged implements Swap {
         INSTANCE;
 

@@ -16,16 +16,16 @@ package io.rpma.agent;
 import java.net.SocketAddress;
 
 /**
- * What the channel that is being made on this thread is for.
+ * The purpose of the channel that this thread is creating.
  *
  * @param address the address to connect to or to listen on, or {@code null} if it is not known yet
- * @param isRemote whether it is one to connect to
+ * @param isRemote whether the channel connects to the address, rather than listening on it
  */
 public record Target(SocketAddress address, boolean isRemote) {
-    /** Of a channel that must not go over RPMA, whatever its address. */
+    /** The target of a channel that must not use RPMA, whatever its address is. */
     public static final Target TCP = new Target(new Excluded(), true);
 
-    /** Of a channel whose address is not known yet. */
+    /** The target of a channel whose address is not known yet. */
     public static final Target UNKNOWN = new Target(null, true);
 
     private static final class Excluded extends SocketAddress {

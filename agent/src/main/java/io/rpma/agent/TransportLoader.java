@@ -31,11 +31,12 @@ import net.bytebuddy.jar.asm.commons.Remapper;
 import net.bytebuddy.utility.OpenedClassReader;
 
 /**
- * Loads the transport beside one copy of Netty, as a child of the loader that holds the copy: that may be the application's
- * loader or one below it, as in an executable jar of Spring Boot. The transport's classes lie in a folder of the agent's jar
- * where no other loader looks. What the application has itself, of the transport or of Netty's epoll, comes first.
+ * Loads the transport for one copy of Netty, as a child of the class loader that holds the copy. That loader may be the
+ * application's loader or a descendant of it, as in an executable jar of Spring Boot. The transport's classes are in a folder of
+ * the agent's jar that no other loader searches. If the application contains the transport or Netty's epoll transport itself, its
+ * own classes take precedence.
  *
- * <p>For a relocated copy the names of Netty's classes are changed in each class as it is loaded.
+ * <p>For a relocated copy of Netty, the names of Netty's classes are changed in each class while it is loaded.
  */
 final class TransportLoader extends ClassLoader {
     private static final String FOLDER = "META-INF/rpma-agent/";
@@ -51,7 +52,7 @@ final class TransportLoader extends ClassLoader {
     private final String root;
     private final File file;
     private final JarFile jar;
-    // How the names of the native libraries begin in this copy of Netty.
+    // The prefix of the names of the native libraries in this copy of Netty.
     private final String libraryPrefix;
     private final boolean bringsEpoll;
 
@@ -59,7 +60,7 @@ final class TransportLoader extends ClassLoader {
      * Creates a loader.
      *
      * @param root the package of this copy of Netty
-     * @param file the agent's jar
+     * @param file the jar file of the agent
      */
     TransportLoader(ClassLoader netty, String root, File file, JarFile jar) {
         super("rpma-agent", netty);
@@ -91,10 +92,10 @@ final class TransportLoader extends ClassLoader {
         }
     }
 
-    /** Whether it is not for the parent to say what this class is. */
+    /** Returns whether this loader loads the class itself instead of asking its parent first. */
     private boolean isOwn(String name) {
-        // A native library belongs to the loader whose class loads it: Netty's epoll must not belong to the parent, which may
-        // have the classes without the library.
+        // The JVM binds a native library to the loader of the class that loads it. This loader therefore loads Netty's epoll
+        // classes itself, because the parent may have the classes without the library.
         return name.startsWith(AGENT) || bringsEpoll && (name.startsWith(root + EPOLL) || name.equals(loaderOfLibraries()));
     }
 

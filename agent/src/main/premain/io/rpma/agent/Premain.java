@@ -18,8 +18,8 @@ import java.lang.instrument.Instrumentation;
 import java.util.jar.JarFile;
 
 /**
- * Where the JVM enters the agent. This class alone is compiled for Java 8, so that a JVM that is too old for the transport gets
- * one line on the standard error stream, and runs its application as if there were no agent.
+ * The class that the JVM calls to start the agent. Only this class is compiled for Java 8, so that a JVM that is too old for the
+ * transport prints one line on the standard error stream and runs its application without the agent.
  */
 public final class Premain {
     private static final int JAVA = 25;
@@ -28,10 +28,10 @@ public final class Premain {
     }
 
     /**
-     * Starts the agent. Whatever fails is printed, and leaves the application as it is.
+     * Starts the agent. If the start fails, the failure is printed and the application runs unchanged.
      *
-     * @param options what follows the equals sign on the command line, or {@code null}
-     * @param instrumentation the JVM's
+     * @param options the text after the equals sign on the command line, or {@code null}
+     * @param instrumentation the instrumentation of this JVM
      */
     public static void premain(String options, Instrumentation instrumentation) {
         String version = System.getProperty("java.specification.version");
@@ -42,7 +42,8 @@ public final class Premain {
             return;
         }
         try {
-            // Netty's classes call the agent's, whichever loader they are in: only the bootstrap loader is everybody's parent.
+            // Netty's classes call the agent's classes, and any loader may have loaded them. Only the bootstrap loader is a
+            // parent of every loader.
             File jar = new File(Premain.class.getProtectionDomain().getCodeSource().getLocation().toURI());
             instrumentation.appendToBootstrapClassLoaderSearch(new JarFile(jar));
             Class.forName("io.rpma.agent.Agent", true, null)

@@ -26,20 +26,21 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * What a channel of another transport is for, and what takes its place: RPMA's, or epoll's, which lives on the same loops.
+ * The purpose of a channel of another transport, and its replacement: a channel of RPMA, or a channel of epoll, which runs on the
+ * same event loops.
  *
- * <p>NIO's domain sockets are none of these: their addresses are of another class than epoll's, so they stay what they are.
+ * <p>NIO's domain socket channels are not among them. They use another address class than epoll's, so they are not replaced.
  */
 enum ChannelKind {
-    /** A client's stream. */
+    /** A stream channel of a client. */
     STREAM(RpmaChannel.class, RpmaChannel::new, EpollSocketChannel.class, EpollSocketChannel::new),
-    /** A server of streams. */
+    /** A server channel that accepts streams. */
     SERVER(RpmaServerChannel.class, RpmaServerChannel::new, EpollServerSocketChannel.class, EpollServerSocketChannel::new),
-    /** UDP. */
+    /** A UDP channel. */
     DATAGRAM(null, null, EpollDatagramChannel.class, EpollDatagramChannel::new),
-    /** A client's domain socket. */
+    /** A domain socket channel of a client. */
     DOMAIN(null, null, EpollDomainSocketChannel.class, EpollDomainSocketChannel::new),
-    /** A server of domain sockets. */
+    /** A server channel that accepts domain socket connections. */
     SERVER_DOMAIN(null, null, EpollServerDomainSocketChannel.class, EpollServerDomainSocketChannel::new);
 
     private static final Map<String, ChannelKind> BY_NAME = new HashMap<>();
@@ -71,12 +72,15 @@ enum ChannelKind {
         this.epoll = epoll;
     }
 
-    /** The kind of exactly this class; {@code null} if its channels are not swapped, as those of an application's own class. */
+    /**
+     * Returns the kind of exactly this class, or {@code null} if its channels are not replaced, for example those of an
+     * application's own subclass.
+     */
     static ChannelKind of(Class<?> type) {
         return BY_NAME.get(type.getName());
     }
 
-    /** Whether RPMA can take its place. */
+    /** Returns whether a channel of RPMA can replace this kind of channel. */
     boolean isStream() {
         return rpma != null;
     }

@@ -24,7 +24,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A kind of handler that is swapped, and the handles that it takes.
+ * A kind of handler that the agent replaces, and the type of the handles that it accepts.
  *
  * @param handler the class of the handler
  * @param handle the type of its handles
@@ -37,22 +37,23 @@ record HandlerKind(Class<?> handler, Class<?> handle) {
             new HandlerKind(EpollIoHandler.class, EpollIoHandle.class)));
         String uring = IoHandler.class.getPackageName() + ".uring.IoUring";
         try {
-            // Not every application has it.
+            // Not every application contains the io_uring transport.
             ClassLoader netty = IoHandler.class.getClassLoader();
             kinds.add(new HandlerKind(Class.forName(uring + "IoHandler", false, netty),
                 Class.forName(uring + "IoHandle", false, netty)));
         } catch (ClassNotFoundException e) {
-            // Then nobody makes a handler of it either.
+            // Without these classes, no application can create such a handler.
         }
         return List.copyOf(kinds);
     }
 
     /**
-     * Returns what a factory makes, or {@code null} if it is not swapped. Netty's factories are anonymous classes or lambda
-     * expressions in the class of the handler, and so are their names.
+     * Returns the kind of the handlers that a factory creates, or {@code null} if they are not replaced. Netty's factories are
+     * anonymous classes or lambda expressions in the class of the handler, so their names begin with the name of that class.
      */
     static HandlerKind of(IoHandlerFactory factory) {
-        // By name: the application may have epoll's classes without the library, and then those here are others.
+        // Compares names instead of classes. If the application contains epoll's classes without the native library, the classes
+        // here were loaded by another loader.
         String name = factory.getClass().getName();
         for (HandlerKind kind : ALL) {
             if (name.startsWith(kind.handler().getName() + '$')) {

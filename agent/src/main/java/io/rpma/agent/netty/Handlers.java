@@ -21,14 +21,14 @@ import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInitializer;
 import java.lang.reflect.Method;
 
-/** What the handlers of a bootstrap tell of its channels. */
+/** Examines the handlers of a bootstrap for information about its channels. */
 final class Handlers {
     private static final String NETTY = Channel.class.getPackageName().replaceFirst("channel$", "");
 
     private Handlers() {
     }
 
-    /** Whether the channels are for questions to name servers, who speak TCP where UDP is not enough. */
+    /** Returns whether the channels send queries to name servers, which use TCP when an answer does not fit into UDP. */
     static boolean isForNames(AbstractBootstrap<?, ?> bootstrap) {
         ChannelHandler handler = bootstrap == null ? null : bootstrap.config().handler();
         return handler != null && (handler.getClass().getName().startsWith(NETTY + "handler.codec.dns.")
@@ -36,8 +36,8 @@ final class Handlers {
     }
 
     /**
-     * Returns the class of channels that an initializer is declared for, if what would take their place is none of that class;
-     * else {@code null}.
+     * Returns the channel class that an initializer is declared for, if the replacement is not an instance of that class;
+     * otherwise {@code null}.
      */
     static Class<?> channelClass(AbstractBootstrap<?, ?> bootstrap, ChannelKind kind) {
         if (bootstrap == null) {

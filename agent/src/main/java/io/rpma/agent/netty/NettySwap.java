@@ -24,7 +24,7 @@ import io.rpma.netty.RpmaChannelCounters;
 import io.rpma.netty.RpmaIoHandler;
 import io.rpma.netty.RpmaMetrics;
 
-/** Swaps the transport of the copy of Netty that this class sees. */
+/** Replaces the transport of the copy of Netty that this class is linked with. */
 public final class NettySwap implements Swap {
     private final Context context;
     private final IoHandlerFactory rpma;
@@ -38,7 +38,7 @@ public final class NettySwap implements Swap {
         this.context = context;
         rpma = RpmaIoHandler.newFactory();
         Epoll.ensureAvailability();
-        // Now, and not when the first channel is made: without a provider nothing is swapped.
+        // Looks up the provider now instead of with the first channel, because nothing can be replaced without a provider.
         context.report("provider " + Rpma.provider().name());
     }
 

@@ -22,13 +22,13 @@ import io.rpma.agent.Target;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Field;
 
-/** Makes one channel: the one that the application asks for, or the one that takes its place. */
+/** Creates one channel: the one that the application requested, or its replacement. */
 @SuppressWarnings("deprecation")
 final class SwappedChannelFactory implements ChannelFactory<Channel> {
     private static final Field CONSTRUCTOR = constructorField();
 
     private final io.netty.bootstrap.ChannelFactory<?> original;
-    // Null if the channel is made by other means.
+    // Null if the channel is not created by a bootstrap.
     private final AbstractBootstrap<?, ?> bootstrap;
     private final Swap.Context context;
 
@@ -45,7 +45,7 @@ final class SwappedChannelFactory implements ChannelFactory<Channel> {
             field.setAccessible(true);
             return field;
         } catch (ReflectiveOperationException | RuntimeException e) {
-            // Then a channel has to be made to see its class.
+            // The class can then only be determined by creating a channel.
             return null;
         }
     }
@@ -56,7 +56,7 @@ final class SwappedChannelFactory implements ChannelFactory<Channel> {
         Channel made = null;
         Class<?> type = declaredType();
         if (type == null) {
-            // A factory that calls another one does so for this target.
+            // If the factory calls another factory, that one needs the target too.
             context.target(target);
             try {
                 made = original.newChannel();
@@ -65,14 +65,14 @@ final class SwappedChannelFactory implements ChannelFactory<Channel> {
             }
             type = made.getClass();
         }
-        // One address, one channel: what else is made on this thread is not for it.
+        // An address belongs to one channel only. Other channels that this thread creates are not for this address.
         context.target(null);
         ChannelKind kind = ChannelKind.of(type);
         if (kind == null || keepsOriginal(type, kind)) {
             return made != null ? made : original.newChannel();
         }
         if (kind == ChannelKind.STREAM && !target.isRemote()) {
-            // It is bound first. Where it is to be connected to is not known.
+            // The channel is bound before it is connected, so its remote address is not known.
             target = Target.UNKNOWN;
         }
         if (kind.isStream() && context.includes(target)) {
@@ -88,7 +88,7 @@ final class SwappedChannelFactory implements ChannelFactory<Channel> {
         return kind.newEpoll();
     }
 
-    /** The class of the channels, if that can be seen without making one; else {@code null}. */
+    /** Returns the class of the channels if it can be determined without creating one; otherwise {@code null}. */
     private Class<?> declaredType() {
         if (CONSTRUCTOR == null || original.getClass() != ReflectiveChannelFactory.class) {
             return null;
@@ -100,7 +100,7 @@ final class SwappedChannelFactory implements ChannelFactory<Channel> {
         }
     }
 
-    /** Whether a handler of the application insists on a class of channels: it would fail with any other. */
+    /** Returns whether a handler of the application requires a specific channel class and would fail with any other. */
     private boolean keepsOriginal(Class<?> type, ChannelKind kind) {
         Class<?> wanted = Handlers.channelClass(bootstrap, kind);
         if (wanted == null) {
@@ -115,7 +115,7 @@ final class SwappedChannelFactory implements ChannelFactory<Channel> {
         context.report(from.getSimpleName() + " became " + to.getSimpleName() + ": " + target);
     }
 
-    /** Gives back what a channel that was never registered holds. */
+    /** Releases the resources of a channel that was never registered. */
     private static void discard(Channel made) {
         if (made != null) {
             made.unsafe().closeForcibly();

@@ -31,10 +31,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The handler of an event loop that was made for another transport. It runs RPMA's channels and epoll's, and says that it is
- * compatible with what the handler is that it stands in for. Channels of the other transport that were not swapped, such as
- * those of an application's own class that extends {@code NioSocketChannel}, get a loop of the original kind, made when the
- * first one comes.
+ * The handler of an event loop that was created for another transport. It runs RPMA and epoll channels, and reports that it is
+ * compatible with the handles of the handler that it replaces. Channels of the other transport that were not replaced, for
+ * example those of an application's own subclass of {@code NioSocketChannel}, are registered with an event loop of the original
+ * kind, which is created when it is first needed.
  */
 final class SwappedHandler implements IoHandler, Swap.StandIn {
     private static final Map<ThreadAwareExecutor, SwappedHandler> BY_LOOP = new ConcurrentHashMap<>();
@@ -55,7 +55,7 @@ final class SwappedHandler implements IoHandler, Swap.StandIn {
         BY_LOOP.put(executor, this);
     }
 
-    /** The loop that a channel is to be registered with in place of another. */
+    /** Returns the event loop that a channel is registered with in place of the given one. */
     static EventLoop loopFor(EventLoop loop, Channel channel) {
         SwappedHandler handler = loop instanceof ThreadAwareExecutor executor ? BY_LOOP.get(executor) : null;
         return handler == null || !isForeign(channel) ? loop : handler.originalLoop(loop);
@@ -76,11 +76,11 @@ final class SwappedHandler implements IoHandler, Swap.StandIn {
 
     private synchronized EventLoop originalLoop(EventLoop loop) {
         if (isEnding) {
-            // It refuses the channel, as the original would.
+            // The loop rejects the channel, as the original loop would.
             return loop;
         }
         if (original == null) {
-            // A factory of the original kind, but not of a class that is swapped.
+            // The wrapper is not a factory class that the agent replaces, so the original handler is created.
             original = new MultiThreadIoEventLoopGroup(1, new DefaultThreadFactory("rpma-agent-original", true),
                 new IoHandlerFactory() {
                     @Override
@@ -88,7 +88,8 @@ final class SwappedHandler implements IoHandler, Swap.StandIn {
                         return originalFactory.newHandler(own);
                     }
                 });
-            // Whether the process lives on is for the thread of the application's loop to say, which would start now.
+            // The thread of the original loop is a daemon thread. The thread of the application's loop, which a registration
+            // would start, must decide whether the JVM keeps running, so it is started here.
             loop.execute(() -> { });
         }
         return original.next();
@@ -147,7 +148,8 @@ final class SwappedHandler implements IoHandler, Swap.StandIn {
     @Override
     public boolean isCompatible(Class<? extends IoHandle> type) {
         if (type == EpollIoHandle.class) {
-            // An application asks by the interface whether this is epoll's; epoll's channels ask by classes of their own.
+            // An application passes the interface to check whether the loop is an epoll loop. Epoll's channels pass classes of
+            // their own.
             return kind.takes(type);
         }
         return rpma.isCompatible(type) || kind.takes(type);

@@ -17,7 +17,7 @@ import io.netty.channel.IoHandler;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.util.concurrent.ThreadAwareExecutor;
 
-/** Makes handlers of RPMA in place of another transport's. */
+/** Creates handlers of RPMA in place of the handlers of another transport. */
 final class SwappedHandlerFactory implements IoHandlerFactory {
     private final IoHandlerFactory original;
     private final HandlerKind kind;
