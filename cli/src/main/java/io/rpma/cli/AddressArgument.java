@@ -15,12 +15,15 @@ package io.rpma.cli;
 import java.net.InetSocketAddress;
 import picocli.CommandLine.TypeConversionException;
 
-/** {@code HOST:PORT}, as {@code 10.0.0.1:7471}, {@code [fd77::1]:7471} or {@code server.example:7471}. */
+/**
+ * Parses an argument of the form {@code HOST:PORT}, for example {@code 10.0.0.1:7471}, {@code [fd77::1]:7471} or {@code
+ * server.example:7471}.
+ */
 final class AddressArgument {
     private AddressArgument() {
     }
 
-    /** Returns the address, resolved. */
+    /** Returns the resolved address. */
     static InetSocketAddress parse(String text) {
         int colon = text.lastIndexOf(':');
         if (colon <= 0) {

@@ -22,9 +22,9 @@ import io.rpma.cli.Report.Remedy;
 import java.util.ArrayList;
 import java.util.List;
 
-/** From what was found to what is missing for librpma, and the command that mends it. */
+/** Determines from the findings what librpma lacks on this machine, and the command that fixes it. */
 final class Diagnosis {
-    /** What a server wants to lock at least; the allocator registers slabs of 4 MiB. */
+    /** The locked memory that a server needs at least. The allocator registers slabs of 4 MiB. */
     private static final long LOCKED_MEMORY = 64 << 20;
 
     private final Host host;
@@ -34,12 +34,12 @@ final class Diagnosis {
         this.host = host;
     }
 
-    /** Returns what is missing, the most basic first. */
+    /** Returns what is missing, with the most basic requirement first. */
     static List<Remedy> of(Host host, Library library, NativeAccess nativeAccess, LockedMemory lockedMemory,
             List<RdmaDevice> devices, List<DeviceFile> files) {
         Diagnosis diagnosis = new Diagnosis(host);
         diagnosis.nativeAccess(nativeAccess);
-        // Whether the library is there cannot be asked where Java may not call it.
+        // If Java may not call C, it cannot check whether the library is installed.
         boolean refused = nativeAccess.state().equals("refused");
         if (library.version() == null && !refused) {
             diagnosis.add("librpma 1.0 or newer (" + library.name() + " is not there, or older)", host.install());
@@ -142,7 +142,8 @@ final class Diagnosis {
         if (memory.hardBytes() == null) {
             add(what, "ulimit -l unlimited");
         } else {
-            // For this shell and what it starts; for all users, by the documentation of deployment.
+            // The command raises the limit of this shell and of the processes that it starts. The deployment documentation
+            // describes how to raise it for all users.
             add(what, host.asRoot("prlimit --memlock=unlimited --pid $$"));
         }
     }

@@ -36,25 +36,27 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Looks at this machine, by what a program would get and by what the kernel shows. */
+/** Examines this machine: what a program would get, and what the kernel reports. */
 final class Examination {
     private static final String LIBRARY = System.getProperty("io.rpma.library", "librpma.so.0");
 
     private final boolean wishedByOption;
 
-    /** Prepares; {@code wishedByOption} tells whether the wish in the system property came from the command line. */
+    /**
+     * Creates an examination; {@code wishedByOption} says whether the provider in the system property came from the command line.
+     */
     Examination(boolean wishedByOption) {
         this.wishedByOption = wishedByOption;
     }
 
     /**
-     * Looks.
+     * Runs the examination.
      *
-     * @param address also connected to, unless it is {@code null}
-     * @param timeoutSeconds how long that may take
+     * @param address an address to connect to, or {@code null} for none
+     * @param timeoutSeconds how long the connection may take
      */
     Report run(InetSocketAddress address, int timeoutSeconds) throws IOException {
-        // First: a JVM that only warns forgets the difference when it has warned.
+        // This check comes first, because a JVM that only warns no longer shows the difference once it has printed its warning.
         NativeAccess nativeAccess = nativeAccess();
         Provider provider = provider();
         Library library = library(nativeAccess);
@@ -138,13 +140,13 @@ final class Examination {
         return new Library(LIBRARY, path.orElse(null), version, cause == null ? null : cause.getMessage());
     }
 
-    /** Returns the names of the devices that librpma makes connections on; {@code null} if it is not there to tell. */
+    /** Returns the names of the devices that librpma can make connections on, or {@code null} if librpma is not available. */
     private static List<String> usable() {
         return Rpma.library().map(library -> {
             try {
                 return library.devices().stream().map(Device::name).toList();
             } catch (RpmaException e) {
-                // The report of the library says why.
+                // The report about the library contains the reason.
                 return List.<String>of();
             }
         }).orElse(null);

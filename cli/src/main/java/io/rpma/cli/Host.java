@@ -23,11 +23,11 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * What a command has to be written for.
+ * The properties of this host that the suggested commands depend on.
  *
- * @param distributions the names of the system and of those it is made from, as {@code /etc/os-release} has them
+ * @param distributions the names of the system and of the systems that it is derived from, as in {@code /etc/os-release}
  * @param root whether this user needs no {@code sudo}
- * @param container whether this is a container, which gets its devices from outside
+ * @param container whether this is a container, which gets its devices from the host
  * @param networkInterface a network interface that a software device could be put on
  */
 record Host(List<String> distributions, boolean root, boolean container, Optional<String> networkInterface) {
@@ -54,12 +54,12 @@ record Host(List<String> distributions, boolean root, boolean container, Optiona
         }
     }
 
-    /** Returns a command that only the administrator may run. */
+    /** Returns a form of the command that runs it as the administrator. */
     String asRoot(String command) {
         return root ? command : "sudo " + command;
     }
 
-    /** Returns the command that installs librpma and what it needs to find a device. */
+    /** Returns the command that installs librpma and the packages that it needs to find a device. */
     String install() {
         if (distributions.contains("debian") || distributions.contains("ubuntu")) {
             return asRoot("apt install librpma0 ibverbs-providers");

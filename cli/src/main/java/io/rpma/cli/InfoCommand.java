@@ -27,7 +27,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code rpma info}. */
+/** The command {@code rpma info}. */
 @Command(name = "info",
     description = "What RDMA this machine has, which provider a program would get and why, and what is missing; with an address,"
         + " also which path a connection to it takes, and why none of the better ones",
@@ -57,7 +57,7 @@ final class InfoCommand implements Callable<Integer> {
         if (timeout < 1) {
             throw new ParameterException(spec.commandLine(), "--timeout " + timeout + ": at least 1");
         }
-        // What the warnings of a choice say, the report says better.
+        // The report contains the information of these warnings in a better form, so they are not logged.
         System.setProperty("org.slf4j.simpleLogger.log.io.rpma.Rpma", "error");
         System.setProperty("org.slf4j.simpleLogger.log.io.rpma.netty.RpmaChannel", "error");
         Report report = new Examination(provider.isGiven()).run(address, timeout);

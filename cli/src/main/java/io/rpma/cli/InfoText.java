@@ -22,7 +22,7 @@ import io.rpma.cli.Report.UsableDevice;
 import java.io.PrintWriter;
 import java.util.List;
 
-/** Writes a report for people. */
+/** Writes a report as text for people to read. */
 final class InfoText {
     private final PrintWriter out;
 

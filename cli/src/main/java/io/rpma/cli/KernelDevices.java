@@ -29,13 +29,13 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** The RDMA devices as the kernel shows them in {@code /sys/class/infiniband}: also those that no library can use. */
+/** Reads the RDMA devices that the kernel lists in {@code /sys/class/infiniband}, including those that no library can use. */
 final class KernelDevices {
     private static final String EMPTY_GID = "0000:0000:0000:0000:0000:0000:0000:0000";
 
     private final Path root;
 
-    /** Reads below a folder; {@code /} is this machine. */
+    /** Creates a reader for the files below a folder; {@code /} stands for this machine. */
     KernelDevices(Path root) {
         this.root = root;
     }
@@ -43,7 +43,7 @@ final class KernelDevices {
     /**
      * Returns the devices.
      *
-     * @param usable the names of those that the library makes connections on; {@code null} if there is no library
+     * @param usable the names of the devices that the library can make connections on; {@code null} if there is no library
      */
     List<RdmaDevice> list(Collection<String> usable) throws IOException {
         List<RdmaDevice> devices = new ArrayList<>();
@@ -59,7 +59,7 @@ final class KernelDevices {
         return devices;
     }
 
-    /** Returns the files by which a process reaches the devices. */
+    /** Returns the files through which a process accesses the devices. */
     List<DeviceFile> files() throws IOException {
         List<DeviceFile> files = new ArrayList<>();
         files.add(file("dev/infiniband/rdma_cm"));
@@ -91,7 +91,8 @@ final class KernelDevices {
             gids.add(new Gid(Integer.parseInt(name(entry)), gid, text(port.resolve("gid_attrs/types").resolve(name(entry))),
                 networkInterface));
         }
-        // A device without an identifier is not without a network: the soft ones name theirs, a card has it beside itself.
+        // A device that lists no identifiers may still have a network interface. A software device names it in the file parent,
+        // and a card has it in the folder device/net.
         Path device = port.getParent().getParent();
         String parent = text(device.resolve("parent"));
         if (parent != null) {
@@ -117,7 +118,7 @@ final class KernelDevices {
         return addresses;
     }
 
-    /** Returns an address without the interface that Java adds to some. */
+    /** Returns the text of an address, without the interface that Java appends to some addresses. */
     static String text(InetAddress address) {
         String text = address.getHostAddress();
         int scope = text.indexOf('%');
@@ -129,7 +130,7 @@ final class KernelDevices {
             return List.of();
         }
         try (Stream<Path> files = Files.list(folder)) {
-            // By number where the names are numbers.
+            // Names that are numbers are sorted by their value, because shorter names come first.
             return files.sorted(Comparator.<Path>comparingInt(file -> name(file).length()).thenComparing(KernelDevices::name))
                 .toList();
         }
@@ -139,7 +140,10 @@ final class KernelDevices {
         return file.getFileName().toString();
     }
 
-    /** Returns what a file says; {@code null} if it says nothing, or answers by an error, as attributes of empty entries do. */
+    /**
+     * Returns the content of a file, or {@code null} if it is empty or cannot be read. The kernel returns an error for the
+     * attributes of empty entries.
+     */
     private static String text(Path file) {
         try {
             String text = Files.readString(file).strip();
@@ -149,7 +153,7 @@ final class KernelDevices {
         }
     }
 
-    // "4: ACTIVE"
+    // The text has the form "4: ACTIVE".
     private static String afterColon(String text) {
         return text == null ? null : text.substring(text.indexOf(':') + 1).strip();
     }

@@ -22,7 +22,10 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-/** The file of librpma that this process has loaded. It has no version function: the system's packages know more. */
+/**
+ * Describes the file of librpma that this process has loaded. The library has no function that returns its version, but the
+ * system's package manager has more precise information.
+ */
 final class LibraryFile {
     private static final List<List<String>> PACKAGE_MANAGERS = List.of(
         List.of("dpkg-query", "--search"),
@@ -34,7 +37,7 @@ final class LibraryFile {
     /**
      * Returns the path of a library that is mapped into this process.
      *
-     * @param name what it was asked for by: a path, or the name of a file
+     * @param name the name that was used to load the library: a path, or the name of a file
      */
     static Optional<String> mapped(String name) {
         String file = Path.of(name).getFileName().toString();
@@ -55,12 +58,15 @@ final class LibraryFile {
         }
     }
 
-    /** Returns the package that a file came with and its version, as {@code librpma0 1.2.0-1}, if the system knows. */
+    /**
+     * Returns the package that contains a file and the version of the package, for example {@code librpma0 1.2.0-1}, if the
+     * system has this information.
+     */
     static Optional<String> packageOf(String path) {
         for (List<String> command : PACKAGE_MANAGERS) {
             Optional<String> found = run(Stream.concat(command.stream(), Stream.of(path)).toList());
             if (found.isPresent() && command.getFirst().equals("dpkg-query")) {
-                // "librpma0:amd64: /usr/lib/..."
+                // The output has the form "librpma0:amd64: /usr/lib/...".
                 String name = found.get().substring(0, found.get().lastIndexOf(": "));
                 return run(List.of("dpkg-query", "--show", "--showformat", "${Package} ${Version}", name));
             }
@@ -78,7 +84,7 @@ final class LibraryFile {
             return process.waitFor(10, TimeUnit.SECONDS) && process.exitValue() == 0 && !output.isEmpty()
                 ? Optional.of(output.lines().findFirst().orElseThrow()) : Optional.empty();
         } catch (IOException e) {
-            // There is no such program: another kind of system.
+            // The program does not exist, so this system uses another package manager.
             return Optional.empty();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

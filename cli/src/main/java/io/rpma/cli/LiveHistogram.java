@@ -19,7 +19,10 @@ import java.util.Locale;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
-/** Shows round trips while they are made: bars that are drawn over on a terminal, a line a second anywhere else. */
+/**
+ * Shows the round trips while they are measured. A terminal shows bars that are redrawn; any other output gets one line per
+ * second.
+ */
 final class LiveHistogram {
     private final PrintWriter out;
     private final boolean terminal;
@@ -35,7 +38,7 @@ final class LiveHistogram {
         return new LiveHistogram(out, System.console() != null && System.console().isTerminal());
     }
 
-    /** Shows all round trips so far. */
+    /** Shows all round trips that have been measured so far. */
     void show(Histogram times, long nanos) {
         if (terminal) {
             List<String> picture = new ArrayList<>(Summary.bars(times));
@@ -50,10 +53,10 @@ final class LiveHistogram {
         out.flush();
     }
 
-    /** Wipes the picture: what follows is the sum. */
+    /** Erases the histogram, because the final summary follows. */
     void wipe() {
         if (drawn > 0) {
-            // Up to the first line that was drawn, and everything below it away.
+            // Moves to the first line of the histogram and erases everything below it.
             out.print("\033[" + drawn + "A\033[J");
             out.flush();
             drawn = 0;

@@ -16,7 +16,7 @@ import io.rpma.netty.RpmaPath;
 import java.util.List;
 import picocli.CommandLine.TypeConversionException;
 
-/** {@code shared-memory}, {@code rdma} or {@code tcp}. */
+/** Parses the name of a path: {@code shared-memory}, {@code rdma} or {@code tcp}. */
 final class PathArgument {
     private PathArgument() {
     }

@@ -19,7 +19,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.HdrHistogram.Histogram;
 
-/** What was measured by each path, and why not by the others. */
+/** Collects the result of each path that was measured, and the reason for each path that was not. */
 final class PathTable {
     private static final double[] PERCENTILES = {50, 90, 99, 99.9};
 
@@ -34,7 +34,7 @@ final class PathTable {
         failed.put(path, reason);
     }
 
-    /** Returns why paths could not be measured, in the order in which they were tried. */
+    /** Returns the reasons why paths could not be measured, in the order in which they were tried. */
     Map<RpmaPath, String> failures() {
         return failed;
     }

@@ -31,9 +31,9 @@ import java.util.function.BiConsumer;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.SingleWriterRecorder;
 
-/** Sends one message at a time to a server that returns it, checks what comes back, and takes the time. */
+/** Sends one message at a time to a server that returns it, checks the returned bytes, and measures the time. */
 final class PingClient implements AutoCloseable {
-    /** Bytes of the shortest message: its number. */
+    /** The size of the shortest message in bytes. Such a message contains only its number. */
     static final int SMALLEST = 8;
 
     private static final long LOOK_MILLIS = 200;
@@ -46,15 +46,15 @@ final class PingClient implements AutoCloseable {
     private final RpmaChannel channel;
 
     /**
-     * Connects.
+     * Connects to the server.
      *
-     * @param address where the echo listens
-     * @param path the way there
-     * @param size bytes of a message, at least {@link #SMALLEST}
-     * @param count round trips, 0 for any number
-     * @param intervalNanos the pause after an answer
-     * @param timeoutSeconds how long the connection, or an answer, may take
-     * @throws IOException if there is no connection; the message says why
+     * @param address the address of the echo server
+     * @param path the path of the connection
+     * @param size the size of a message in bytes, at least {@link #SMALLEST}
+     * @param count the number of round trips, 0 for no limit
+     * @param intervalNanos the pause after each round trip, in nanoseconds
+     * @param timeoutSeconds how long the connection, or an echo, may take
+     * @throws IOException if the connection fails; the message gives the reason
      */
     PingClient(InetSocketAddress address, RpmaPath path, int size, long count, long intervalNanos, int timeoutSeconds)
             throws IOException {
@@ -76,12 +76,13 @@ final class PingClient implements AutoCloseable {
     }
 
     /**
-     * Sends and receives until the number is reached or the time is over.
+     * Sends and receives messages until the number of round trips is reached or the time has expired.
      *
-     * @param nanos how long at most
-     * @param watch given, some five times a second, the times of all round trips so far, and the nanoseconds since the beginning
+     * @param nanos the longest duration of the run, in nanoseconds
+     * @param watch called about five times per second with the times of all round trips so far and the nanoseconds since the
+     *     start
      * @return the times of all round trips, in nanoseconds
-     * @throws IOException if an answer was wrong, or did not come in time
+     * @throws IOException if an echo was wrong or did not arrive in time
      */
     Histogram run(long nanos, BiConsumer<Histogram, Long> watch) throws IOException, InterruptedException {
         Histogram all = new Histogram(3);
@@ -112,7 +113,7 @@ final class PingClient implements AutoCloseable {
         return all;
     }
 
-    /** Ends the run with the answer that is under way, from any thread. */
+    /** Ends the run after the echo that is outstanding. Any thread may call this method. */
     void stop() {
         channel.eventLoop().execute(roundTrips::stop);
     }
@@ -122,7 +123,7 @@ final class PingClient implements AutoCloseable {
         group.shutdownGracefully(0, 2, TimeUnit.SECONDS).syncUninterruptibly();
     }
 
-    /** What the event loop does. */
+    /** The part of the client that runs on the event loop. */
     private final class RoundTrips extends SimpleChannelInboundHandler<ByteBuf> {
         private final int size;
         private final long count;
@@ -171,7 +172,8 @@ final class PingClient implements AutoCloseable {
             }
         }
 
-        // The message's number, and then bytes that change from message to message.
+        // Returns the expected byte at an index: first the bytes of the message's number, then bytes that differ from message to
+        // message.
         private byte expected(int at) {
             return at < SMALLEST ? (byte) (number >>> 8 * at) : (byte) (number + at);
         }

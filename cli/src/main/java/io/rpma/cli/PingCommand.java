@@ -34,7 +34,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code rpma ping}. */
+/** The command {@code rpma ping}. */
 @Command(name = "ping",
     description = "Round trips to a running echo by each path that leads there, with a histogram while they run",
     footer = {"", "The other end is any server that returns each byte: ./run-example.sh echo --server --host HOST --port PORT.",
@@ -75,7 +75,7 @@ final class PingCommand implements Callable<Integer> {
         description = "which paths to measure, one after the other: shared-memory, rdma, tcp (default: all that work)")
     private List<RpmaPath> paths;
 
-    // Of the path that is measured; null between two of them.
+    // The client of the path that is being measured; null between two paths.
     private volatile PingClient current;
     private volatile boolean stopped;
 
@@ -90,7 +90,7 @@ final class PingCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         PathTable table = new PathTable();
         CountDownLatch summedUp = new CountDownLatch(1);
-        // Whoever interrupts it has seen enough, and still gets the sum.
+        // A user who interrupts the command still gets the summary.
         Thread onInterrupt = Thread.ofPlatform().unstarted(() -> {
             stop();
             await(summedUp);
@@ -113,15 +113,15 @@ final class PingCommand implements Callable<Integer> {
         return paths != null && !table.failures().isEmpty() ? ExitCode.SOFTWARE : ExitCode.OK;
     }
 
-    /** The paths that this process has. */
+    /** Returns the paths that this process can use. */
     private static List<RpmaPath> available() {
         return Rpma.providers().stream().map(RpmaPath::of).toList();
     }
 
     /**
-     * Measures by one path.
+     * Measures one path.
      *
-     * @param alone whether it is the only one: then that there is no connection is an error
+     * @param alone whether it is the only path; a failure to connect is an error only then
      */
     private void measure(RpmaPath path, boolean alone, PathTable table, PrintWriter out)
             throws IOException, InterruptedException {
@@ -195,7 +195,7 @@ final class PingCommand implements Callable<Integer> {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {
-            // It is running: this is the end that it waits for.
+            // The hook is already running and waits for the end of this method's caller.
             return;
         }
     }

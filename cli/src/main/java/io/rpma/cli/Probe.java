@@ -31,15 +31,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Connects to an address as a program does, to learn which path the connection takes. */
+/** Connects to an address as a program would, to find out which path the connection takes. */
 final class Probe {
     private Probe() {
     }
 
     /**
-     * Connects, and closes the connection.
+     * Connects, then closes the connection.
      *
-     * @param timeoutSeconds how long it may take
+     * @param timeoutSeconds how long the connection may take
      */
     static Connection of(InetSocketAddress address, int timeoutSeconds) throws RpmaException {
         EventLoopGroup group = new RpmaEventLoopGroup(1);
@@ -48,7 +48,8 @@ final class Probe {
                 .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, (int) TimeUnit.SECONDS.toMillis(timeoutSeconds))
                 .handler(new ChannelInboundHandlerAdapter());
             if (System.getProperty("io.rpma.netty.paths") == null) {
-                // Those as well that the process does not have, for the reason.
+                // All paths are listed, including those that the process does not have, so that the result contains the reasons
+                // why they were not taken.
                 bootstrap.option(RpmaChannelOption.RPMA_PATHS, List.of(RpmaPath.values()));
             }
             ChannelFuture connected = bootstrap.connect(address).awaitUninterruptibly();
@@ -63,15 +64,15 @@ final class Probe {
         }
     }
 
-    /** Returns the name of the device of this host that a connection goes by. */
+    /** Returns the name of the device of this host that the connection uses. */
     static String device(RpmaChannel channel) throws RpmaException {
         return provider(channel.path()).localDevice(channel.localAddress().getAddress()).name();
     }
 
     /**
-     * Returns the provider that carries a path.
+     * Returns the provider that implements a path.
      *
-     * @throws IllegalArgumentException if this process does not have it
+     * @throws IllegalArgumentException if this process does not have the provider
      */
     static RpmaProvider provider(RpmaPath path) {
         for (RpmaProvider provider : Rpma.providers()) {
@@ -82,7 +83,7 @@ final class Probe {
         throw new IllegalArgumentException("this process does not have the path " + path);
     }
 
-    /** Returns an address as it is given on the command line. */
+    /** Returns an address in the form in which it is given on the command line. */
     static String text(InetSocketAddress address) {
         String host = KernelDevices.text(address.getAddress());
         return (host.indexOf(':') < 0 ? host : '[' + host + ']') + ':' + address.getPort();

@@ -18,7 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** How much memory this process may lock, read from {@code /proc}: that works without native access too. */
+/** Reads from {@code /proc} how much memory this process may lock. This also works without native access. */
 final class ProcessLimits {
     private static final int CAP_IPC_LOCK = 14;
 

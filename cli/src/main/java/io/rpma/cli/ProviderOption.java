@@ -15,7 +15,7 @@ package io.rpma.cli;
 import io.rpma.Rpma;
 import picocli.CommandLine.Option;
 
-/** The choice of the provider, made before anything asks for it. */
+/** The option that selects the provider. It takes effect before the provider is first used. */
 final class ProviderOption {
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "show this help and end")
     private boolean help;

@@ -15,50 +15,51 @@ package io.rpma.cli;
 import java.util.List;
 
 /**
- * All that {@code rpma info} found; its components are the names in the JSON. A limit without end is {@code null}.
+ * The result of {@code rpma info}. The names of the components are the names in the JSON output. An unlimited value is {@code
+ * null}.
  *
- * @param provider which provider this machine gets, and why
- * @param paths the paths that a channel takes and a server listens on, best first, unless it is told otherwise
- * @param connection how the address that was given is reached; {@code null} if none was given
+ * @param provider which provider a program gets on this machine, and why
+ * @param paths the paths that a channel uses and a server listens on by default, best first
+ * @param connection how the given address is reached; {@code null} if none was given
  * @param library librpma
- * @param nativeAccess whether the JVM lets Java call C
+ * @param nativeAccess whether the JVM permits Java code to call C functions
  * @param lockedMemory how much memory a process may register
- * @param devices the RDMA devices that the kernel has, usable or not
+ * @param devices the RDMA devices of the kernel, whether usable or not
  * @param files the kernel's interfaces for RDMA in user space
- * @param missing what is missing, and the command that mends it, the most basic first
+ * @param missing what is missing, and the command that fixes it, with the most basic requirement first
  */
 record Report(Provider provider, List<String> paths, Connection connection, Library library, NativeAccess nativeAccess,
         LockedMemory lockedMemory, List<RdmaDevice> devices, List<DeviceFile> files, List<Remedy> missing) {
     /**
-     * The choice.
+     * The choice of the provider.
      *
-     * @param name {@code librpma} or {@code soft}; {@code null} if none can be used
+     * @param name {@code librpma} or {@code soft}; {@code null} if no provider can be used
      * @param description the implementation and its version, or {@code null}
-     * @param wish {@code auto}, {@code librpma} or {@code soft}
-     * @param wishedBy where the wish comes from
-     * @param reason why it came to this
-     * @param devices what the provider has, best first
+     * @param wish the provider that was requested: {@code auto}, {@code librpma} or {@code soft}
+     * @param wishedBy the source of the request
+     * @param reason the reason for the choice
+     * @param devices the devices of the provider, best first
      */
     record Provider(String name, String description, String wish, String wishedBy, String reason, List<UsableDevice> devices) {
     }
 
     /**
-     * A connection that was made, and closed again.
+     * A connection that was made and closed again.
      *
-     * @param to the address that was asked for
+     * @param to the address to connect to
      * @param path {@code shared-memory}, {@code rdma} or {@code tcp}; {@code null} if there was no connection
-     * @param device as {@code mlx5_0}, {@code soft} or {@code tcp}; {@code null} likewise
-     * @param notTaken the better paths, or all if there was no connection, best first
-     * @param problem why there was no connection; {@code null} if there was one
+     * @param device a name such as {@code mlx5_0}, {@code soft} or {@code tcp}; {@code null} if there was no connection
+     * @param notTaken the better paths that were not taken, or all paths if there was no connection, best first
+     * @param problem the reason why there was no connection; {@code null} if there was one
      */
     record Connection(String to, String path, String device, List<NotTaken> notTaken, String problem) {
     }
 
     /**
-     * A path that the connection has not taken.
+     * A path that the connection did not take.
      *
      * @param path {@code shared-memory}, {@code rdma} or {@code tcp}
-     * @param reason why not
+     * @param reason the reason why it was not taken
      */
     record NotTaken(String path, String reason) {
     }
@@ -66,17 +67,17 @@ record Report(Provider provider, List<String> paths, Connection connection, Libr
     /**
      * A device that connections can be made on.
      *
-     * @param name as {@code mlx5_0}, or {@code soft}
+     * @param name a name such as {@code mlx5_0} or {@code soft}
      * @param addresses the addresses of this host that lead to it
-     * @param onDemandPaging whether memory need not be pinned
-     * @param maxQueuePairs queue pairs
-     * @param maxQueuePairWorkRequests work requests in one send or receive queue
-     * @param maxCompletionQueues completion queues
-     * @param maxCompletionQueueSize entries of one completion queue
-     * @param maxSharedReceiveQueueWorkRequests work requests in one shared receive queue
-     * @param maxMemoryRegions memory regions
-     * @param maxMemoryRegionBytes bytes of one memory region
-     * @param maxMessageBytes bytes of one message, read or write
+     * @param onDemandPaging whether memory can be registered without being pinned
+     * @param maxQueuePairs the maximum number of queue pairs
+     * @param maxQueuePairWorkRequests the maximum number of work requests in one send or receive queue
+     * @param maxCompletionQueues the maximum number of completion queues
+     * @param maxCompletionQueueSize the maximum number of entries in one completion queue
+     * @param maxSharedReceiveQueueWorkRequests the maximum number of work requests in one shared receive queue
+     * @param maxMemoryRegions the maximum number of memory regions
+     * @param maxMemoryRegionBytes the maximum size of one memory region in bytes
+     * @param maxMessageBytes the maximum size of one message, read or write in bytes
      */
     record UsableDevice(String name, List<String> addresses, boolean onDemandPaging, int maxQueuePairs,
             int maxQueuePairWorkRequests, int maxCompletionQueues, int maxCompletionQueueSize,
@@ -86,29 +87,31 @@ record Report(Provider provider, List<String> paths, Connection connection, Libr
     /**
      * The C library.
      *
-     * @param name what was asked for
+     * @param name the name that was used to load the library
      * @param path the file that was loaded, or {@code null}
-     * @param version 1.x by its functions, with the package's version where the system knows it; {@code null} if not loaded
-     * @param problem why librpma cannot be used, library or devices; {@code null} if it can
+     * @param version 1.x, derived from its functions, with the version of the package if the system has it; {@code null} if not
+     *     loaded
+     * @param problem why librpma cannot be used, because of the library or its devices; {@code null} if it can
      */
     record Library(String name, String path, String version, String problem) {
     }
 
     /**
-     * The JVM's permission to call C.
+     * The permission of the JVM to call C functions.
      *
-     * @param state {@code granted}, {@code warned} (given with a warning, as long as Java does so) or {@code refused}
+     * @param state {@code granted}, {@code warned} (granted with a warning, which later Java versions will refuse) or {@code
+     *     refused}
      * @param flag the flag that grants it
      */
     record NativeAccess(String state, String flag) {
     }
 
     /**
-     * {@code RLIMIT_MEMLOCK}.
+     * The limit {@code RLIMIT_MEMLOCK}.
      *
-     * @param softBytes what holds, in bytes
-     * @param hardBytes how far the process may raise it
-     * @param exempt whether the process has {@code CAP_IPC_LOCK}, so that no limit holds
+     * @param softBytes the effective limit in bytes
+     * @param hardBytes the limit up to which the process may raise it
+     * @param exempt whether the process has {@code CAP_IPC_LOCK}, so that no limit applies
      */
     record LockedMemory(Long softBytes, Long hardBytes, boolean exempt) {
     }
@@ -116,11 +119,11 @@ record Report(Provider provider, List<String> paths, Connection connection, Libr
     /**
      * A device of the kernel.
      *
-     * @param name as {@code mlx5_0}
-     * @param type as {@code CA}
-     * @param firmware its version; {@code null} where the device tells none
-     * @param usable whether the library makes connections on it; {@code null} if no library was there to tell
-     * @param ports its ports
+     * @param name a name such as {@code mlx5_0}
+     * @param type a type such as {@code CA}
+     * @param firmware the firmware version; {@code null} if the device does not report it
+     * @param usable whether the library can make connections on it; {@code null} if no library is available
+     * @param ports the ports of the device
      */
     record RdmaDevice(String name, String type, String firmware, Boolean usable, List<Port> ports) {
     }
@@ -128,14 +131,14 @@ record Report(Provider provider, List<String> paths, Connection connection, Libr
     /**
      * A port of a device.
      *
-     * @param number from 1
-     * @param state as {@code ACTIVE}
-     * @param physicalState as {@code LinkUp}
+     * @param number the number of the port, starting with 1
+     * @param state a state such as {@code ACTIVE}
+     * @param physicalState a state such as {@code LinkUp}
      * @param linkLayer {@code Ethernet} or {@code InfiniBand}
-     * @param rate as {@code 100 Gb/sec (4X EDR)}
+     * @param rate a rate such as {@code 100 Gb/sec (4X EDR)}
      * @param networkInterfaces the network interfaces that belong to it
-     * @param addresses their addresses
-     * @param gids its identifiers
+     * @param addresses the addresses of these network interfaces
+     * @param gids the global identifiers of the port
      */
     record Port(int number, String state, String physicalState, String linkLayer, String rate, List<String> networkInterfaces,
             List<String> addresses, List<Gid> gids) {
@@ -144,29 +147,29 @@ record Report(Provider provider, List<String> paths, Connection connection, Libr
     /**
      * A global identifier of a port.
      *
-     * @param index its place in the port's table
-     * @param gid 128 bits, as an IPv6 address is written in full
-     * @param type as {@code RoCE v2}
-     * @param networkInterface the network interface it comes from, or {@code null}
+     * @param index the index in the port's table
+     * @param gid the 128 bits in the form of an unabbreviated IPv6 address
+     * @param type a type such as {@code RoCE v2}
+     * @param networkInterface the network interface that it belongs to, or {@code null}
      */
     record Gid(int index, String gid, String type, String networkInterface) {
     }
 
     /**
-     * A special file.
+     * A device file.
      *
-     * @param path the file
-     * @param exists whether it is there
+     * @param path the path of the file
+     * @param exists whether the file exists
      * @param accessible whether this user may read and write it
      */
     record DeviceFile(String path, boolean exists, boolean accessible) {
     }
 
     /**
-     * What is missing for librpma.
+     * Something that librpma requires and that is missing.
      *
      * @param what what is missing
-     * @param command the command that mends it
+     * @param command the command that fixes it
      */
     record Remedy(String what, String command) {
     }

@@ -36,9 +36,10 @@ public final class RpmaCommand implements Callable<Integer> {
     }
 
     /**
-     * Runs a command and ends the process: with 0 if it succeeded, 1 if it failed, 2 if it was called wrongly.
+     * Runs a command and ends the process with exit code 0 if the command succeeded, 1 if it failed, and 2 if its arguments were
+     * wrong.
      *
-     * @param arguments the command's name and its options
+     * @param arguments the name of the command and its options
      */
     public static void main(String... arguments) {
         System.exit(commandLine().execute(arguments));
@@ -58,7 +59,7 @@ public final class RpmaCommand implements Callable<Integer> {
         return CommandLine.ExitCode.OK;
     }
 
-    /** What went wrong, cause by cause, without a stack trace. */
+    /** Prints the messages of a failure and its causes, without a stack trace. */
     private static int explain(Exception failure, CommandLine command, CommandLine.ParseResult ignored) {
         StringBuilder words = new StringBuilder(command.getCommandName()).append(" failed: ").append(sentence(failure));
         for (Throwable cause = failure.getCause(); cause != null; cause = cause.getCause()) {

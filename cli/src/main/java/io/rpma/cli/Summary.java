@@ -19,7 +19,7 @@ import java.util.Locale;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramIterationValue;
 
-/** Round trips in words and bars. */
+/** Formats round-trip times as text and bars. */
 final class Summary {
     private static final int WIDTH = 50;
 
@@ -32,7 +32,7 @@ final class Summary {
         out.flush();
     }
 
-    /** Returns the percentiles on one line. */
+    /** Returns the percentiles in one line. */
     static String line(Histogram times) {
         return times.getTotalCount() == 0 ? "roundtrips=0" : String.format(Locale.ROOT,
             "roundtrips=%d min=%.1f us p50=%.1f us p90=%.1f us p99=%.1f us p99.9=%.1f us max=%.1f us", times.getTotalCount(),
@@ -40,13 +40,14 @@ final class Summary {
             micros(times.getValueAtPercentile(99)), micros(times.getValueAtPercentile(99.9)), micros(times.getMaxValue()));
     }
 
-    /** Returns a bar for each step of 1, 2, 5, 10 and so on microseconds, from the first that is not empty to the last. */
+    /** Returns a bar for each step of 1, 2, 5, 10 and so on microseconds, from the first to the last step that is not empty. */
     static List<String> bars(Histogram times) {
         List<String> bars = new ArrayList<>();
         if (times.getTotalCount() == 0) {
             return bars;
         }
-        // Each recorded value falls into one step; the histogram's own counts between two values overlap at their ends.
+        // Each recorded value is counted in exactly one step. The counts of the histogram itself between two values would overlap
+        // at the ends.
         List<long[]> steps = new ArrayList<>();
         long[] step = {1_000, 0};
         long most = 0;
@@ -69,7 +70,7 @@ final class Summary {
         return bars;
     }
 
-    // 1, 2, 5, 10, ...
+    // Returns the next step of the sequence 1, 2, 5, 10, ...
     private static long next(long step) {
         long leading = step;
         while (leading >= 10) {

@@ -10,5 +10,8 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-/** The command {@code ./rpma}: what RDMA this machine has and lacks, and round trips to an echo. */
+/**
+ * The command {@code ./rpma}: it reports which RDMA resources this machine has and lacks, and measures round trips to an echo
+ * server.
+ */
 package io.rpma.cli;
