@@ -28,7 +28,7 @@ public final class Agent {
     }
 
     /**
-     * Starts the agent. {@code Premain}, which the bootstrap class loader has loaded, calls this method.
+     * Starts the agent. {@code Premain} calls this method of the class that the bootstrap class loader has loaded.
      *
      * @param text the options of the agent, or {@code null} if there are none
      * @param instrumentation the instrumentation of this JVM
