@@ -25,9 +25,9 @@ import org.agrona.BufferUtil;
 import org.agrona.concurrent.UnsafeBuffer;
 
 /**
- * Aeron's messages between processes: both ends spin on shared memory, without channels, pipelines or buffers of their own. A
- * yardstick for what the machine can do, not a stream transport. The media driver, which is not in the path of the messages,
- * runs beside the server, in one thread that sleeps as it can.
+ * Exchanges Aeron messages between processes. Both ends spin on shared memory, without channels, pipelines or buffers of their
+ * own. It is a yardstick for what the machine can do, not a stream transport. The media driver is not involved in the transfer of
+ * the messages. It runs in the server's process, in one thread that sleeps when it can.
  */
 final class AeronEngine implements Engine {
     private static final String CHANNEL = "aeron:ipc";
@@ -84,7 +84,7 @@ final class AeronEngine implements Engine {
         }
     }
 
-    /** Sends a message, waits for its echo, sends the next. */
+    /** Sends a message, waits for its echo, and repeats this. */
     private static final class Ping {
         private final Histogram times = Outcome.newTimes();
         private final Publication ping;
@@ -131,7 +131,7 @@ final class AeronEngine implements Engine {
         }
     }
 
-    /** Returns every message. */
+    /** Sends every message back. */
     private static final class Pong implements Server {
         private final MediaDriver driver;
         private final Thread thread;

@@ -29,7 +29,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Runs every measurement with every rival in turn, round after round, and reports the medians of the rounds. */
+/** Runs every measurement with every rival in turn, for several rounds, and reports the medians of the rounds. */
 @Command(name = "run-benchmark.sh", mixinStandardHelpOptions = true, usageHelpAutoWidth = true,
     description = "Measures Netty over RPMA beside Netty's own transports on this host")
 final class Benchmark implements Callable<Integer> {
@@ -79,7 +79,7 @@ final class Benchmark implements Callable<Integer> {
     private Benchmark() {
     }
 
-    /** Runs the command line. */
+    /** Runs the benchmark from the command line. */
     public static void main(String[] arguments) {
         System.exit(new CommandLine(new Benchmark()).execute(arguments));
     }
@@ -90,7 +90,7 @@ final class Benchmark implements Callable<Integer> {
             printList();
             return 0;
         }
-        // Read when the provider is first asked for.
+        // This property is read when the provider is first used.
         System.setProperty(Rpma.PROVIDER_PROPERTY, provider);
         int lastRound = rounds != null ? rounds : quick ? 1 : 3;
         if (lastRound < 1) {
@@ -145,7 +145,7 @@ final class Benchmark implements Callable<Integer> {
         results.addOtherLoad(otherLoad.part());
     }
 
-    /** Returns what a round consists of: all rivals of a measurement, one after the other, then those of the next. */
+    /** Returns the runs of one round: all rivals of one measurement, one after the other, then those of the next measurement. */
     private List<Results.Key> plan(Results results) {
         List<Rival> present = new ArrayList<>();
         List<String> rivalNames = rivals != null ? rivals : quick && !paths ? List.of("rpma", "epoll", "uds", "io_uring", "aeron",
@@ -189,7 +189,7 @@ final class Benchmark implements Callable<Integer> {
         }
     }
 
-    /** Returns those whose name matches a pattern, in the order of all. */
+    /** Returns the elements whose names match one of the patterns, in their original order. */
     private <T> List<T> choose(String option, List<String> patterns, List<T> all, Function<T, String> name) {
         for (String pattern : patterns) {
             if (all.stream().noneMatch(each -> matches(pattern, name.apply(each)))) {
@@ -227,7 +227,7 @@ final class Benchmark implements Callable<Integer> {
         return all;
     }
 
-    /** Makes a folder, without what an earlier run has left in it. */
+    /** Creates an empty folder, and deletes files that an earlier run left there. */
     private static void empty(Path folder) throws IOException {
         Path logs = Files.createDirectories(folder.resolve("logs"));
         for (Path each : List.of(logs, folder)) {

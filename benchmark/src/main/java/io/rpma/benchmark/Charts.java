@@ -18,7 +18,7 @@ import java.util.Locale;
 import java.util.function.Predicate;
 import org.HdrHistogram.Histogram;
 
-/** Draws results. */
+/** Draws the results as charts. */
 final class Charts {
     private static final String[] COLOURS =
         {"#c1272d", "#e58e26", "#1f77b4", "#17a2b8", "#2ca02c", "#9467bd", "#7f7f7f", "#a0a0a0", "#c0c0c0"};
@@ -37,8 +37,8 @@ final class Charts {
     }
 
     /**
-     * Draws bars: a panel for every measurement and mode, in it the median of every rival, and a line from the smallest to the
-     * largest value of the rounds. Returns {@code null} if there is nothing to draw.
+     * Draws a bar chart with one panel for each measurement and mode. A panel shows the median of every rival, and a line from
+     * the smallest to the largest value of the rounds. Returns {@code null} if there is nothing to draw.
      */
     static String bars(Results results, String title, Metric metric, Predicate<Measurement> measurements) {
         List<List<Results.Key>> panels = new ArrayList<>();
@@ -94,8 +94,8 @@ final class Charts {
     }
 
     /**
-     * Draws how long operations took, from the fastest to the slowest: the percentiles to the right, ever closer to 100, the time
-     * upward. Returns {@code null} if there is nothing to draw.
+     * Draws the durations of the operations from the fastest to the slowest: the horizontal axis shows the percentiles, on a
+     * scale that widens toward 100, and the vertical axis shows the time. Returns {@code null} if there is nothing to draw.
      */
     static String percentiles(Results results, Mode mode, Measurement measurement) {
         List<Results.Key> keys = results.keys().stream().filter(key -> key.mode() == mode && key.measurement() == measurement
@@ -150,7 +150,7 @@ final class Charts {
         return TITLE + PLOT_HEIGHT * (to - power) / (to - from);
     }
 
-    /** Returns a power of ten of nanoseconds in words. */
+    /** Returns the text for a power of ten of nanoseconds. */
     private static String time(int power) {
         String[] units = {"ns", "us", "ms", "s"};
         int unit = Math.min(power / 3, units.length - 1);

@@ -24,7 +24,10 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** One process of a run. Its standard error goes to a log, its standard output is kept here. It ends with this process. */
+/**
+ * A child process of a run. Its standard error goes to a log file, and its standard output is kept in memory. It ends when this
+ * process ends.
+ */
 final class ChildProcess implements AutoCloseable {
     private final String name;
     private final Path log;
@@ -70,7 +73,7 @@ final class ChildProcess implements AutoCloseable {
         return process.pid();
     }
 
-    /** Waits for the next line that begins with a prefix, and returns what follows. */
+    /** Waits for the next line that begins with a prefix, and returns the rest of that line. */
     synchronized String await(String prefix, long deadlineNanos) throws IOException, InterruptedException, TimeoutException {
         for (;;) {
             while (taken == output.size()) {
@@ -86,7 +89,7 @@ final class ChildProcess implements AutoCloseable {
         }
     }
 
-    /** Waits for the end of the process, and returns all lines. */
+    /** Waits for the end of the process, and returns all lines of its output. */
     synchronized List<String> awaitEnd(long deadlineNanos) throws IOException, InterruptedException, TimeoutException {
         while (!ended) {
             waitUntil(deadlineNanos);
@@ -106,18 +109,18 @@ final class ChildProcess implements AutoCloseable {
         TimeUnit.NANOSECONDS.timedWait(this, left);
     }
 
-    /** Gives the process a command. */
+    /** Writes a command to the standard input of the process. */
     void command(String line) throws IOException {
         process.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
         process.getOutputStream().flush();
     }
 
-    /** Asks a process to end that reads its standard input. */
+    /** Closes the standard input of the process, which asks a process that reads it to end. */
     void endInput() throws IOException {
         process.getOutputStream().close();
     }
 
-    /** Has the process write down what all its threads do, then appends its output to its log. */
+    /** Makes the process print the stacks of all its threads, then appends its output to its log. */
     void dump() {
         try {
             if (process.isAlive()) {
@@ -154,7 +157,7 @@ final class ChildProcess implements AutoCloseable {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {
-            // This process is ending: the hook is running.
+            // The shutdown hook is already running because this process is ending.
             assert e.getMessage() != null;
         }
     }

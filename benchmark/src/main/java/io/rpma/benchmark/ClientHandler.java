@@ -19,8 +19,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.HdrHistogram.Histogram;
 
 /**
- * The client's end of a connection. It is told to begin when all connections are open, and to finish when the window is closed:
- * then it begins nothing new, and is done when all that it has sent is known to have arrived.
+ * The client's end of a connection. It starts when all connections are open. When the window closes, it starts no new operation,
+ * and it is done when all messages that it has sent are known to have arrived.
  */
 abstract class ClientHandler extends ChannelInboundHandlerAdapter {
     private static final Histogram NO_TIMES = new Histogram(1);
@@ -35,34 +35,34 @@ abstract class ClientHandler extends ChannelInboundHandlerAdapter {
         this.window = window;
     }
 
-    /** Begins, on the connection's loop. */
+    /** Starts the operations. Called on the event loop of the connection. */
     abstract void begin(ChannelHandlerContext ctx);
 
-    /** Whether nothing is under way; on the connection's loop. */
+    /** Returns whether no operation is outstanding. Called on the event loop of the connection. */
     abstract boolean isQuiet();
 
-    /** Returns the times of the operations within the window, in nanoseconds; read when the handler is done. */
+    /** Returns the durations of the operations within the window, in nanoseconds. Called when the handler is done. */
     Histogram times() {
         return NO_TIMES;
     }
 
-    /** Returns how many messages are known to have arrived so far; any thread. */
+    /** Returns how many messages are known to have arrived so far. Any thread may call this method. */
     final long arrived() {
         return arrived.getAcquire();
     }
 
-    /** To be called when so many messages are known to have arrived; on the connection's loop. */
+    /** Sets how many messages are known to have arrived. Called on the event loop of the connection. */
     final void arrived(long messages) {
         arrived.setRelease(messages);
         checkDone();
     }
 
-    /** Begins; any thread. */
+    /** Starts the operations. Any thread may call this method. */
     final void begin() {
         context.executor().execute(() -> begin(context));
     }
 
-    /** Begins nothing new from now on; any thread. */
+    /** Stops starting new operations. Any thread may call this method. The future completes when no operation is outstanding. */
     final CompletableFuture<Void> finish() {
         context.executor().execute(() -> {
             finishing = true;
@@ -71,7 +71,7 @@ abstract class ClientHandler extends ChannelInboundHandlerAdapter {
         return done;
     }
 
-    /** Whether nothing new is to begin; on the connection's loop. */
+    /** Returns whether no new operation may start. Called on the event loop of the connection. */
     final boolean isFinishing() {
         return finishing;
     }

@@ -14,7 +14,7 @@ package io.rpma.benchmark;
 
 import io.netty.channel.ChannelHandlerContext;
 
-/** Closes a connection as soon as it is open. */
+/** Closes each connection as soon as it is open. */
 final class CloseHandler extends ServerHandler {
     @Override
     public void channelActive(ChannelHandlerContext ctx) {

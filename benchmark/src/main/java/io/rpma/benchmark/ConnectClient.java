@@ -26,8 +26,8 @@ import java.util.concurrent.atomic.LongAdder;
 import org.HdrHistogram.Histogram;
 
 /**
- * Opens connections that the server closes, so many at a time. One counts when this end has seen it open and has closed it in
- * turn: by then the server has accepted it and closed it as well.
+ * Opens connections that the server closes, a fixed number of them at a time. A connection counts when this end has seen it
+ * become active and closed. The server has then accepted and closed it.
  */
 final class ConnectClient {
     private final EventLoopGroup group;
@@ -47,7 +47,7 @@ final class ConnectClient {
         bootstrap = new Bootstrap().group(group).channel(transport.channel());
     }
 
-    /** Measures against a server that listens at an address. */
+    /** Runs the measurement against a server that listens at an address. */
     Outcome run(SocketAddress server) throws Exception {
         try {
             for (int i = 0; i < measurement.connections(); i++) {
@@ -73,7 +73,7 @@ final class ConnectClient {
         }
     }
 
-    /** One connection after another, on whichever loop each of them is. */
+    /** Opens one connection after another. Each of them may be on a different event loop. */
     private final class Slot {
         private final Histogram times = Outcome.newTimes();
         private final Bootstrap connect;
@@ -111,7 +111,7 @@ final class ConnectClient {
         }
     }
 
-    /** Closes itself, as every channel does, when the server has closed it. */
+    /** A connection. Like every channel, it closes when the server has closed its end. */
     private final class Connection extends ChannelInboundHandlerAdapter {
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {

@@ -17,8 +17,8 @@ import java.io.IOException;
 /**
  * The processor time of both ends of a run.
  *
- * @param client the process of the client
- * @param server the process of the server, which may be the same
+ * @param client the identifier of the client's process
+ * @param server the identifier of the server's process, which may be the same
  */
 record CpuTime(long client, long server) {
     long nanos() throws IOException {

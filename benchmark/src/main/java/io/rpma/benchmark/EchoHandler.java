@@ -14,7 +14,7 @@ package io.rpma.benchmark;
 
 import io.netty.channel.ChannelHandlerContext;
 
-/** Returns what it receives. */
+/** Sends back the data that it receives. */
 final class EchoHandler extends ServerHandler {
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {

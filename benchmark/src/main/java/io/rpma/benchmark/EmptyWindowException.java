@@ -12,7 +12,7 @@
  */
 package io.rpma.benchmark;
 
-/** A run in whose window nothing happened, so that there is nothing to report. */
+/** Thrown when nothing happened within the window of a run, so that there is no result. */
 final class EmptyWindowException extends IllegalStateException {
     EmptyWindowException(String message) {
         super(message);

@@ -12,30 +12,30 @@
  */
 package io.rpma.benchmark;
 
-/** A way to move bytes between two ends. */
+/** A way to transfer bytes between two ends. */
 interface Engine {
-    /** Returns why this machine cannot run it, or {@code null} if it can. */
+    /** Returns why this engine cannot run on this machine, or {@code null} if it can. */
     Throwable unavailabilityCause();
 
-    /** Whether it is made for a measurement. */
+    /** Returns whether this engine supports a measurement. */
     boolean measures(Measurement measurement);
 
     /** Starts the server of a measurement. */
     Server serve(Measurement measurement) throws Exception;
 
     /**
-     * Opens the client's end of a measurement and runs it.
+     * Opens the client's end of a measurement and runs the measurement.
      *
-     * @param measurement what to do
-     * @param timing for how long
-     * @param address where the server is
-     * @param cpu of both ends
+     * @param measurement the measurement to run
+     * @param timing the duration of the run
+     * @param address the address of the server
+     * @param cpu the processor time of both ends
      */
     Outcome measure(Measurement measurement, Timing timing, String address, CpuTime cpu) throws Exception;
 
     /** A running server. */
     interface Server extends AutoCloseable {
-        /** Returns where it is, in one word. */
+        /** Returns the address of the server as one word. */
         String address();
 
         @Override

@@ -24,7 +24,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Connections that are open and do nothing, as many as it is told to have. */
+/** Keeps a given number of connections open without transferring any data. */
 final class IdleClient implements AutoCloseable {
     private final SocketAddress server;
     private final EventLoopGroup group;
@@ -42,7 +42,7 @@ final class IdleClient implements AutoCloseable {
         });
     }
 
-    /** Opens connections until there are so many, and fails if any of them has not stayed open. */
+    /** Opens connections until the given number is reached, and fails if any connection has not stayed open. */
     void connect(int count) throws Exception {
         while (channels.size() < count) {
             channels.add(bootstrap.connect(server).sync().channel());
@@ -61,7 +61,7 @@ final class IdleClient implements AutoCloseable {
         group.shutdownGracefully(0, 2, TimeUnit.SECONDS).syncUninterruptibly();
     }
 
-    /** Says what went wrong, in the log of its process; that the connection is closed fails the run. */
+    /** Prints errors to the log of its process. The run fails because the connection closes. */
     private static final class Connection extends ChannelInboundHandlerAdapter {
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {

@@ -21,19 +21,23 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Measures what connections cost that do nothing. The memory of one is the difference that many make after the first hundred,
- * which have brought what is needed once: so neither the JVMs nor the pools count. All of the Java heap is in memory from the
- * beginning, and what is used of it is added; and the compiler is the one that takes little memory for its own work.
+ * Measures what idle connections cost. The memory of one connection is calculated from the difference that many connections make
+ * after the first hundred, which have already caused all one-time allocations, so the JVMs and the pools do not count. The whole
+ * Java heap is resident from the start, and the used part of it is added. The JVMs use only the C1 compiler, because it needs
+ * little memory for its own work.
  */
 final class IdleRun {
-    /** Beside the options of every run. */
+    /** The options of the JVMs, in addition to the options of every run. */
     static final List<String> JVM_OPTIONS =
         List.of("-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1");
 
     private static final int FIRST_CONNECTIONS = 100;
-    /** Between readings: nothing tells when a JVM's own work is done, so it is looked at again. */
+    /** The pause between readings. Nothing signals that a JVM has finished its own work, so the memory is read repeatedly. */
     private static final long SETTLE_MILLIS = 250;
-    /** Readings, and how far from one to the next, that show that the memory does not change by itself any more. */
+    /**
+     * The memory counts as stable after this many consecutive readings that each differ from the previous one by at most
+     * STABLE_BYTES.
+     */
     private static final int STABLE_READINGS = 2;
     private static final long STABLE_BYTES = 128 << 10;
     private static final long SHORTEST_WINDOW_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -45,13 +49,13 @@ final class IdleRun {
     private final long deadline;
 
     /**
-     * Begins.
+     * Creates a run.
      *
-     * @param connections how many connections there are to be after the first
+     * @param connections the number of connections that are opened after the first ones
      * @param client the process that opens the connections
-     * @param server the process of the server, or the same
-     * @param windowNanos how long the processor time is to be measured
-     * @param deadline when to give up, a value of {@link System#nanoTime()}
+     * @param server the process of the server, which may be the same
+     * @param windowNanos how long the processor time is measured
+     * @param deadline the value of {@link System#nanoTime()} at which the run fails
      */
     IdleRun(int connections, ChildProcess client, ChildProcess server, long windowNanos, long deadline) {
         this.connections = connections;
@@ -67,11 +71,11 @@ final class IdleRun {
     Outcome run() throws IOException, InterruptedException, TimeoutException {
         long first = memoryWith(FIRST_CONNECTIONS);
         long all = memoryWith(FIRST_CONNECTIONS + connections);
-        // The answer to the last reading is work, too.
+        // Answering the last reading also takes processor time, which must not be measured.
         Thread.sleep(SETTLE_MILLIS);
         long cpuBefore = cpuNanos();
         long began = System.nanoTime();
-        // What is measured is that nothing happens.
+        // The processes do nothing during this time, which is what the run measures.
         TimeUnit.NANOSECONDS.sleep(windowNanos);
         double cpu = (double) (cpuNanos() - cpuBefore) / (System.nanoTime() - began);
         Map<Metric, Double> values = new EnumMap<>(Metric.class);
@@ -83,7 +87,7 @@ final class IdleRun {
     private long memoryWith(int count) throws IOException, InterruptedException, TimeoutException {
         client.command(Peer.CONNECT + count);
         client.await(Peer.CONNECT, deadline);
-        // Compilers and collectors are at work for a while, and what they took is given back.
+        // Compilers and collectors run for a while and then release the memory that they used.
         long total = memory();
         for (int unchanged = 0; unchanged < STABLE_READINGS;) {
             if (System.nanoTime() - deadline > 0) {
@@ -103,7 +107,8 @@ final class IdleRun {
             process.command(Peer.MEMORY);
             total += Long.parseLong(process.await(Peer.MEMORY, deadline));
         }
-        // Not before all have settled: a page that several have mapped counts a part in each.
+        // This happens after all processes have settled, because a page that is mapped by several processes counts partly in
+        // each.
         for (ChildProcess process : processes) {
             total += Processes.proportionalBytes(process.pid());
         }

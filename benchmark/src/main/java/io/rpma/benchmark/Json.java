@@ -16,28 +16,28 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Locale;
 
-/** Writes JSON, one member to a line. */
+/** Writes JSON with one member per line. */
 final class Json {
     private final StringBuilder text = new StringBuilder();
     private final Deque<Character> open = new ArrayDeque<>();
     private boolean first = true;
 
-    /** Begins an object, in an array or as the whole. */
+    /** Begins an object that is an element of an array or the whole document. */
     Json object() {
         return open("", '{', '}');
     }
 
-    /** Begins an object as a member. */
+    /** Begins an object that is a member of an object. */
     Json object(String name) {
         return open(quote(name) + ": ", '{', '}');
     }
 
-    /** Begins an array as a member. */
+    /** Begins an array that is a member of an object. */
     Json array(String name) {
         return open(quote(name) + ": ", '[', ']');
     }
 
-    /** Ends the object or array that was begun last. */
+    /** Ends the object or array that was begun last and has not been ended yet. */
     Json end() {
         char bracket = open.pop();
         if (!first) {

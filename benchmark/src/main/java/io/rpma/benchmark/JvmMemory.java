@@ -16,14 +16,14 @@ import java.lang.management.ManagementFactory;
 import javax.management.JMException;
 import javax.management.ObjectName;
 
-/** The memory of this JVM. */
+/** Measures the memory of this JVM. */
 final class JvmMemory {
     private JvmMemory() {
     }
 
-    /** Gives back what is not in use, and returns how many bytes of the heap are. */
+    /** Releases unused memory, and returns how many bytes of the heap are in use. */
     static long settle() throws JMException {
-        // The second collection frees what the first has found to be unreachable through cleaners.
+        // The second collection frees what became unreachable when the first one ran cleaners.
         System.gc();
         System.gc();
         ManagementFactory.getPlatformMBeanServer().invoke(new ObjectName("com.sun.management:type=DiagnosticCommand"),

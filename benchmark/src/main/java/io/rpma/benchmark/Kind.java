@@ -14,16 +14,19 @@ package io.rpma.benchmark;
 
 /** What a measurement does on its connections. */
 enum Kind {
-    /** One message there and back, then the next; on every connection at once. */
+    /** Sends one message at a time and waits until it has come back, on all connections concurrently. */
     ROUND_TRIP,
-    /** One way, as fast as it goes; the client writes every byte, the server reads every byte. */
+    /** Sends a stream in one direction at full speed. The client writes every byte and the server reads every byte. */
     STREAM,
-    /** One way, as fast as it goes; of each message only the first eight bytes are written and read, as by tools for devices. */
+    /**
+     * Sends a stream in one direction at full speed. Only the first eight bytes of each message are written and read, as in tools
+     * that measure devices.
+     */
     BARE_STREAM,
-    /** A number of messages under way at any time; the server frames and returns each by itself. */
+    /** Keeps a fixed number of messages outstanding. The server decodes each message and sends it back individually. */
     PIPELINE,
-    /** Connections that are opened, then closed by the server. */
+    /** Opens connections, which the server then closes. */
     CONNECT,
-    /** Connections that are open and silent. */
+    /** Keeps connections open without transferring data. */
     IDLE
 }

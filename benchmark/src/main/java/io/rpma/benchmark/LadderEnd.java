@@ -37,11 +37,12 @@ import java.util.EnumSet;
 import java.util.Locale;
 
 /**
- * One of two processes that exchange messages through {@code io.rpma} alone: there and back, or one way as fast as they go. Both
- * ends poll. What {@code src/main/c/ladder.c} does on librpma, call for call, for the cost of doing it in Java.
+ * One of two processes that exchange messages through {@code io.rpma} alone, either back and forth or in one direction at full
+ * speed. Both ends poll. The program makes the same calls as {@code src/main/c/ladder.c} makes to librpma, so the difference
+ * between the two is the cost of using Java.
  */
 final class LadderEnd {
-    /** Messages that may be under way, one way; as many receives are posted. */
+    /** The number of messages that may be outstanding in one direction, and the number of receives that are posted. */
     private static final int WINDOW = 32;
     private static final int POLLED = 16;
     private static final int CREDIT_BYTES = 8;
@@ -70,7 +71,8 @@ final class LadderEnd {
     }
 
     /**
-     * Runs. The client prints {@code rtt P50 P99} in microseconds or {@code tput MIB_PER_SECOND}, without the first quarter.
+     * Runs one end. The client prints {@code rtt P50 P99} in microseconds or {@code tput MIB_PER_SECOND}. The first quarter of
+     * the messages is not measured.
      *
      * @param arguments {@code server|client rtt|tput ADDRESS PORT BYTES COUNT}
      */
@@ -79,7 +81,7 @@ final class LadderEnd {
         boolean isRoundTrip = arguments[1].equals("rtt");
         InetSocketAddress address = new InetSocketAddress(InetAddress.getByName(arguments[2]), Integer.parseInt(arguments[3]));
         int bytes = Integer.parseInt(arguments[4]);
-        // Whole windows, so that every message is paid for by a credit.
+        // The count is rounded down to whole windows, so that the credits cover every message.
         int count = Integer.parseInt(arguments[5]) / (4 * WINDOW) * (4 * WINDOW);
         RpmaProvider provider = Rpma.provider();
         long size = (2L * WINDOW * bytes + PAGE - 1) / PAGE * PAGE;
@@ -131,7 +133,7 @@ final class LadderEnd {
         }
     }
 
-    /** Takes what has completed, and posts each receive again. */
+    /** Processes completions, and posts each completed receive again. */
     private void poll() throws RpmaException {
         int n = queue.poll(completions);
         for (int i = 0; i < n; i++) {
@@ -189,7 +191,7 @@ final class LadderEnd {
             if (i == first) {
                 began = System.nanoTime();
             }
-            // A credit is for half a window.
+            // Each credit that is received covers half a window.
             while (i - received * (WINDOW / 2) >= WINDOW) {
                 poll();
             }

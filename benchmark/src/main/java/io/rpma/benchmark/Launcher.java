@@ -22,19 +22,22 @@ import java.util.concurrent.TimeoutException;
 import java.util.zip.DataFormatException;
 
 /**
- * Runs one measurement of one rival, in processes that do nothing else before or after.
+ * Runs one measurement of one rival in new processes that do nothing else.
  *
- * @param warmUpMillis how long a run is not measured
- * @param windowMillis how long it is measured then
- * @param jvmOptions options of every process, whichever the rival
- * @param logs the folder for what the processes write to their standard error
- * @param hosts for the rivals that need two, {@code null} if there are none
+ * @param warmUpMillis the duration of the warm-up, which is not measured
+ * @param windowMillis the duration of the measurement after the warm-up
+ * @param jvmOptions the JVM options of every process, for all rivals
+ * @param logs the folder for the standard error output of the processes
+ * @param hosts the two hosts for the rivals that need them; {@code null} if there are none
  */
 record Launcher(long warmUpMillis, long windowMillis, List<String> jvmOptions, Path logs, TwoHosts hosts) {
-    /** What a run may take beyond the times that it is told: the start of two JVMs, connections, the end. */
+    /** How long a run may take in addition to its configured times, for starting two JVMs, connecting and ending. */
     private static final long PATIENCE_SECONDS = 60;
 
-    /** Returns what was measured; a failure says what happened and where more is written. */
+    /**
+     * Runs the measurement and returns the result. The exception of a failure says what happened and which file has more
+     * information.
+     */
     Outcome run(Rival rival, Measurement measurement, Mode mode, int round) throws RunFailedException, InterruptedException {
         Run run = new Run(rival, measurement, measurement.name() + "-" + rival.key() + "-" + mode.key() + "-" + round,
             System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Window.LONGEST_WARM_UP * warmUpMillis + windowMillis)
@@ -47,7 +50,7 @@ record Launcher(long warmUpMillis, long windowMillis, List<String> jvmOptions, P
         }
     }
 
-    /** One run. */
+    /** A single run. */
     private final class Run {
         private final Rival rival;
         private final Measurement measurement;
@@ -128,7 +131,7 @@ record Launcher(long warmUpMillis, long windowMillis, List<String> jvmOptions, P
             return logs.resolve(name + "-" + role + ".log");
         }
 
-        /** Returns the first line of an error that the processes have written, if any. */
+        /** Returns the first line of an error that the processes have logged, if there is one. */
         String firstError() throws RunFailedException {
             for (String role : List.of("client", "both", "server")) {
                 if (Files.exists(log(role))) {

@@ -16,20 +16,20 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * One line of work that every rival is given.
+ * A measurement that every rival runs.
  *
- * @param name what selects it on the command line, and what it is called in the reports
- * @param title what it is, for a reader
- * @param kind what is done
- * @param bytes the size of a message, 0 where there is none
- * @param connections how many connections there are at a time
- * @param depth how many messages are under way on a connection
+ * @param name the name in the options of the command line and in the reports
+ * @param title the description for a reader
+ * @param kind the kind of the measurement
+ * @param bytes the size of a message, 0 if there are no messages
+ * @param connections the number of connections that are open at a time
+ * @param depth the number of messages that are outstanding on each connection
  */
 record Measurement(String name, String title, Kind kind, int bytes, int connections, int depth) {
     private static final int KIB = 1024;
     private static final int MIB = 1024 * KIB;
 
-    /** In the order in which they are run. */
+    /** All measurements, in the order in which they are run. */
     static final List<Measurement> ALL = List.of(
         new Measurement("rtt64", "64 B round trip", Kind.ROUND_TRIP, 64, 1, 1),
         new Measurement("rtt4k", "4 KiB round trip", Kind.ROUND_TRIP, 4 * KIB, 1, 1),
@@ -47,13 +47,13 @@ record Measurement(String name, String title, Kind kind, int bytes, int connecti
         new Measurement("connectx16", "connect and close, 16 at a time", Kind.CONNECT, 0, 16, 1),
         new Measurement("idle", "1,000 idle connections", Kind.IDLE, 0, 1000, 1));
 
-    /** What only `softroce-ladder.sh` asks for. */
+    /** A measurement that only {@code softroce-ladder.sh} uses. */
     private static final Measurement BARE =
         new Measurement("bare64k", "64 KiB one way, not touched", Kind.BARE_STREAM, 64 * KIB, 1, 1);
 
     /**
-     * Returns after how many operations, over all connections, the code that they run has been compiled: a machine that is slow,
-     * or busy with other things, needs longer for that.
+     * Returns the number of operations, over all connections, after which their code has been compiled. A machine that is slow or
+     * busy with other work needs longer to reach it.
      */
     int warmUpOperations() {
         return switch (kind) {
@@ -63,14 +63,14 @@ record Measurement(String name, String title, Kind kind, int bytes, int connecti
         };
     }
 
-    /** Those of {@link #ALL} that a first look needs. */
+    /** The names of the measurements in {@link #ALL} that a quick run includes. */
     static final List<String> QUICK =
         List.of("rtt64", "tput1k", "tput64k", "tput1m", "pipe64", "connect", "idle");
 
-    /** Those by which paths are compared. */
+    /** The names of the measurements that compare paths. */
     static final List<String> OF_PATHS = List.of("rtt64", "tput1k", "tput64k", "tput1m");
 
-    /** How far apart the bytes of a stream are that are written and read, eight at a time. */
+    /** Returns the distance in bytes between the eight-byte words of a stream that are written and read. */
     int payloadStride() {
         return kind == Kind.BARE_STREAM ? bytes : Long.BYTES;
     }

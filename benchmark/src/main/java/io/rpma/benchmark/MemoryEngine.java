@@ -16,14 +16,17 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.stream.Stream;
 
-/** What one thread does with memory alone: a yardstick for streams, which cannot be moved at less cost. */
+/**
+ * Measures what one thread does with memory alone. It is a yardstick for streams, because a stream cannot be transferred at a
+ * lower cost.
+ */
 enum MemoryEngine implements Engine {
-    /** Copies blocks. */
+    /** Copies blocks of memory. */
     COPY,
-    /** Writes a block, copies it, reads the copy: as the two ends of a stream do, with nothing between them. */
+    /** Writes a block, copies it and reads the copy, as the two ends of a stream do, with no transport between them. */
     WRITE_COPY_READ;
 
-    /** So many blocks of memory are gone through in turn, as a transport does with its buffers. */
+    /** The number of memory blocks that are used in turn, as a transport uses its buffers. */
     private static final int BLOCKS = 16;
 
     @Override
@@ -46,7 +49,7 @@ enum MemoryEngine implements Engine {
 
             @Override
             public void close() {
-                // There is no other end.
+                // There is no server to close.
             }
         };
     }
@@ -65,7 +68,7 @@ enum MemoryEngine implements Engine {
     private long move(Blocks blocks, long until) {
         long moved = 0;
         while (System.nanoTime() - until < 0) {
-            // A reading of the clock is not a part of the work.
+            // The clock is read once per round over all blocks, so that its cost does not count.
             for (int i = 0; i < BLOCKS; i++) {
                 if (this == COPY) {
                     blocks.copy(i);
@@ -78,7 +81,7 @@ enum MemoryEngine implements Engine {
         return moved;
     }
 
-    /** Memory to go through, on both sides. */
+    /** The blocks to read from and to write to. */
     private static final class Blocks {
         final int bytes;
         private final ByteBuf[] sources;

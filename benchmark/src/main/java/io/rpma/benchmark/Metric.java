@@ -12,7 +12,7 @@
  */
 package io.rpma.benchmark;
 
-/** A quantity that measurements yield. */
+/** A quantity that measurements report. */
 enum Metric {
     /** Half of the operations were at least this fast, in microseconds. */
     P50("p50", "us", true),
@@ -20,17 +20,17 @@ enum Metric {
     P99("p99", "us", true),
     /** 999 of 1,000 operations were at least this fast, in microseconds. */
     P999("p99.9", "us", true),
-    /** Operations per second, over all connections. */
+    /** Operations per second, summed over all connections. */
     RATE("rate", "1/s", false),
-    /** Megabytes (of 1,000,000 bytes) of payload per second that the receiver has read, over all connections. */
+    /** Megabytes (of 1,000,000 bytes) of payload that the receivers read per second, summed over all connections. */
     THROUGHPUT("rate", "MB/s", false),
-    /** Seconds of processor time, of both ends and of kernel and user, for 1,000,000,000 bytes of payload. */
+    /** Seconds of processor time per 1,000,000,000 bytes of payload, summed over both ends and over kernel and user mode. */
     CPU_PER_GB("CPU", "s/GB", true),
-    /** Microseconds of processor time, of both ends and of kernel and user, for one operation. */
+    /** Microseconds of processor time per operation, summed over both ends and over kernel and user mode. */
     CPU_PER_OPERATION("CPU", "us/op", true),
-    /** Memory that one more connection takes, of both ends, in KiB. */
+    /** The memory in KiB that each additional connection uses, summed over both ends. */
     MEMORY_PER_CONNECTION("memory", "KiB/connection", true),
-    /** Processor time of both ends, in percent of one processor. */
+    /** The processor time of both ends, in percent of one processor. */
     IDLE_CPU("CPU", "% of a core", true);
 
     private final String label;
@@ -55,7 +55,7 @@ enum Metric {
         return lessIsBetter;
     }
 
-    /** Returns how many times better a value is than another one: above 1 it is better. */
+    /** Returns the factor by which a value is better than another one; it is greater than 1 if the value is better. */
     double advantage(double value, double other) {
         return lessIsBetter ? other / value : value / other;
     }

@@ -12,11 +12,11 @@
  */
 package io.rpma.benchmark;
 
-/** How the two ends of a run live. */
+/** Where the two ends of a run are. */
 enum Mode {
-    /** Each in a process of its own. */
+    /** Each end has its own process. */
     TWO_PROCESSES("two", "two processes"),
-    /** On event loops of their own in one process. */
+    /** Both ends are in one process, on different event loops. */
     ONE_PROCESS("one", "one process");
 
     private final String key;
@@ -27,7 +27,7 @@ enum Mode {
         this.title = title;
     }
 
-    /** Returns what selects it on the command line. */
+    /** Returns the name of the mode on the command line. */
     String key() {
         return key;
     }

@@ -25,7 +25,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.HdrHistogram.Histogram;
 
-/** The client of one measurement over one transport: opens the connections, waits, and tells what was measured. */
+/** The client of one measurement over one transport. It opens the connections, waits, and returns the result. */
 final class NettyClient {
     private static final long FINISH_SECONDS = 10;
 
@@ -43,7 +43,7 @@ final class NettyClient {
         this.cpu = cpu;
     }
 
-    /** Measures against a server that listens at an address. */
+    /** Runs the measurement against a server that listens at an address. */
     Outcome run(SocketAddress server) throws Exception {
         EventLoopGroup group = transport.newGroup(0);
         Bootstrap bootstrap = new Bootstrap()
@@ -83,7 +83,7 @@ final class NettyClient {
             case CONNECT, IDLE -> throw new IllegalArgumentException(measurement.name());
         };
         channel.pipeline().addLast(handler);
-        // On the channel's loop, while the thread that reads the list waits for the connection.
+        // This runs on the channel's event loop. The thread that reads the list waits until the channel is connected.
         handlers.add(handler);
     }
 
@@ -103,7 +103,7 @@ final class NettyClient {
         return Outcome.ofOperations(times, nanos, cpuNanos);
     }
 
-    /** Waits until all that was sent has arrived. */
+    /** Waits until all messages that were sent have arrived. */
     private void finish() throws Exception {
         CompletableFuture<?>[] all = handlers.stream().map(ClientHandler::finish).toArray(CompletableFuture<?>[]::new);
         try {

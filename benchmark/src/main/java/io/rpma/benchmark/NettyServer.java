@@ -31,7 +31,7 @@ final class NettyServer implements Engine.Server {
         this(transport, connection -> addHandlers(connection, measurement));
     }
 
-    /** Starts a server whose connections get their handlers from the given initializer. */
+    /** Starts a server that initializes its connections with the given initializer. */
     NettyServer(NettyTransport transport, Consumer<Channel> initializer) throws IOException {
         this.transport = transport;
         group = transport.newGroup(0);

@@ -45,7 +45,7 @@ import java.nio.file.Path;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 
-/** The Netty transports, each as its users bootstrap it: no option is set. */
+/** The Netty transports. Each is bootstrapped in the usual way, without setting any option. */
 enum NettyTransport implements Engine {
     RPMA(RpmaEventLoopGroup::new, RpmaServerChannel.class, RpmaChannel.class, false),
     EPOLL(of(EpollIoHandler::newFactory), EpollServerSocketChannel.class, EpollSocketChannel.class, false),
@@ -72,7 +72,7 @@ enum NettyTransport implements Engine {
     /**
      * Creates event loops.
      *
-     * @param threads how many, 0 for Netty's default
+     * @param threads the number of event loops, 0 for Netty's default
      */
     EventLoopGroup newGroup(int threads) {
         return groups.apply(threads);
@@ -125,7 +125,7 @@ enum NettyTransport implements Engine {
             : new NettyClient(this, measurement, timing, cpu).run(parse(address));
     }
 
-    /** Returns an address to bind to that nothing else uses. */
+    /** Returns an unused address to bind to. */
     SocketAddress newLocalAddress() throws IOException {
         if (!isDomain) {
             return new InetSocketAddress(host(), 0);
@@ -137,12 +137,12 @@ enum NettyTransport implements Engine {
         return new DomainSocketAddress(socket.toFile());
     }
 
-    /** Writes an address down in one word. */
+    /** Formats an address as one word. */
     String format(SocketAddress address) {
         return isDomain ? ((DomainSocketAddress) address).path() : Integer.toString(((InetSocketAddress) address).getPort());
     }
 
-    /** Reads what {@link #format} has written. */
+    /** Parses the result of {@link #format}. */
     SocketAddress parse(String address) throws IOException {
         return isDomain ? new DomainSocketAddress(address)
             : new InetSocketAddress(host(), Integer.parseInt(address));

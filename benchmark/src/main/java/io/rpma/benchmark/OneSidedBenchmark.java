@@ -30,14 +30,17 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Measures one-sided operations between two processes, beside messages over the same connection. */
+/** Measures one-sided operations between two processes, and messages over the same connection for comparison. */
 @Command(name = "run-benchmark.sh one-sided", mixinStandardHelpOptions = true, usageHelpAutoWidth = true,
     description = "Measures reads, writes, writes with immediate data, flushes and atomic writes of another process's memory, "
         + "one under way and many, beside messages over the same connection; and compares what was read or written. With the "
         + "programs of the package perftest beside them, where they are installed and the provider is librpma.")
 final class OneSidedBenchmark implements Callable<Integer> {
     private static final int LARGEST = 4 << 20;
-    /** What a run takes beyond its times, on the slowest machine: the start of a JVM, filling memory and comparing it. */
+    /**
+     * How long a run may take in addition to its configured times, on the slowest machine, for starting a JVM and for filling and
+     * comparing memory.
+     */
     private static final long PATIENCE_SECONDS = 300;
 
     @Spec
@@ -80,7 +83,7 @@ final class OneSidedBenchmark implements Callable<Integer> {
     private OneSidedBenchmark() {
     }
 
-    /** Runs the command line. */
+    /** Runs the benchmark from the command line. */
     public static void main(String[] arguments) {
         System.exit(execute(arguments));
     }

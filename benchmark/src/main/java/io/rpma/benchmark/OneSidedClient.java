@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** Measures all operations of all sizes, one after the other, and compares what they have read or written. */
+/** Measures all operations with all sizes, one after the other, and verifies the data that they have read or written. */
 final class OneSidedClient implements AutoCloseable {
     private final EventLoopGroup group = new RpmaEventLoopGroup(1);
     private final List<OneSidedKind> kinds;
@@ -36,12 +36,14 @@ final class OneSidedClient implements AutoCloseable {
         this.processes = processes;
     }
 
-    /** Has the code compiled that all operations run, so that the first that are measured are like the others. */
+    /**
+     * Runs the code of all operations until it is compiled, so that the first measured operations are not slower than the others.
+     */
     void warmUp(int port, OneSidedSize size) throws Exception {
         measure(port, size, new Timing(timing.warmUpNanos(), 1), figure -> { });
     }
 
-    /** Measures all operations of one size over one connection. */
+    /** Measures all operations with one size over one connection. */
     void measure(int port, OneSidedSize size, Consumer<OneSidedFigure> told) throws Exception {
         measure(port, size, timing, told);
     }
@@ -64,7 +66,7 @@ final class OneSidedClient implements AutoCloseable {
             throws Exception {
         int bytes = connection.size().bytes();
         MemorySegment memory = connection.local().memory().asSlice(0, (long) bytes * depth);
-        // What an earlier run has left is nowhere.
+        // Both sides are filled with new content, so that data of an earlier run cannot pass the checks.
         long there = ++seed;
         connection.ask(OneSidedOrder.Task.FILL, bytes * depth, there);
         Pattern.fill(memory, ++seed);
@@ -83,7 +85,7 @@ final class OneSidedClient implements AutoCloseable {
                     "the last message has arrived with other content");
             }
             if (kind.writes()) {
-                // Together with what was there before, where less than all of it was written.
+                // The whole memory is compared, including the initial content where not all of it was overwritten.
                 check(connection.ask(OneSidedOrder.Task.SUM, bytes * depth, 0).sum() == Pattern.checksum(memory), kind, bytes,
                     "the server's memory does not have what was written");
             } else if (kind == OneSidedKind.READ) {

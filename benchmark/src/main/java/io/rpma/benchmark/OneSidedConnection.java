@@ -29,7 +29,10 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** The client's end of a connection to an {@link OneSidedServer}: the peer's memory, its own, and what comes from the server. */
+/**
+ * The client's end of a connection to a {@link OneSidedServer}: the peer's memory, its own memory, and the messages from the
+ * server.
+ */
 final class OneSidedConnection extends ChannelInboundHandlerAdapter implements AutoCloseable {
     private static final long PATIENCE_SECONDS = 60;
 
@@ -38,13 +41,13 @@ final class OneSidedConnection extends ChannelInboundHandlerAdapter implements A
     private final RpmaRegion local;
     private final RpmaRemoteRegion remote;
     private volatile CompletableFuture<Answer> asked = new CompletableFuture<>();
-    /** Touched on the loop only. */
+    /** Accessed on the event loop only. */
     private OneSidedRun run;
 
     /**
-     * What the server answers.
+     * An answer of the server.
      *
-     * @param count how many messages, or writes with immediate data, there were
+     * @param count the number of messages, or writes with immediate data, that the server received
      * @param sum a checksum
      */
     record Answer(long count, int sum) {
@@ -76,12 +79,12 @@ final class OneSidedConnection extends ChannelInboundHandlerAdapter implements A
         return remote;
     }
 
-    /** Sets what is told of credits and echoes; on the loop. */
+    /** Sets the run that receives credits and echoes. Called on the event loop. */
     void run(OneSidedRun running) {
         run = running;
     }
 
-    /** Sends an order, or the end of one, and waits for the answer. */
+    /** Sends an order, or the message that ends an order, and waits for the answer. */
     Answer ask(ByteBuf message) throws IOException, InterruptedException {
         CompletableFuture<Answer> answer = new CompletableFuture<>();
         asked = answer;

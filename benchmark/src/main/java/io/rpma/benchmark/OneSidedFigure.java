@@ -15,33 +15,35 @@ package io.rpma.benchmark;
 import java.util.Locale;
 
 /**
- * What one run has measured.
+ * The result of one run.
  *
- * @param name of the operation
- * @param bytes that each moves
- * @param depth how many were under way at once
- * @param p50 microseconds that half of them took at most
- * @param p99 microseconds that 99 of 100 took at most
+ * @param name the name of the operation
+ * @param bytes the bytes that each operation transfers
+ * @param depth the maximum number of outstanding operations
+ * @param p50 the median duration in microseconds
+ * @param p99 the 99th percentile of the durations in microseconds
  * @param rate operations per second
- * @param clientCpu microseconds of processor time for each, of the process that asks; 0 if that was not measured
- * @param serverCpu microseconds of processor time for each, of the process whose memory it is; 0 if that was not measured
+ * @param clientCpu the processor time per operation in microseconds, of the process that starts the operations; 0 if it was not
+ *     measured
+ * @param serverCpu the processor time per operation in microseconds, of the process that owns the memory; 0 if it was not
+ *     measured
  */
 record OneSidedFigure(String name, int bytes, int depth, double p50, double p99, double rate, double clientCpu,
         double serverCpu) {
     private static final double BYTES_PER_MEGABYTE = 1e6;
 
-    /** Returns megabytes, of 1,000,000 bytes, per second. */
+    /** Returns the megabytes (of 1,000,000 bytes) per second. */
     double megabytes() {
         return rate * bytes / BYTES_PER_MEGABYTE;
     }
 
-    /** Writes it down in one line. */
+    /** Formats this figure as one line. */
     String toLine() {
         return String.format(Locale.ROOT, "%s %d %d %.4f %.4f %.4f %.4f %.4f", name, bytes, depth, p50, p99, rate, clientCpu,
             serverCpu);
     }
 
-    /** Reads what {@link #toLine} has written. */
+    /** Parses the result of {@link #toLine}. */
     static OneSidedFigure parse(String line) {
         String[] words = line.split(" ");
         return new OneSidedFigure(words[0], Integer.parseInt(words[1]), Integer.parseInt(words[2]), Double.parseDouble(words[3]),

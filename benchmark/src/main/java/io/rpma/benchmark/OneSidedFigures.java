@@ -20,7 +20,7 @@ import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.function.ToDoubleFunction;
 
-/** The figures of all rounds, of which the medians count. */
+/** The figures of all rounds. The reports contain their medians. */
 final class OneSidedFigures {
     private record Key(String name, int bytes, boolean isAlone) {
     }
@@ -32,7 +32,7 @@ final class OneSidedFigures {
         all.computeIfAbsent(new Key(figure.name(), figure.bytes(), figure.depth() == 1), key -> new ArrayList<>()).add(figure);
     }
 
-    /** Adds a sentence for the reader. */
+    /** Adds a sentence for the reader of the report. */
     void note(String sentence) {
         if (!notes.contains(sentence)) {
             notes.add(sentence);
@@ -43,22 +43,25 @@ final class OneSidedFigures {
         return notes;
     }
 
-    /** Returns the names that have figures for one under way, or for many, in the order in which they came first. */
+    /**
+     * Returns the names that have figures for single operations, or for many outstanding operations, in the order in which they
+     * were added.
+     */
     List<String> names(boolean isAlone) {
         return all.keySet().stream().filter(key -> key.isAlone == isAlone).map(Key::name).distinct().toList();
     }
 
-    /** Returns all sizes, the smallest first. */
+    /** Returns all sizes in ascending order. */
     List<Integer> sizes() {
         return all.keySet().stream().map(Key::bytes).distinct().sorted().toList();
     }
 
-    /** Returns all figures, those of each size and name together. */
+    /** Returns all figures, grouped by size and name. */
     List<OneSidedFigure> all() {
         return all.values().stream().flatMap(List::stream).toList();
     }
 
-    /** Returns the median of the rounds; empty where there was nothing to measure. */
+    /** Returns the median of the rounds; empty if nothing was measured. */
     OptionalDouble median(String name, int bytes, boolean isAlone, ToDoubleFunction<OneSidedFigure> quantity) {
         double[] values = all.getOrDefault(new Key(name, bytes, isAlone), List.of()).stream().mapToDouble(quantity).toArray();
         if (values.length == 0) {

@@ -12,24 +12,24 @@
  */
 package io.rpma.benchmark;
 
-/** What is measured over a connection: the operations that need no processor at the other end, and messages beside them. */
+/** What is measured over a connection: the operations that need no processor of the peer, and messages for comparison. */
 enum OneSidedKind {
     /** A read of the peer's memory. */
     READ("read", true),
     /** A write to the peer's memory. */
     WRITE("write", true),
-    /** A write that the peer is told of. */
+    /** A write with immediate data, of which the peer is notified. */
     WRITE_WITH_IMMEDIATE("write-imm", true),
-    /** A write, and a flush that makes it visible; the time is that of both. */
+    /** A write followed by a flush that makes it visible; the duration includes both. */
     FLUSH("write+flush", true),
-    /** An atomic write, of eight bytes only. */
+    /** An atomic write of exactly eight bytes. */
     ATOMIC_WRITE("atomic", true),
-    /** A message; done when the device has delivered it, as a write is. */
+    /** A message. It completes when the device has delivered it, as a write does. */
     MESSAGE("message", true),
-    /** A message there and back. */
+    /** A message that the server sends back. */
     ECHO("echo", false);
 
-    /** What an atomic write has. */
+    /** The size of an atomic write. */
     static final int ATOMIC_BYTES = 8;
 
     private final String key;
@@ -40,7 +40,7 @@ enum OneSidedKind {
         this.hasRate = hasRate;
     }
 
-    /** Returns what selects it on the command line, and what it is called in the report. */
+    /** Returns the name on the command line and in the report. */
     String key() {
         return key;
     }
@@ -54,22 +54,22 @@ enum OneSidedKind {
         throw new IllegalArgumentException("there is no operation " + key);
     }
 
-    /** Whether it exists for so many bytes. */
+    /** Returns whether this operation can transfer the given number of bytes. */
     boolean moves(int bytes) {
         return this != ATOMIC_WRITE || bytes == ATOMIC_BYTES;
     }
 
-    /** Whether many under way at once are measured too. */
+    /** Returns whether this operation is also measured with many outstanding operations. */
     boolean hasRate() {
         return hasRate;
     }
 
-    /** Whether each takes one of the peer's receives. */
+    /** Returns whether each operation consumes a receive of the peer. */
     boolean takesReceive() {
         return this == WRITE_WITH_IMMEDIATE || this == MESSAGE;
     }
 
-    /** Whether it changes the peer's memory. */
+    /** Returns whether this operation changes the peer's memory. */
     boolean writes() {
         return this == WRITE || this == WRITE_WITH_IMMEDIATE || this == FLUSH || this == ATOMIC_WRITE;
     }

@@ -16,30 +16,30 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 
 /**
- * What the client asks the server to do beside being read and written: a message between runs.
+ * A message between runs with which the client orders the server to do something that one-sided operations cannot do.
  *
- * @param task what
- * @param bytes of memory, or of each message
- * @param seed of the content
+ * @param task the task
+ * @param bytes the size of the memory, or of each message
+ * @param seed the seed of the content
  */
 record OneSidedOrder(Task task, int bytes, long seed) {
-    /** What a server does. */
+    /** The tasks of a server. */
     enum Task {
-        /** Fills the beginning of its memory. */
+        /** Fills the start of its memory. */
         FILL,
-        /** Returns the checksum of the beginning of its memory. */
+        /** Returns the checksum of the start of its memory. */
         SUM,
-        /** Takes numbered messages, or is told of numbered writes, until the one that ends that. */
+        /** Receives numbered messages, or notifications of numbered writes, until the end message arrives. */
         COUNT,
-        /** Returns numbered messages until the one that ends that. */
+        /** Sends numbered messages back until the end message arrives. */
         ECHO
     }
 
-    /** How long an order is. */
+    /** The size of an order in bytes. */
     static final int BYTES = 16;
-    /** How long the answer is: how many there were, and a checksum. */
+    /** The size of an answer in bytes: the number of messages, and a checksum. */
     static final int ANSWER_BYTES = 12;
-    /** The number of the message that ends a run. */
+    /** The number of the end message of a run. */
     static final long END = -1;
 
     ByteBuf toMessage(ByteBufAllocator allocator) {

@@ -17,20 +17,20 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** One of the two processes that measure one-sided operations. The server ends with its standard input. */
+/** One of the two processes that measure one-sided operations. The server ends when its standard input ends. */
 final class OneSidedPeer {
-    /** What the server's first line begins with; its ports follow. */
+    /** The prefix of the server's first line; the ports follow it. */
     static final String LISTENING = "listening=";
-    /** What begins a line of the client that has a figure. */
+    /** The prefix of a line of the client that contains a figure. */
     static final String FIGURE = "figure=";
-    /** The client's last line. */
+    /** The last line of the client. */
     static final String DONE = "done=";
 
     private OneSidedPeer() {
     }
 
     /**
-     * Runs.
+     * Runs one end.
      *
      * @param arguments {@code server SIZES} or {@code client SIZES PORTS OPERATIONS WARM-UP WINDOW SERVER-PID}; times in
      *     milliseconds
@@ -45,7 +45,8 @@ final class OneSidedPeer {
             }
             System.exit(0);
         } catch (Throwable e) {
-            // To the log of this process; and the loops' threads must not keep it.
+            // The stack trace goes to the log of this process. The explicit exit is necessary because the threads of the event
+            // loops would keep the process alive.
             e.printStackTrace();
             System.exit(1);
         }
@@ -56,7 +57,7 @@ final class OneSidedPeer {
             List<String> ports = server.ports().stream().map(port -> Integer.toString(port)).toList();
             System.out.println(LISTENING + String.join(",", ports));
             while (System.in.read() >= 0) {
-                // Nothing is expected but the end.
+                // No input is expected; the loop only waits for its end.
                 continue;
             }
         }

@@ -22,16 +22,16 @@ import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.function.ToDoubleFunction;
 
-/** Writes the figures down: as tables, as JSON, as drawings, and all of it in one page. */
+/** Writes the figures as tables, as JSON, as charts, and as one page that contains all of them. */
 final class OneSidedReport {
     private final Setting setting;
     private final OneSidedFigures figures;
     private final int depth;
 
     /**
-     * Prepares a report.
+     * Creates a report.
      *
-     * @param depth how many operations were under way at once at most
+     * @param depth the maximum number of operations that were outstanding at once
      */
     OneSidedReport(Setting setting, OneSidedFigures figures, int depth) {
         this.setting = setting;
@@ -66,7 +66,7 @@ final class OneSidedReport {
             List<String> row = new ArrayList<>(List.of(new OneSidedSize(bytes, 1).title()));
             for (String name : names) {
                 OptionalDouble value = figures.median(name, bytes, isAlone, quantity);
-                // What was not measured is 0, as the processor time of perftest's programs.
+                // A quantity that was not measured is 0, for example the processor time of perftest's programs.
                 row.add(value.isPresent() && value.getAsDouble() > 0 ? Table.format(value.getAsDouble()) : "-");
             }
             rows.add(row.toArray(String[]::new));
@@ -74,7 +74,7 @@ final class OneSidedReport {
         text.append(title).append('\n').append(Table.align(rows, 1)).append('\n');
     }
 
-    /** Writes all files into a folder. */
+    /** Writes all files to a folder. */
     void write(Path folder) throws IOException {
         String tables = tables();
         Map<String, String> drawings = new LinkedHashMap<>();

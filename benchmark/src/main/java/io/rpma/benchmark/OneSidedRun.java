@@ -25,14 +25,14 @@ import java.util.concurrent.CompletableFuture;
 import org.HdrHistogram.Histogram;
 
 /**
- * One operation over and over, as many under way as there are places for; each place has memory of its own. All of it happens on
- * the connection's loop: what has completed makes room for the next.
+ * Repeats one operation. As many operations are outstanding as there are places, and each place has its own memory. Everything
+ * happens on the connection's event loop: the completion of an operation starts the next one.
  */
 final class OneSidedRun {
-    /** A run goes on beyond its time until so many operations have been measured, or it has taken too long. */
+    /** A run continues after its time until this many operations have been measured or it has taken too long. */
     private static final int FEWEST = 20;
     private static final int LONGEST = 5;
-    /** After so many operations the code has been compiled. */
+    /** The code counts as compiled after this many operations. */
     private static final int WARM = 10_000;
 
     private final OneSidedConnection connection;
@@ -48,9 +48,9 @@ final class OneSidedRun {
     private long credited;
     private long started;
     private int underWay;
-    /** Where the message is that was sent last. */
+    /** The index of the place whose message was sent last. */
     private int lastPlace;
-    /** A place that waits for a credit; the others wait behind it. */
+    /** The index of a place that waits for a credit. The other places wait behind it. */
     private int waiting;
     private boolean isWarm;
     private boolean isOver;
@@ -59,7 +59,7 @@ final class OneSidedRun {
     private long clientCpu;
     private long serverCpu;
 
-    /** Memory in which one operation at a time is under way. */
+    /** A part of the memory in which one operation at a time is outstanding. */
     private final class Place implements ChannelFutureListener {
         private final int index;
         private final ByteBuf message;
@@ -91,10 +91,10 @@ final class OneSidedRun {
     }
 
     /**
-     * Prepares a run.
+     * Creates a run.
      *
-     * @param depth how many may be under way at once
-     * @param processes tells what both ends have computed
+     * @param depth the maximum number of outstanding operations
+     * @param processes measures the processor time of both ends
      */
     OneSidedRun(OneSidedConnection connection, OneSidedKind kind, int depth, Timing timing, ProcessTimes processes) {
         this.connection = connection;
@@ -115,7 +115,7 @@ final class OneSidedRun {
         return memory.asSlice(0, (long) bytes * places.length);
     }
 
-    /** Returns how many operations there were, over all. */
+    /** Returns the total number of operations. */
     long count() {
         return started;
     }
@@ -125,7 +125,7 @@ final class OneSidedRun {
         return Pattern.checksum(MemorySegment.ofBuffer(places[lastPlace].message.nioBuffer()));
     }
 
-    /** Runs, and waits for the end. */
+    /** Runs the operations and waits for the end of the run. */
     OneSidedFigure measure() throws IOException, InterruptedException {
         channel.eventLoop().execute(() -> {
             connection.run(this);
@@ -139,7 +139,7 @@ final class OneSidedRun {
             serverCpu / 1e3 / operations);
     }
 
-    /** Gives back the memory of the messages. */
+    /** Releases the buffers of the messages. */
     void release() {
         for (Place place : places) {
             if (place.message != null) {
@@ -148,13 +148,13 @@ final class OneSidedRun {
         }
     }
 
-    /** Ends the run because of an error. */
+    /** Ends the run with an error. */
     void fail(Throwable cause) {
         isOver = true;
         done.completeExceptionally(cause);
     }
 
-    /** A credit, or an echo; on the loop. */
+    /** Handles a credit or an echo. Called on the event loop. */
     void received(ByteBuf buf) {
         if (kind != OneSidedKind.ECHO) {
             credited = buf.readLong();
@@ -177,7 +177,10 @@ final class OneSidedRun {
         ended(place);
     }
 
-    /** Whether this may be the last one; the content of all of them is not looked at, for it would be what is measured. */
+    /**
+     * Returns whether this operation may be the last one. Only the content of such an operation is checked, because checking all
+     * of them would dominate the measurement.
+     */
     private boolean isOverSoon() {
         return isWarm && System.nanoTime() - began >= timing.windowNanos();
     }

@@ -28,16 +28,18 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Lends memory, and listens for each size of messages, because receives have one. */
+/**
+ * Provides memory to its peers. It listens on one port for each message size, because the receives of a port have a fixed size.
+ */
 final class OneSidedServer implements AutoCloseable {
     private final EventLoopGroup group = new RpmaEventLoopGroup(1);
     private final RpmaRegion region;
     private final List<Channel> channels = new ArrayList<>();
 
     /**
-     * Starts.
+     * Starts a server.
      *
-     * @param sizes of what is moved
+     * @param sizes the sizes of the operations
      */
     OneSidedServer(List<OneSidedSize> sizes) throws Exception {
         region = RpmaRegion.allocate(OneSidedSize.memory(sizes), MemoryUsage.READ_SRC, MemoryUsage.WRITE_DST,

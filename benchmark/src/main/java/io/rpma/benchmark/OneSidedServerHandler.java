@@ -20,7 +20,10 @@ import io.rpma.netty.RpmaWritten;
 import java.lang.foreign.MemorySegment;
 import java.util.zip.CRC32C;
 
-/** The end whose memory is read and written: it does what it is ordered to between runs, and counts or returns messages. */
+/**
+ * The end whose memory is read and written. Between runs it follows orders, and during some runs it counts messages or sends them
+ * back.
+ */
 final class OneSidedServerHandler extends ChannelInboundHandlerAdapter {
     private final MemorySegment memory;
     private final int creditEvery;
@@ -31,8 +34,8 @@ final class OneSidedServerHandler extends ChannelInboundHandlerAdapter {
     /**
      * Creates a handler for one connection.
      *
-     * @param region that the peer reads and writes
-     * @param creditEvery after so many messages the peer is told that their receives are posted again
+     * @param region the memory that the peer reads and writes
+     * @param creditEvery the number of messages after which the peer is notified that their receives have been posted again
      */
     OneSidedServerHandler(RpmaRegion region, int creditEvery) {
         memory = region.memory();
@@ -112,7 +115,7 @@ final class OneSidedServerHandler extends ChannelInboundHandlerAdapter {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        // To the log of this process; the client's run fails because the connection ends.
+        // The stack trace goes to the log of this process. The client's run fails because the connection closes.
         cause.printStackTrace();
         ctx.close();
     }

@@ -16,24 +16,27 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * How much one operation moves, and what follows from that.
+ * The size of an operation, and the limits that depend on it.
  *
- * @param bytes a multiple of eight
- * @param depth how many may be under way at once
+ * @param bytes the size in bytes, a multiple of eight
+ * @param depth the maximum number of outstanding operations
  */
 record OneSidedSize(int bytes, int depth) {
-    /** What is under way is no more than this, so that it stays a matter of the transport and not of the machine's memory. */
+    /**
+     * The maximum number of outstanding bytes. It is limited so that the transport determines the result and not the machine's
+     * memory.
+     */
     private static final int UNDER_WAY_BYTES = 8 << 20;
     private static final int LEAST_DEPTH = 2;
 
-    /** Returns sizes with a depth each, which is smaller where they are large. */
+    /** Returns the given sizes, each with a depth that decreases for large sizes. */
     static List<OneSidedSize> of(List<Integer> sizes, int depth) {
         return sizes.stream()
             .map(bytes -> new OneSidedSize(bytes, Math.clamp(UNDER_WAY_BYTES / bytes, Math.min(LEAST_DEPTH, depth), depth)))
             .toList();
     }
 
-    /** Reads what {@link #toWord} has written. */
+    /** Parses the result of {@link #toWord}. */
     static List<OneSidedSize> parse(String word) {
         return Arrays.stream(word.split(",")).map(each -> {
             String[] numbers = each.split("x");
@@ -45,12 +48,12 @@ record OneSidedSize(int bytes, int depth) {
         return String.join(",", sizes.stream().map(size -> size.bytes + "x" + size.depth).toList());
     }
 
-    /** Returns how much memory all sizes need: each operation under way has its own. */
+    /** Returns how much memory suffices for each of the sizes. Each outstanding operation has its own part of it. */
     static int memory(List<OneSidedSize> sizes) {
         return sizes.stream().mapToInt(size -> size.bytes * size.depth).max().orElseThrow();
     }
 
-    /** Returns the size in words. */
+    /** Returns the size as text. */
     String title() {
         return bytes >= 1 << 20 ? (bytes >> 20) + " MiB" : bytes >= 1 << 10 ? (bytes >> 10) + " KiB" : bytes + " B";
     }
@@ -59,22 +62,25 @@ record OneSidedSize(int bytes, int depth) {
         return Math.max(bytes, OneSidedOrder.BYTES);
     }
 
-    /** Returns how many receives the server has: two more than messages can be under way, for orders and ends. */
+    /**
+     * Returns the number of receives of the server: the maximum number of outstanding messages, and two for orders and end
+     * messages.
+     */
     int receives() {
         return messages() + 2;
     }
 
-    /** Returns how many work requests of the client can be under way: a write and its flush are two. */
+    /** Returns the maximum number of outstanding work requests of the client. A write with a flush needs two. */
     int requests() {
         return 2 * depth + 2;
     }
 
-    /** Returns how many messages may be sent that the server has not given a credit for. */
+    /** Returns how many messages may be sent before the server has to return a credit. */
     int messages() {
         return depth + creditEvery();
     }
 
-    /** Returns for how many messages there is a credit. */
+    /** Returns the number of messages that one credit covers. */
     int creditEvery() {
         return Math.max(1, depth / 2);
     }

@@ -14,18 +14,21 @@ package io.rpma.benchmark;
 
 import java.io.IOException;
 
-/** How busy the machine is with what is not a part of the benchmark, from one moment to another. */
+/** Measures how busy the machine is with work that does not belong to the benchmark, during an interval. */
 final class OtherLoad {
     private final long began = System.nanoTime();
     private final long busyBefore = Processes.machineBusyNanos();
     private final long ownBefore = Processes.ownAndEndedNanos();
 
-    /** Begins to watch, while no child runs. */
+    /** Starts the interval. No child process may be running. */
     OtherLoad() throws IOException {
-        // The fields are read in the order in which they are declared.
+        // The field initializers read the counters in the order of their declaration.
     }
 
-    /** Returns which part of all processors it was, from 0 to 1, when no child runs any more. */
+    /**
+     * Ends the interval and returns the share of all processors that other work used, from 0 to 1. No child process may be
+     * running.
+     */
     double part() throws IOException {
         long busy = Processes.machineBusyNanos() - busyBefore;
         long own = Processes.ownAndEndedNanos() - ownBefore;

@@ -22,17 +22,17 @@ import java.util.zip.DataFormatException;
 import org.HdrHistogram.Histogram;
 
 /**
- * What one run has measured.
+ * The result of one run.
  *
- * @param values the metrics that the kind of measurement yields
- * @param times the times of single operations in nanoseconds; empty where there are none
+ * @param values the metrics of this kind of measurement
+ * @param times the durations of the single operations in nanoseconds; empty if there are none
  */
 record Outcome(Map<Metric, Double> values, Histogram times) {
     private static final double NANOS_PER_MICRO = 1e3;
     private static final double NANOS_PER_SECOND = 1e9;
     private static final String TIMES = "times";
 
-    /** Returns a histogram for times in nanoseconds. */
+    /** Returns a histogram for durations in nanoseconds. */
     static Histogram newTimes() {
         Histogram times = new Histogram(TimeUnit.SECONDS.toNanos(10), 3);
         times.setAutoResize(true);
@@ -67,7 +67,7 @@ record Outcome(Map<Metric, Double> values, Histogram times) {
         return new Outcome(values, times);
     }
 
-    /** Writes it down in lines of the form name=value. */
+    /** Formats this outcome as lines of the form name=value. */
     String format() {
         StringBuilder lines = new StringBuilder();
         values.forEach((metric, value) -> lines.append(metric.name()).append('=').append(value).append('\n'));
@@ -82,7 +82,7 @@ record Outcome(Map<Metric, Double> values, Histogram times) {
         return lines.toString();
     }
 
-    /** Reads lines that {@link #format} has written, and passes over others. */
+    /** Parses the lines of {@link #format} and ignores other lines. */
     static Outcome parse(Iterable<String> lines) throws DataFormatException {
         Map<Metric, Double> values = new EnumMap<>(Metric.class);
         Histogram times = new Histogram(1);

@@ -16,21 +16,21 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.zip.CRC32C;
 
-/** Content that follows from a seed, so that both ends know it. */
+/** Content that is generated from a seed, so that both ends can compute it. */
 final class Pattern {
     private static final long MULTIPLIER = 0x9e3779b97f4a7c15L;
 
     private Pattern() {
     }
 
-    /** Fills memory, whose size is a multiple of eight. */
+    /** Fills memory. Its size must be a multiple of eight. */
     static void fill(MemorySegment memory, long seed) {
         for (long i = 0; i < memory.byteSize() / Long.BYTES; i++) {
             memory.setAtIndex(ValueLayout.JAVA_LONG_UNALIGNED, i, at(seed, i));
         }
     }
 
-    /** Returns the first byte that is not what {@link #fill} has written, or -1. */
+    /** Returns the index of the first byte that differs from the content that {@link #fill} writes, or -1. */
     static long firstDifference(MemorySegment memory, long seed) {
         for (long i = 0; i < memory.byteSize() / Long.BYTES; i++) {
             if (memory.getAtIndex(ValueLayout.JAVA_LONG_UNALIGNED, i) != at(seed, i)) {
@@ -40,7 +40,7 @@ final class Pattern {
         return -1;
     }
 
-    /** Returns the checksum of memory. */
+    /** Returns the checksum of a memory segment. */
     static int checksum(MemorySegment memory) {
         CRC32C checksum = new CRC32C();
         checksum.update(memory.asByteBuffer());

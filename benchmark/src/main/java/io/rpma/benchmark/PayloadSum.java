@@ -19,9 +19,9 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
- * The payload of a stream, and the sum that proves that it was read. The stream is the sequence of 64 bit numbers 0, 1, 2, ...;
- * the sum of its first n is known without having kept any. With a stride, only the numbers at multiples of it are written and
- * read. Not for more than one thread.
+ * The payload of a stream, and the sum that proves that the payload was read. The stream is the sequence of the 64-bit numbers 0,
+ * 1, 2, ..., so the sum of its first n numbers can be computed without storing them. With a stride, only the numbers at multiples
+ * of the stride are written and read. Not safe for use by several threads.
  */
 final class PayloadSum {
     private static final VarHandle LONGS = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
@@ -29,7 +29,7 @@ final class PayloadSum {
     private final int stride;
     private long position;
     private long sum;
-    /** The bytes of a number that has not arrived as a whole. */
+    /** The bytes of a number that has arrived only in part. */
     private long begun;
     private int begunBytes;
 
@@ -38,15 +38,15 @@ final class PayloadSum {
     }
 
     /**
-     * Begins at the beginning of a stream.
+     * Creates a sum at the start of a stream.
      *
-     * @param stride how far apart the numbers are that are read, in bytes; a multiple of 8
+     * @param stride the distance in bytes between the numbers that are read; a multiple of 8
      */
     PayloadSum(int stride) {
         this.stride = stride;
     }
 
-    /** Writes those numbers of a buffer that are a stride apart; it begins with one. */
+    /** Writes the numbers at multiples of the stride to a buffer. The start of the buffer is such a multiple. */
     static void write(ByteBuf target, long first, int bytes, int stride) {
         if (stride == Long.BYTES) {
             write(target, first, bytes);
@@ -59,7 +59,7 @@ final class PayloadSum {
         target.writerIndex(index + bytes);
     }
 
-    /** Writes the numbers from the given one on into a buffer that has room for them. */
+    /** Writes consecutive numbers to a buffer that has enough space, starting with the given number. */
     static void write(ByteBuf target, long first, int bytes) {
         int index = target.writerIndex();
         ByteBuffer memory = target.internalNioBuffer(index, bytes);
@@ -70,19 +70,19 @@ final class PayloadSum {
         target.writerIndex(index + bytes);
     }
 
-    /** Returns the sum of the first so many numbers. */
+    /** Returns the sum of the first {@code numbers} numbers. */
     static long expected(long numbers) {
         // One of the two factors is even; the product may wrap around, as the sum does.
         return (numbers & 1) == 0 ? numbers / 2 * (numbers - 1) : (numbers - 1) / 2 * numbers;
     }
 
-    /** Returns the sum of those that are a stride apart, of the first so many numbers. */
+    /** Returns the sum of those among the first {@code numbers} numbers that are at multiples of the stride. */
     static long expected(long numbers, int stride) {
         long step = stride / Long.BYTES;
         return step * expected((numbers + step - 1) / step);
     }
 
-    /** Reads a part of a buffer, whose indexes stay as they are. */
+    /** Reads a part of a buffer without changing the indexes of the buffer. */
     void add(ByteBuf source, int index, int bytes) {
         if (stride > Long.BYTES) {
             addStrides(source, index, bytes);
@@ -95,7 +95,7 @@ final class PayloadSum {
         }
     }
 
-    /** Returns the sum of the numbers that have arrived as a whole. */
+    /** Returns the sum of the numbers that have arrived completely. */
     long sum() {
         return sum;
     }

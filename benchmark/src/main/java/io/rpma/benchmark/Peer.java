@@ -19,23 +19,23 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One process of a run: the server, the client, or both in one. It writes what its parent waits for to the standard output, and
- * obeys what it reads from its standard input. A server ends when its standard input does: so it ends with its parent, however
- * that ends.
+ * A process of a run: the server, the client, or both in one. It writes its messages for the parent process to the standard
+ * output, and executes commands from its standard input. A server ends when its standard input ends, so it ends with its parent,
+ * even if the parent is killed.
  */
 final class Peer {
-    /** What a server's first line begins with; where it listens follows. */
+    /** The prefix of a server's first line; the address of the server follows it. */
     static final String LISTENING = "listening=";
-    /** A command, and what begins the answer; the bytes of the heap that are in use follow. */
+    /** A command, and the prefix of its answer; the bytes of the heap that are in use follow it. */
     static final String MEMORY = "memory=";
-    /** A command, which the number of idle connections follows, and what begins the answer. */
+    /** A command, which is followed by the number of idle connections, and the prefix of its answer. */
     static final String CONNECT = "connect=";
 
     private Peer() {
     }
 
     /**
-     * Runs.
+     * Runs the process.
      *
      * @param arguments {@code server RIVAL MEASUREMENT}, {@code client RIVAL MEASUREMENT WARM-UP WINDOW ADDRESS SERVER-PID} or
      *     {@code both RIVAL MEASUREMENT WARM-UP WINDOW}; times in milliseconds
@@ -60,7 +60,7 @@ final class Peer {
             }
             default -> throw new IllegalArgumentException(arguments[0]);
         }
-        // Whatever a library has left running: the work is done.
+        // The work is done. Exiting explicitly also ends threads that a library has left running.
         System.exit(0);
     }
 
@@ -81,7 +81,7 @@ final class Peer {
         }
     }
 
-    /** Obeys until the input ends. */
+    /** Executes commands until the input ends. */
     private static void obey(IdleClient client) throws Exception {
         BufferedReader commands = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String command = commands.readLine(); command != null; command = commands.readLine()) {

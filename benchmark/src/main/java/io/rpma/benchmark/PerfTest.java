@@ -21,7 +21,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 
-/** One of the programs of the package perftest, which speak to the device in C: what a time or a rate can be without Java. */
+/**
+ * A program of the package perftest. The programs access the device from C code, so they show which times and rates are possible
+ * without Java.
+ */
 enum PerfTest {
     READ_LATENCY("ib_read_lat", "ib_read", true),
     WRITE_LATENCY("ib_write_lat", "ib_write", true),
@@ -46,7 +49,7 @@ enum PerfTest {
         this.isLatency = isLatency;
     }
 
-    /** Returns the programs that are not on the path of commands. */
+    /** Returns the programs that are not on the search path. */
     static List<String> missing() {
         return Arrays.stream(values()).map(each -> each.program)
             .filter(program -> Arrays.stream(System.getenv("PATH").split(":"))
@@ -54,7 +57,7 @@ enum PerfTest {
             .toList();
     }
 
-    /** Runs the program's two ends. */
+    /** Runs both ends of the program. */
     OneSidedFigure measure(OneSidedSize size, Path logs) throws IOException, InterruptedException {
         int count = Math.clamp(BYTES_IN_ALL / size.bytes(), FEWEST, MOST);
         List<String> command = List.of(program, "-F", "-s", Integer.toString(size.bytes()), "-n", Integer.toString(count));
@@ -68,7 +71,10 @@ enum PerfTest {
         }
     }
 
-    /** Runs the client, again and again as long as it is refused: the server does not say when it listens. */
+    /**
+     * Runs the client, and repeats this while the server refuses the connection, because the server does not report when it
+     * listens.
+     */
     private List<String> client(List<String> command, Path logs, long deadline)
             throws IOException, InterruptedException, TimeoutException {
         IOException refused = null;
@@ -88,13 +94,13 @@ enum PerfTest {
         return Stream.concat(command.stream(), Stream.of(more)).toList();
     }
 
-    /** Reads the line of numbers that a program ends with. */
+    /** Parses the line of numbers that a program prints at its end. */
     OneSidedFigure parse(List<String> lines, OneSidedSize size) throws IOException {
         for (String line : lines) {
             String[] words = line.trim().split(" +");
             if (words[0].equals(Integer.toString(size.bytes())) && words.length >= (isLatency ? 9 : 5)) {
-                // After the size and the number of repetitions. Of latency: the least, the most, the median, the mean, the
-                // deviation, 99 %, 99.9 %; of a rate: its peak and mean.
+                // The size and the number of repetitions come first. A latency line continues with the minimum, maximum, median,
+                // mean, standard deviation, 99 % and 99.9 %; a rate line with the peak and the mean.
                 if (isLatency) {
                     return new OneSidedFigure(figure, size.bytes(), 1, number(words[4]), number(words[7]),
                         MICROS_PER_SECOND / number(words[5]), 0, 0);

@@ -17,13 +17,13 @@ import io.netty.channel.ChannelHandlerContext;
 import org.HdrHistogram.Histogram;
 
 /**
- * Keeps a number of messages under way: for every echo that has arrived it sends another message, and flushes once for all
- * that have arrived together. Behind a decoder that gives it whole messages.
+ * Keeps a fixed number of messages outstanding. It sends another message for every echo that arrives, and flushes once for all
+ * echoes that arrive together. It must be placed after a decoder that produces whole messages.
  */
 final class PipelineHandler extends ClientHandler {
     private final Histogram times = Outcome.newTimes();
     private final int bytes;
-    /** When the messages under way were sent, by their numbers; a power of two of them. */
+    /** The start times of the outstanding messages, indexed by their numbers; the length is a power of two. */
     private final long[] began;
     private long sent;
     private long received;

@@ -15,10 +15,10 @@ package io.rpma.benchmark;
 import java.io.IOException;
 
 /**
- * The processor time of both ends of a run, each by itself.
+ * The processor time of both ends of a run, measured separately.
  *
- * @param client the process of the client
- * @param server the process of the server
+ * @param client the identifier of the client's process
+ * @param server the identifier of the server's process
  */
 record ProcessTimes(long client, long server) {
     long clientNanos() throws IOException {

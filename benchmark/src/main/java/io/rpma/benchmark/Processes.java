@@ -18,9 +18,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
-/** What the kernel says of processes of this machine. */
+/** Reads what the kernel reports about processes of this machine. */
 final class Processes {
-    /** The unit of times in {@code /proc/PID/stat}: USER_HZ, which is 100 for programs on every Linux of this project. */
+    /**
+     * The unit of the times in {@code /proc/PID/stat}. It is USER_HZ, which is 100 on every Linux system that this project
+     * supports.
+     */
     private static final long TICK_NANOS = TimeUnit.SECONDS.toNanos(1) / 100;
     private static final int FIELD_UTIME = 14;
     private static final int FIELD_STIME = 15;
@@ -34,7 +37,10 @@ final class Processes {
     private Processes() {
     }
 
-    /** Returns the processor time of a process since it began, user and kernel, ended threads included, in nanoseconds. */
+    /**
+     * Returns the processor time of a process since its start in nanoseconds, in user and kernel mode and including threads that
+     * have ended.
+     */
     static long cpuNanos(long pid) throws IOException {
         String[] fields = stat(pid);
         return ticks(fields, FIELD_UTIME) + ticks(fields, FIELD_STIME);
@@ -48,8 +54,8 @@ final class Processes {
     }
 
     /**
-     * Returns the processor time of the threads that a process has now, in nanoseconds; finer than {@link #cpuNanos}, but without
-     * what ended meanwhile.
+     * Returns the processor time of the current threads of a process in nanoseconds. The result is more precise than that of
+     * {@link #cpuNanos}, but it does not include threads that have ended.
      */
     static long threadNanos(long pid) throws IOException {
         long total = 0;
@@ -61,9 +67,11 @@ final class Processes {
         return total;
     }
 
-    /** Returns the processor time that all processors have not been idle, or were taken away by the hypervisor. */
+    /**
+     * Returns the time that the processors have been neither idle nor taken away by the hypervisor, summed over all processors.
+     */
     static long machineBusyNanos() throws IOException {
-        // cpu user nice system idle iowait irq softirq steal; guest time is a part of user time.
+        // The fields are: cpu user nice system idle iowait irq softirq steal. The guest time is included in the user time.
         String[] fields = Files.readString(Path.of("/proc/stat")).lines().findFirst().orElseThrow().trim().split(" +");
         long busy = 0;
         for (int i = 1; i <= FIELD_STEAL; i++) {
@@ -75,8 +83,8 @@ final class Processes {
     }
 
     /**
-     * Returns the memory of a process in bytes, where a page that n processes have mapped counts an n-th. Files do not count:
-     * those are programs and libraries, of which the part varies with what else runs on the machine.
+     * Returns the memory of a process in bytes. A page that n processes have mapped counts as one n-th. Mapped files do not
+     * count, because they are programs and libraries, whose share depends on what else runs on the machine.
      */
     static long proportionalBytes(long pid) throws IOException {
         long total = 0;
@@ -100,7 +108,7 @@ final class Processes {
     /** Returns the fields of {@code /proc/PID/stat} from the third on. */
     private static String[] stat(long pid) throws IOException {
         String stat = Files.readString(proc(pid).resolve("stat"));
-        // The second field is the command in parentheses, which may hold anything.
+        // The second field is the command in parentheses, which may contain any characters.
         return stat.substring(stat.lastIndexOf(')') + 2).split(" ");
     }
 

@@ -14,7 +14,7 @@ package io.rpma.benchmark;
 
 import java.time.Duration;
 
-/** Tells how far the work is: on a terminal in a last line that is written over. */
+/** Shows the progress of the work. On a terminal, the last line is overwritten with the current state. */
 final class Progress implements AutoCloseable {
     private static final int WIDTH = 20;
     private static final String WIPE = "\r\033[K";
@@ -29,7 +29,7 @@ final class Progress implements AutoCloseable {
         this.steps = steps;
     }
 
-    /** A step begins. */
+    /** Starts the next step. */
     void next(String what) {
         int done = begun++;
         int filled = WIDTH * done / steps;
@@ -42,7 +42,7 @@ final class Progress implements AutoCloseable {
         draw();
     }
 
-    /** Prints a line that stays. */
+    /** Prints a line that is not overwritten. */
     void say(String line) {
         System.out.println((isTerminal ? WIPE : "") + line);
         draw();

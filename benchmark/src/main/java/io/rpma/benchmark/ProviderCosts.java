@@ -41,8 +41,8 @@ import org.openjdk.jmh.runner.options.Options;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
 
 /**
- * What the provider's data path costs, without Netty: one thread has both ends of a connection, so that no wake-up and no other
- * processor takes part. Run by {@code ./run-benchmark.sh provider}, which takes the options of JMH.
+ * Measures what the provider's data path costs without Netty. One thread has both ends of a connection, so that no wake-up and no
+ * other processor is involved. {@code ./run-benchmark.sh provider} runs it, and accepts the options of JMH.
  */
 @BenchmarkMode(org.openjdk.jmh.annotations.Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -73,7 +73,7 @@ public class ProviderCosts {
             pair.close();
         }
 
-        /** Polls until so many completions have come, and checks that they are successes. */
+        /** Polls until the given number of completions has arrived, and checks that they report success. */
         final void await(CompletionQueue queue, int count) throws RpmaException {
             for (int taken = 0; taken < count;) {
                 int n = queue.poll(completions);
@@ -87,7 +87,7 @@ public class ProviderCosts {
         }
     }
 
-    /** The size of what is transferred. */
+    /** The size of the transferred data. */
     @State(Scope.Thread)
     public static class Size {
         @Param({"64", "4096", "65536"})
@@ -95,9 +95,9 @@ public class ProviderCosts {
     }
 
     /**
-     * Runs.
+     * Runs the benchmarks.
      *
-     * @param arguments options of JMH, {@code -h} lists them
+     * @param arguments the options of JMH; {@code -h} lists them
      */
     public static void main(String[] arguments) throws Exception {
         CommandLineOptions given = new CommandLineOptions(arguments);
@@ -111,31 +111,31 @@ public class ProviderCosts {
         new Runner(options).run();
     }
 
-    /** A function of the C library that does next to nothing. */
+    /** Calls a function of the C library that does almost nothing. */
     @Benchmark
     public int downcall() throws Throwable {
         return (int) ABS.invokeExact(-1);
     }
 
-    /** The same, called without telling the JVM that the thread is in native code. */
+    /** Calls the function of {@link #downcall} without a transition of the thread to native state in the JVM. */
     @Benchmark
     public int downcallCritical() throws Throwable {
         return (int) ABS_CRITICAL.invokeExact(-1);
     }
 
-    /** A system call that does next to nothing. */
+    /** Makes a system call that does almost nothing. */
     @Benchmark
     public int systemCall() throws Throwable {
         return (int) GETPPID.invokeExact();
     }
 
-    /** Looks into a completion queue that is empty. */
+    /** Polls an empty completion queue. */
     @Benchmark
     public int pollEmpty(Ends ends) throws RpmaException {
         return ends.pair.client().completionQueue().poll(ends.completions);
     }
 
-    /** Arms a completion queue that is armed, and looks into it: what a loop does before it blocks. */
+    /** Arms a completion queue that is already armed, and polls it, as an event loop does before it blocks. */
     @Benchmark
     public int armAndPollEmpty(Ends ends) throws RpmaException {
         CompletionQueue queue = ends.pair.client().completionQueue();
@@ -143,7 +143,7 @@ public class ProviderCosts {
         return queue.poll(ends.completions);
     }
 
-    /** Posts a receive and a send, takes both completions. */
+    /** Posts a receive and a send, and consumes both completions. */
     @Benchmark
     public void message(Ends ends, Size size) throws RpmaException {
         ProviderPair pair = ends.pair;
@@ -153,7 +153,7 @@ public class ProviderCosts {
         ends.await(pair.client().completionQueue(), 1);
     }
 
-    /** The same for many messages, of which only the last send is signalled; the time is that of one. */
+    /** Transfers many messages, of which only the last send is signalled. The result is the time of one message. */
     @Benchmark
     @OperationsPerInvocation(BATCH)
     public void messages(Ends ends, Size size) throws RpmaException {
@@ -169,7 +169,7 @@ public class ProviderCosts {
         ends.await(pair.client().completionQueue(), 1);
     }
 
-    /** Writes into the other end's memory, and takes the completion. */
+    /** Writes to the other end's memory, and consumes the completion. */
     @Benchmark
     public void write(Ends ends, Size size) throws RpmaException {
         ProviderPair pair = ends.pair;
@@ -177,7 +177,7 @@ public class ProviderCosts {
         ends.await(pair.client().completionQueue(), 1);
     }
 
-    /** Reads from the other end's memory, and takes the completion. */
+    /** Reads from the other end's memory, and consumes the completion. */
     @Benchmark
     public void read(Ends ends, Size size) throws RpmaException {
         ProviderPair pair = ends.pair;

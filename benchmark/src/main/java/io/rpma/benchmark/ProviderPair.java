@@ -33,7 +33,10 @@ import java.util.Deque;
 import java.util.EnumSet;
 import java.util.concurrent.TimeUnit;
 
-/** Two ends of one connection within this process, each with memory for anything. For one thread. */
+/**
+ * Two ends of one connection within this process. Each end has memory that supports all operations. Not safe for use by several
+ * threads.
+ */
 final class ProviderPair implements AutoCloseable {
     /** The size of each end's memory in bytes. */
     private static final int SIZE = 1 << 20;
@@ -47,9 +50,9 @@ final class ProviderPair implements AutoCloseable {
     private final RemoteMemoryRegion atServer;
 
     /**
-     * Connects.
+     * Connects the two ends.
      *
-     * @param depth how many work requests may be posted to each queue
+     * @param depth how many work requests can be posted to each queue
      */
     ProviderPair(int depth) throws RpmaException {
         RpmaProvider provider = Rpma.provider();
@@ -87,7 +90,7 @@ final class ProviderPair implements AutoCloseable {
         return serverMemory;
     }
 
-    /** Returns the server's memory as the client sees it. */
+    /** Returns the server's memory as a remote memory region of the client. */
     RemoteMemoryRegion atServer() {
         return atServer;
     }

@@ -20,7 +20,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.HdrHistogram.Histogram;
 
-/** Writes the results down: as a table, as JSON, as drawings, and all of it in one page. */
+/** Writes the results as a table, as JSON, as charts, and as one page that contains all of them. */
 final class Report {
     private final Setting setting;
     private final Results results;
@@ -32,12 +32,12 @@ final class Report {
         table = Table.of(results);
     }
 
-    /** Returns the table. */
+    /** Returns the results as a table. */
     String table() {
         return table;
     }
 
-    /** Writes all files into a folder. */
+    /** Writes all files to a folder. */
     void write(Path folder) throws IOException {
         Files.writeString(folder.resolve("report.txt"), table);
         Files.writeString(folder.resolve("report.json"), json());
@@ -108,7 +108,7 @@ final class Report {
         return page("benchmark", setting, table, drawings);
     }
 
-    /** Returns a page with all that is given. */
+    /** Returns a page that contains all arguments. */
     static String page(String title, Setting setting, String table, Map<String, String> drawings) {
         StringBuilder page = new StringBuilder("<!DOCTYPE html>\n<html lang='en'><head><meta charset='utf-8'>"
             + "<title>Netty over RPMA: " + title + "</title></head>\n<body style='font-family: sans-serif'>\n"

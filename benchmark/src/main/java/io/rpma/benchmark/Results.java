@@ -20,7 +20,7 @@ import java.util.Objects;
 import java.util.OptionalDouble;
 import org.HdrHistogram.Histogram;
 
-/** All that the runs have yielded so far. */
+/** The results of all runs so far. */
 final class Results {
     private final Map<Key, List<Outcome>> outcomes = new LinkedHashMap<>();
     private final Map<Key, List<String>> failures = new LinkedHashMap<>();
@@ -28,11 +28,11 @@ final class Results {
     private final List<Double> loads = new ArrayList<>();
 
     /**
-     * What is run once in every round.
+     * A combination that runs once in every round.
      *
-     * @param mode how the two ends live
-     * @param measurement what is measured
-     * @param rival of what
+     * @param mode where the two ends are
+     * @param measurement the measurement
+     * @param rival the rival that is measured
      */
     record Key(Mode mode, Measurement measurement, Rival rival) {
         @Override
@@ -53,19 +53,19 @@ final class Results {
         skipped.put(rival, reason);
     }
 
-    /** Adds which part of the machine, from 0 to 1, was busy with something else while a run went on. */
+    /** Adds the share of the machine, from 0 to 1, that was busy with other work during a run. */
     void addOtherLoad(double part) {
         loads.add(part);
     }
 
-    /** Returns what was run, in order. */
+    /** Returns the combinations that were run, in their order. */
     List<Key> keys() {
         List<Key> keys = new ArrayList<>(outcomes.keySet());
         failures.keySet().stream().filter(key -> !outcomes.containsKey(key)).forEach(keys::add);
         return keys;
     }
 
-    /** Returns the outcomes of all rounds, in order. */
+    /** Returns the outcomes of all rounds, in their order. */
     List<Outcome> outcomes(Key key) {
         return outcomes.getOrDefault(key, List.of());
     }
@@ -78,31 +78,31 @@ final class Results {
         return skipped;
     }
 
-    /** Returns the values of all rounds that have yielded this metric, the smallest first. */
+    /** Returns the values of all rounds that have this metric, in ascending order. */
     double[] sorted(Key key, Metric metric) {
         return outcomes(key).stream().map(outcome -> outcome.values().get(metric)).filter(Objects::nonNull)
             .mapToDouble(Double::doubleValue).sorted().toArray();
     }
 
-    /** Returns the median of the rounds, if any round has yielded this metric. */
+    /** Returns the median of the rounds; empty if no round has this metric. */
     OptionalDouble median(Key key, Metric metric) {
         double[] sorted = sorted(key, metric);
         return sorted.length == 0 ? OptionalDouble.empty() : OptionalDouble.of(median(sorted));
     }
 
-    /** Returns the times of single operations of all rounds together. */
+    /** Returns the durations of the single operations of all rounds. */
     Histogram times(Key key) {
         Histogram all = Outcome.newTimes();
         outcomes(key).forEach(outcome -> all.add(outcome.times()));
         return all;
     }
 
-    /** Returns the median of what else the machine was busy with, from 0 to 1. */
+    /** Returns the median of the machine's other load, from 0 to 1. */
     double otherLoad() {
         return loads.isEmpty() ? 0 : median(loads.stream().mapToDouble(Double::doubleValue).sorted().toArray());
     }
 
-    /** Returns the most that the machine was busy with something else while a run went on. */
+    /** Returns the highest share of the machine that was busy with other work during a run. */
     double highestOtherLoad() {
         return loads.stream().mapToDouble(Double::doubleValue).max().orElse(0);
     }

@@ -16,26 +16,26 @@ import io.rpma.Rpma;
 import java.util.Arrays;
 import java.util.List;
 
-/** What is measured side by side. The first is what the others are compared with. */
+/** The transports that are measured and compared. The others are compared with the first one. */
 enum Rival {
     /** This transport. */
     RPMA("rpma", "RPMA", "this transport, as it comes", NettyTransport.RPMA),
-    /** This transport, whose loops never spin. */
+    /** This transport with event loops that never spin. */
     RPMA_BLOCKING("rpma-block", "RPMA, no spin", "this transport, whose loops never spin: -Dio.rpma.netty.spinNanos=0",
         NettyTransport.RPMA, "-Dio.rpma.netty.spinNanos=0"),
-    /** This transport in shared memory, beside its other paths. */
+    /** This transport over shared memory, for the comparison of its paths. */
     SHARED_MEMORY("shared-memory", "shared memory", "this transport by its path shared-memory", NettyTransport.RPMA, Place.HERE,
         "-Dio.rpma.provider=soft"),
-    /** This transport on an RDMA device, beside its other paths. */
+    /** This transport over an RDMA device, for the comparison of its paths. */
     RDMA("rdma", "RDMA", "this transport by its path rdma", NettyTransport.RPMA, Place.HERE, "-Dio.rpma.provider=librpma"),
-    /** This transport by TCP, beside its other paths. */
+    /** This transport over TCP, for the comparison of its paths. */
     TCP("tcp", "path tcp", "this transport by its path tcp", NettyTransport.RPMA, Place.HERE, "-Dio.rpma.provider=tcp"),
     /** TCP over epoll. */
     EPOLL("epoll", "epoll TCP", "Netty's TCP over epoll", NettyTransport.EPOLL),
-    /** This transport by TCP, from another host. */
+    /** This transport over TCP, between two hosts. */
     TCP_OF_HOSTS("tcp-hosts", "path tcp, 2 hosts", "this transport by its path tcp, between two network namespaces",
         NettyTransport.RPMA, Place.TWO_HOSTS, "-Dio.rpma.provider=tcp"),
-    /** TCP over epoll, from another host. */
+    /** TCP over epoll, between two hosts. */
     EPOLL_OF_HOSTS("epoll-hosts", "epoll TCP, 2 hosts", "Netty's TCP over epoll, between two network namespaces",
         NettyTransport.EPOLL, Place.TWO_HOSTS),
     /** Unix domain sockets over epoll. */
@@ -44,12 +44,12 @@ enum Rival {
     IO_URING("io_uring", "io_uring TCP", "Netty's TCP over io_uring", NettyTransport.IO_URING),
     /** TCP over the JDK's selectors. */
     NIO("nio", "NIO TCP", "Netty's TCP over the JDK's selectors", NettyTransport.NIO),
-    /** Messages in shared memory. */
+    /** Aeron messages in shared memory. */
     AERON("aeron", "Aeron IPC", "a yardstick, not a Netty transport: messages of Aeron in shared memory, both ends spin",
         new AeronEngine()),
-    /** Copying. */
+    /** Copying memory. */
     COPY("memcpy", "memcpy", "a yardstick: one thread that copies memory", MemoryEngine.COPY),
-    /** Writing, copying, reading. */
+    /** Writing, copying and reading memory. */
     WRITE_COPY_READ("touch", "write+copy+read", "a yardstick: one thread that writes memory, copies it and reads the copy",
         MemoryEngine.WRITE_COPY_READ);
 
@@ -60,7 +60,7 @@ enum Rival {
     private final Place place;
     private final List<String> jvmOptions;
 
-    /** Where both ends of a path are. */
+    /** The places of the two ends of a path. */
     private enum Place { HERE, TWO_HOSTS }
 
     Rival(String key, String title, String description, Engine engine, String... jvmOptions) {
@@ -76,12 +76,12 @@ enum Rival {
         this.jvmOptions = List.of(jvmOptions);
     }
 
-    /** Returns what selects it on the command line. */
+    /** Returns the name on the command line. */
     String key() {
         return key;
     }
 
-    /** Returns what it is called where there is little room. */
+    /** Returns a short name for places with little space. */
     String title() {
         return title;
     }
@@ -94,27 +94,27 @@ enum Rival {
         return engine;
     }
 
-    /** Returns the options of its processes that make it this rival. */
+    /** Returns the JVM options that configure the processes for this rival. */
     List<String> jvmOptions() {
         return jvmOptions;
     }
 
-    /** Whether it is there for {@code --paths} alone. */
+    /** Returns whether this rival is only part of a run with {@code --paths}. */
     boolean isOfPaths() {
         return place != null;
     }
 
-    /** Whether its ends are on two hosts. */
+    /** Returns whether the two ends are on two hosts. */
     boolean needsTwoHosts() {
         return place == Place.TWO_HOSTS;
     }
 
-    /** Returns what a path is compared with, {@code null} if this is no path. */
+    /** Returns the rival that a path is compared with; {@code null} if this is not a path. */
     Rival yardstick() {
         return place == null || engine == NettyTransport.EPOLL ? null : needsTwoHosts() ? EPOLL_OF_HOSTS : EPOLL;
     }
 
-    /** Returns why this machine cannot run it, or {@code null} if it can. */
+    /** Returns why this rival cannot run on this machine, or {@code null} if it can. */
     Throwable unavailabilityCause() {
         return this == RDMA ? Rpma.unavailabilityCause() : engine.unavailabilityCause();
     }

@@ -16,7 +16,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import org.HdrHistogram.Histogram;
 
-/** Sends a message, waits for the last byte of its echo, sends the next. */
+/** Sends a message, waits for the last byte of its echo, and repeats this. */
 final class RoundTripHandler extends ClientHandler {
     private final Histogram times = Outcome.newTimes();
     private final int bytes;

@@ -12,7 +12,7 @@
  */
 package io.rpma.benchmark;
 
-/** A run that has yielded nothing, and why. */
+/** Thrown when a run has no result; the message contains the reason. */
 final class RunFailedException extends Exception {
     RunFailedException(String message, Throwable cause) {
         super(message, cause);

@@ -15,7 +15,10 @@ package io.rpma.benchmark;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 
-/** The server's end of a connection: an error goes to the log of its process, and ends the connection, which the client sees. */
+/**
+ * The server's end of a connection. An error is written to the log of the process and closes the connection, which the client
+ * notices.
+ */
 abstract class ServerHandler extends ChannelInboundHandlerAdapter {
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {

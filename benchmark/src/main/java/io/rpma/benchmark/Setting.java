@@ -22,9 +22,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Where and how was measured, in words.
+ * The environment and the parameters of the measurements as text.
  *
- * @param entries names and values
+ * @param entries the names and values
  */
 record Setting(Map<String, String> entries) {
     static Setting of(Launcher launcher, int rounds) throws IOException {

@@ -16,8 +16,8 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 
 /**
- * Reads every byte of a stream, or the first of each message, and returns the sum of what it has read, eight bytes at every so
- * many: so the client knows what has arrived, and that all of it was read.
+ * Reads every byte of a stream, or the first eight bytes of each message, and sends back the running sum as eight bytes at regular
+ * intervals. The client can verify from it which part of the stream has arrived and that all of it was read.
  */
 final class SinkHandler extends ServerHandler {
     private final PayloadSum payload;
@@ -30,7 +30,7 @@ final class SinkHandler extends ServerHandler {
         reportBytes = reportBytes(measurement);
     }
 
-    /** Returns after how many bytes the server reports: seldom beside the stream, often beside a window. */
+    /** Returns the number of bytes between two reports. It is large compared with a report, and small compared with a window. */
     static int reportBytes(Measurement measurement) {
         return Math.max(measurement.bytes(), Math.max(64 << 10, (1 << 20) / measurement.connections()));
     }

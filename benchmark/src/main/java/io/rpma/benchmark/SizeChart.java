@@ -18,7 +18,7 @@ import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.function.ToDoubleFunction;
 
-/** Draws a quantity by size, a line for each operation; both axes are logarithmic. */
+/** Draws a quantity by size, with a line for each operation. Both axes are logarithmic. */
 final class SizeChart {
     private static final String[] COLOURS = {"#c1272d", "#1f77b4", "#e58e26", "#2ca02c", "#9467bd", "#17a2b8", "#202020",
         "#7f7f7f", "#8c564b", "#b5a000", "#f06bb5", "#6b9ff0"};
@@ -38,9 +38,9 @@ final class SizeChart {
     private final double highest;
 
     /**
-     * Prepares a drawing.
+     * Creates a chart.
      *
-     * @param isAlone whether of what was under way alone, or of many at once
+     * @param isAlone whether to draw the figures of single operations, rather than those of many outstanding operations
      */
     SizeChart(OneSidedFigures figures, boolean isAlone, ToDoubleFunction<OneSidedFigure> quantity) {
         this.figures = figures;
@@ -57,7 +57,7 @@ final class SizeChart {
         return figures.median(name, bytes, isAlone, quantity);
     }
 
-    /** Returns the drawing; {@code null} if there is nothing to draw. */
+    /** Returns the chart; {@code null} if there is nothing to draw. */
     String draw(String title) {
         List<String> names = figures.names(isAlone);
         if (names.isEmpty()) {

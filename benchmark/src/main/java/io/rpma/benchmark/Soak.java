@@ -32,8 +32,8 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * Sends a great many messages there and back between two processes, in equal stretches, and reads after each what memory and
- * files both have in use. Whatever is not as it must be ends it.
+ * Sends a large number of messages back and forth between two processes, in stretches of equal length, and reads after each
+ * stretch how much memory and how many files both processes use. Any error ends the run.
  */
 @Command(name = "run-benchmark.sh soak", mixinStandardHelpOptions = true, usageHelpAutoWidth = true,
     description = "Sends numbered, checksummed messages there and back between two processes and demands that nothing is lost, "
@@ -41,9 +41,9 @@ import picocli.CommandLine.Spec;
         + "is 1 if not.")
 final class Soak implements Callable<Integer> {
     private static final int STRETCHES = 20;
-    /** A process says something at least every second while it works. */
+    /** A process prints something at least every second while it works, so a longer silence is an error. */
     private static final long PATIENCE_SECONDS = 60;
-    /** The whole Java heap is in memory from the beginning, so that what changes is what was asked for. */
+    /** The whole Java heap is resident from the start, so that only explicit allocations change the memory of the process. */
     private static final List<String> JVM_OPTIONS =
         List.of("-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC");
     private static final long PROGRESS_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -84,7 +84,7 @@ final class Soak implements Callable<Integer> {
     private Soak() {
     }
 
-    /** Runs the command line. */
+    /** Runs the soak test from the command line. */
     public static void main(String[] arguments) {
         System.exit(execute(arguments));
     }
@@ -131,7 +131,7 @@ final class Soak implements Callable<Integer> {
         }
     }
 
-    /** Returns what is wrong, or {@code null}. */
+    /** Returns a description of what is wrong, or {@code null} if nothing is. */
     private String run(ChildProcess server) throws IOException, InterruptedException, TimeoutException {
         Map<SoakFigure, Long> serverBefore = memory(server);
         String address = server.await(SoakPeer.LISTENING, deadline());
@@ -213,13 +213,13 @@ final class Soak implements Callable<Integer> {
         return role + ": " + String.join(", ", parts);
     }
 
-    /** Returns what has grown by how much, and adds to a list what has grown too much. */
+    /** Returns how much each figure has grown, and adds the figures that have grown too much to a list. */
     private String growth(List<String> tooMuch) {
         List<String> parts = new ArrayList<>();
         for (String role : List.of("client", "server")) {
             Map<SoakFigure, Long> grown = new EnumMap<>(SoakFigure.class);
             for (SoakFigure figure : SoakFigure.values()) {
-                // Without the sample from before the first stretch.
+                // The sample from before the first stretch is left out.
                 List<Long> values = samples.get(role).stream().skip(1).map(each -> each.get(figure)).toList();
                 long growth = SoakFigure.growth(values);
                 parts.add(role + " " + figure.title() + " " + figure.format(growth));

@@ -31,8 +31,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongConsumer;
 
 /**
- * The client of a soak: sends messages, each on the next connection in turn, never more under way than it is told, and checks
- * every echo. All connections are on one loop, which is where everything happens but connecting and waiting.
+ * The client of a soak test. It sends messages on all connections in turn, limits the number of outstanding messages, and checks
+ * every echo. All connections are on one event loop. Everything except connecting and waiting happens there.
  */
 final class SoakClient implements AutoCloseable {
     private static final int STALLED_SECONDS = 30;
@@ -51,13 +51,13 @@ final class SoakClient implements AutoCloseable {
     private CompletableFuture<Void> reached;
 
     /**
-     * Connects.
+     * Opens the connections.
      *
      * @param transport the transport of both ends
-     * @param server where the server is
-     * @param count how many connections to open
-     * @param bytes the size of a message
-     * @param depth how many messages may be under way, over all connections
+     * @param server the address of the server
+     * @param count the number of connections
+     * @param bytes the size of a message in bytes
+     * @param depth the maximum number of outstanding messages, over all connections
      */
     SoakClient(NettyTransport transport, SocketAddress server, int count, int bytes, int depth) throws InterruptedException {
         this.depth = depth;
@@ -83,12 +83,13 @@ final class SoakClient implements AutoCloseable {
     }
 
     /**
-     * Has so many more messages go there and back, and waits until nothing is under way.
+     * Sends the given number of messages and waits until all of them have come back.
      *
-     * @param messages how many
-     * @param progress is told every second how many have come back in all
-     * @return how long it took, in nanoseconds
-     * @throws IOException if a message is lost, damaged or out of turn, a connection fails, or nothing happens for a long time
+     * @param messages the number of messages
+     * @param progress called every second with the total number of messages that have come back
+     * @return the duration in nanoseconds
+     * @throws IOException if a message is lost, damaged or out of order, if a connection fails, or if nothing happens for a long
+     *     time
      */
     long run(long messages, LongConsumer progress) throws IOException, InterruptedException {
         CompletableFuture<Void> done = new CompletableFuture<>();
@@ -115,7 +116,7 @@ final class SoakClient implements AutoCloseable {
         throw new IOException("stalled: after " + seen + " messages nothing has come back for " + STALLED_SECONDS + " s");
     }
 
-    /** Sends what may be under way, and flushes what was written. */
+    /** Sends as many messages as may be outstanding, and flushes them. */
     private void send() {
         int first = turn;
         long written = 0;
@@ -130,7 +131,7 @@ final class SoakClient implements AutoCloseable {
         }
     }
 
-    /** Ends all connections in good order; anything that comes after the last echo is an error. */
+    /** Closes all connections gracefully. Any data that arrives after the last echo is an error. */
     void finish() throws IOException, InterruptedException {
         closing = true;
         for (Connection connection : connections) {
@@ -188,7 +189,7 @@ final class SoakClient implements AutoCloseable {
             } finally {
                 echo.release();
             }
-            // Nobody else writes it.
+            // Only this thread writes the value, so a plain read is sufficient.
             received.setRelease(received.getPlain() + 1);
         }
 

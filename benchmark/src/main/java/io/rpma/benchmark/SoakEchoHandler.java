@@ -16,7 +16,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import java.util.concurrent.atomic.LongAdder;
 
-/** The server's end of a connection: checks every message and returns it as it is. */
+/** The server's end of a connection. It checks every message and sends it back unchanged. */
 final class SoakEchoHandler extends ServerHandler {
     private final SoakMessage format;
     private final LongAdder checked;
@@ -24,10 +24,10 @@ final class SoakEchoHandler extends ServerHandler {
     private long next;
 
     /**
-     * Begins.
+     * Creates a handler.
      *
-     * @param bytes the size of a message
-     * @param checked counts the messages that were as they must be, over all connections
+     * @param bytes the size of a message in bytes
+     * @param checked counts the correct messages of all connections
      */
     SoakEchoHandler(int bytes, LongAdder checked) {
         format = new SoakMessage(bytes);

@@ -28,19 +28,19 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import javax.management.JMException;
 
-/** What a soak watches of each process, while nothing is under way and after garbage collections. */
+/** The figures that a soak test observes in each process, when no message is outstanding and after garbage collections. */
 enum SoakFigure {
-    /** Memory of the process that is in RAM, shared and files included. */
+    /** The resident memory of the process, including shared memory and files. */
     RSS("RSS", 1 << 20, 16 << 20),
-    /** Java heap in use. */
+    /** The used Java heap. */
     HEAP("heap", 1 << 20, 1 << 20),
-    /** Direct buffers of Netty and of the JDK. */
+    /** The direct buffers of Netty and of the JDK. */
     DIRECT("direct", 1 << 20, 1 << 20),
-    /** Registered memory that the allocator holds. */
+    /** The registered memory of the allocator. */
     REGISTERED("registered", 1 << 20, 0),
-    /** Registered memory in use, with what threads keep ready. */
+    /** The registered memory that is in use or cached by threads. */
     REGISTERED_USED("of it used", 1 << 20, 1 << 20),
-    /** Open file descriptors. */
+    /** The open file descriptors. */
     FILES("files", 1, 0);
 
     private static final int QUARTERS = 4;
@@ -59,20 +59,20 @@ enum SoakFigure {
         return title;
     }
 
-    /** Returns how much more there may be at the end than after the warm-up. */
+    /** Returns how much a figure may grow between the warm-up and the end. */
     long limit() {
         return limit;
     }
 
-    /** Formats a value: MiB, or a number. */
+    /** Formats a value in MiB or as a number. */
     String format(long value) {
-        // Rounded before it is divided: there is no -0.0 then.
+        // The value is rounded before the division, so that the result is never -0.0.
         return unit == 1 ? Long.toString(value) : String.format(Locale.ROOT, "%.1f", Math.round(10.0 * value / unit) / 10.0);
     }
 
     /**
-     * Returns the growth that samples show which were taken at equal distances: the first quarter is the warm-up; the median of
-     * the last quarter less that of the second.
+     * Returns the growth of samples that were taken at equal intervals. The first quarter counts as warm-up. The growth is the
+     * median of the last quarter minus the median of the second quarter.
      */
     static long growth(List<Long> samples) {
         int quarter = samples.size() / QUARTERS;
@@ -84,7 +84,7 @@ enum SoakFigure {
         return samples.stream().sorted().toList().get(samples.size() / 2);
     }
 
-    /** Collects garbage in this process, then reads everything. */
+    /** Runs the garbage collector in this process, then reads all figures. */
     static Map<SoakFigure, Long> read() throws IOException, JMException {
         Map<SoakFigure, Long> values = new EnumMap<>(SoakFigure.class);
         values.put(HEAP, JvmMemory.settle());
@@ -96,7 +96,7 @@ enum SoakFigure {
         values.put(REGISTERED, RpmaByteBufAllocator.DEFAULT.registeredBytes());
         values.put(REGISTERED_USED, RpmaByteBufAllocator.DEFAULT.usedBytes());
         try (Stream<Path> files = Files.list(Path.of("/proc/self/fd"))) {
-            // One is for the list.
+            // Listing the directory opens one descriptor itself.
             values.put(FILES, files.count() - 1);
         }
         for (String line : Files.readAllLines(Path.of("/proc/self/status"))) {
@@ -107,12 +107,12 @@ enum SoakFigure {
         return values;
     }
 
-    /** Writes values down in one word. */
+    /** Formats values as one word. */
     static String toWord(Map<SoakFigure, Long> values) {
         return values.values().stream().map(Object::toString).collect(Collectors.joining(","));
     }
 
-    /** Reads what {@link #toWord} has written. */
+    /** Parses the result of {@link #toWord}. */
     static Map<SoakFigure, Long> parse(String word) {
         List<Long> numbers = Arrays.stream(word.split(",")).map(Long::valueOf).toList();
         Map<SoakFigure, Long> values = new EnumMap<>(SoakFigure.class);

@@ -17,7 +17,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.FixedLengthFrameDecoder;
 import java.util.List;
 
-/** Gives whole messages, and tells when the stream ends in the midst of one. */
+/** Decodes whole messages, and reports an error if the stream ends in the middle of a message. */
 final class SoakFrameDecoder extends FixedLengthFrameDecoder {
     SoakFrameDecoder(int bytes) {
         super(bytes);

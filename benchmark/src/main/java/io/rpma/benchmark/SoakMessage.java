@@ -17,18 +17,18 @@ import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
 /**
- * The messages of a soak: the number of the message on its connection, content that follows from it, the number of the
- * connection, and the CRC-32C of all that. Not for more than one thread.
+ * The messages of a soak test. A message contains its number on its connection, content that is computed from the number, the
+ * number of the connection, and the CRC-32C of all that. Not safe for use by several threads.
  */
 final class SoakMessage {
-    /** The size of the smallest in bytes; all are a multiple of eight. */
+    /** The size of the smallest message in bytes. The size of every message is a multiple of eight. */
     static final int SMALLEST = 16;
     private static final long MIX = 0x9E3779B97F4A7C15L;
 
     private final CRC32C crc = new CRC32C();
     private final int bytes;
 
-    /** For messages of so many bytes each. */
+    /** Creates an object for messages of the given size. */
     SoakMessage(int bytes) {
         if (bytes < SMALLEST || bytes % Long.BYTES != 0) {
             throw new IllegalArgumentException("messages of " + bytes + " B: at least " + SMALLEST + ", and a multiple of 8");
@@ -51,12 +51,12 @@ final class SoakMessage {
         target.writeInt(sum(target, target.writerIndex() - (bytes - Integer.BYTES)));
     }
 
-    /** Returns the connection that the sender of a message says it is on. */
+    /** Returns the connection number that a message contains. */
     int connection(ByteBuf message) {
         return message.getInt(message.readerIndex() + bytes - 2 * Integer.BYTES);
     }
 
-    /** Checks that this is the message that must come next on a connection, as it was sent. */
+    /** Checks that a message is undamaged and is the next one of a connection. */
     void check(ByteBuf message, int connection, long number) {
         if (message.readableBytes() != bytes) {
             throw new IllegalStateException("a message of " + message.readableBytes() + " B instead of " + bytes);

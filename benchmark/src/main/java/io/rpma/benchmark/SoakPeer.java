@@ -19,28 +19,31 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.LongAdder;
 import javax.management.JMException;
 
-/** One of the two processes of a soak. It obeys what it reads from its standard input, and ends with it. */
+/** One of the two processes of a soak test. It executes commands from its standard input, and ends when the input ends. */
 final class SoakPeer {
-    /** What the server's first line begins with; where it listens follows. */
+    /** The prefix of the server's first line; the address of the server follows it. */
     static final String LISTENING = "listening=";
-    /** What the client's first line begins with. */
+    /** The prefix of the client's first line. */
     static final String CONNECTED = "connected=";
-    /** A command, and what begins the answer; what {@link SoakFigure#toWord} returns follows. */
+    /** A command, and the prefix of its answer; the result of {@link SoakFigure#toWord} follows it. */
     static final String MEMORY = "memory=";
-    /** A command to the client, which the number of messages follows; and what begins the answer, with nanoseconds. */
+    /**
+     * A command to the client, which is followed by the number of messages, and the prefix of its answer, which is followed by
+     * the nanoseconds.
+     */
     static final String RUN = "run=";
-    /** What the client says every second, with the messages that have come back. */
+    /** The prefix of the line that the client prints every second; the number of messages that have come back follows it. */
     static final String PROGRESS = "progress=";
-    /** A command to the client to end all connections, and the answer. */
+    /** A command to the client to close all connections, and the answer. */
     static final String FINISH = "finish=";
-    /** A command to the server, and what begins the answer; the number of messages that were right follows. */
+    /** A command to the server, and the prefix of its answer; the number of correct messages follows it. */
     static final String CHECKED = "checked=";
 
     private SoakPeer() {
     }
 
     /**
-     * Runs.
+     * Runs the process.
      *
      * @param arguments {@code server BYTES} or {@code client BYTES CONNECTIONS DEPTH ADDRESS}
      */
@@ -49,7 +52,8 @@ final class SoakPeer {
             run(arguments);
             System.exit(0);
         } catch (Throwable e) {
-            // To the log of this process; and the loops' threads must not keep it.
+            // The stack trace goes to the log of this process. The explicit exit is necessary because the threads of the event
+            // loops would keep the process alive.
             e.printStackTrace();
             System.exit(1);
         }

@@ -16,9 +16,12 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import java.util.concurrent.TimeUnit;
 
-/** Writes messages, every byte of them, as fast as the connection takes them, and checks what the server says to have read. */
+/**
+ * Writes messages, filling every byte of them, as fast as the connection accepts them, and checks the sums that the server
+ * reports.
+ */
 final class StreamHandler extends ClientHandler {
-    /** After so many bytes the loop gets to its other work. */
+    /** After this many bytes, the event loop can do its other work. */
     private static final int BURST_BYTES = 1 << 20;
 
     private final int bytes;
@@ -58,7 +61,7 @@ final class StreamHandler extends ClientHandler {
 
     private void send() {
         int burst = BURST_BYTES;
-        // It ends where the server reports, which shows that all of it has arrived.
+        // The stream ends at a multiple of the report interval, so that the last report confirms that all of it has arrived.
         while (burst > 0 && context.channel().isWritable() && !(isFinishing() && written % reportBytes == 0)) {
             ByteBuf message = context.alloc().directBuffer(bytes);
             PayloadSum.write(message, written / Long.BYTES, bytes, stride);
@@ -69,7 +72,8 @@ final class StreamHandler extends ClientHandler {
         context.flush();
         if (burst <= 0 && !scheduled && context.channel().isWritable()) {
             scheduled = true;
-            // Not as a plain task: the loop would run it, and those it begets, for long before it looks at its channels.
+            // A plain task would not work here: the event loop would run it, and the tasks that it submits, for a long time
+            // before it handles its channels.
             context.executor().schedule(this::sendScheduled, 0, TimeUnit.NANOSECONDS);
         }
     }

@@ -14,7 +14,7 @@ package io.rpma.benchmark;
 
 import java.util.Locale;
 
-/** A drawing, made from left to right and from top to bottom; lengths are in pixels. */
+/** A drawing that is built from left to right and from top to bottom. Lengths are in pixels. */
 final class Svg {
     private final StringBuilder elements = new StringBuilder();
     private final int width;
@@ -38,7 +38,7 @@ final class Svg {
         add("<polyline points='%s' fill='none' stroke='%s' stroke-width='2'/>", points, colour);
     }
 
-    /** Writes text whose beginning, middle or end ({@code start}, {@code middle}, {@code end}) is at a point. */
+    /** Draws text whose start, middle or end (anchor {@code start}, {@code middle}, {@code end}) is at a point. */
     void text(double x, double y, String anchor, String weight, String text) {
         add("<text x='%.1f' y='%.1f' text-anchor='%s' font-weight='%s'>%s</text>", x, y, anchor, weight, escape(text));
     }
@@ -49,7 +49,7 @@ final class Svg {
             + height + "' font-family='sans-serif' font-size='12'>\n" + elements + "</svg>\n";
     }
 
-    /** Makes text fit for SVG and HTML. */
+    /** Escapes text for SVG and HTML. */
     static String escape(String text) {
         return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;");
     }

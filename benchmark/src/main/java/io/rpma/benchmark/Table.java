@@ -18,16 +18,16 @@ import java.util.Locale;
 import java.util.OptionalDouble;
 import java.util.function.DoubleUnaryOperator;
 
-/** The report for a reader of plain text. */
+/** The report as plain text. */
 final class Table {
     private static final int NAMES = 3;
-    /** When more than this part of the machine was busy with other things, the numbers say little. */
+    /** If a greater share of the machine was busy with other work, the results are not reliable. */
     private static final double BUSY = 0.05;
 
     private Table() {
     }
 
-    /** Returns the outcome of one run in one line. */
+    /** Returns the outcome of one run as one line. */
     static String line(int round, Results.Key key, Outcome outcome) {
         StringBuilder line = new StringBuilder(String.format("%d %-13s %-11s %-10s", round, key.mode().title(),
             key.measurement().name(), key.rival().key()));
@@ -36,7 +36,7 @@ final class Table {
         return line.toString();
     }
 
-    /** Returns all medians, with how many times better the first rival is than each other. */
+    /** Returns all medians, and the factor by which the first rival is better than each other one. */
     static String of(Results results) {
         List<Results.Key> keys = results.keys();
         List<Rival> rivals = keys.stream().map(Results.Key::rival).distinct().sorted().toList();
@@ -103,13 +103,13 @@ final class Table {
         return value.isEmpty() ? value : OptionalDouble.of(by.applyAsDouble(value.getAsDouble()));
     }
 
-    /** Returns a number with three digits that mean something. */
+    /** Formats a number with three significant digits. */
     static String format(double value) {
         double size = Math.abs(value);
         return String.format(Locale.ROOT, size >= 100 ? "%,.0f" : size >= 10 ? "%.1f" : size >= 1 ? "%.2f" : "%.3f", value);
     }
 
-    /** Returns rows in columns; the first ones, of names, are aligned at their beginnings. */
+    /** Formats rows as aligned columns. The first {@code names} columns contain names and are left-aligned. */
     static String align(List<String[]> rows, int names) {
         int[] widths = new int[rows.getFirst().length];
         for (String[] row : rows) {

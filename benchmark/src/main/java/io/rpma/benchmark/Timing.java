@@ -15,8 +15,8 @@ package io.rpma.benchmark;
 /**
  * The times of a run.
  *
- * @param warmUpNanos how long it is not measured, first
- * @param windowNanos how long it is measured, then
+ * @param warmUpNanos the duration of the warm-up, which is not measured
+ * @param windowNanos the duration of the measurement after the warm-up
  */
 record Timing(long warmUpNanos, long windowNanos) {
 }

@@ -17,14 +17,16 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Two network namespaces that are joined by veth, which are to the network what two hosts with a wire between them are. They are
- * made in a user namespace, and are gone with the two processes that hold them, which end with this one.
+ * Two network namespaces that are connected by a veth pair. For the network, they are like two hosts that are connected by a
+ * cable. They are created in a user namespace and disappear with the two processes that hold them. Those processes end when this
+ * process ends.
  */
 final class TwoHosts implements AutoCloseable {
-    /** The address of the server's host. */
+    /** The address of the host of the server. */
     static final String SERVER = "10.99.0.1";
 
-    // The shell of the first host is the parent of the second one's; both read the input of this process, to end with it.
+    // The shell of the first host is the parent of the shell of the second one. Both read the standard input that this process
+    // provides, so they end with this process.
     private static final String SCRIPT = """
         first=$$
         exec 3<&0
@@ -40,9 +42,9 @@ final class TwoHosts implements AutoCloseable {
     private final long second;
 
     /**
-     * Makes them.
+     * Creates the two hosts.
      *
-     * @throws IOException if this machine does not let this user; the message says why
+     * @throws IOException if this machine does not permit the user to create them; the message gives the reason
      */
     TwoHosts() throws IOException, InterruptedException {
         first = new ProcessBuilder("unshare", "--user", "--map-root-user", "--net", "sh", "-c", SCRIPT)
@@ -65,13 +67,13 @@ final class TwoHosts implements AutoCloseable {
         return Stream.concat(prefix.stream(), Stream.of(words)).toList();
     }
 
-    /** Returns what runs the command that follows on one of the hosts. */
+    /** Returns the command prefix that runs the command after it on one of the hosts. */
     List<String> prefix(boolean isServer) {
         return List.of("nsenter", "--target", Long.toString(pid(isServer)), "--user", "--net",
             "--preserve-credentials");
     }
 
-    /** Returns the process that holds one of them. */
+    /** Returns the identifier of the process that holds one of the hosts. */
     long pid(boolean isServer) {
         return isServer ? first.pid() : second;
     }
@@ -82,7 +84,7 @@ final class TwoHosts implements AutoCloseable {
         try {
             first.getOutputStream().close();
         } catch (IOException e) {
-            // The process is gone already.
+            // The process has already ended.
             assert !first.isAlive() : e;
         }
     }

@@ -19,31 +19,31 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 
 /**
- * The time in which a run counts: it begins after the warm-up. Handlers ask on their loops, the thread that opens the window
- * waits for its ends. The first failure of any connection ends the run.
+ * The time window in which the operations of a run count. It begins after the warm-up. The handlers query it on their event
+ * loops, and one thread opens and closes it. The first failure of any connection ends the run.
  */
 final class Window {
-    /** So many times the time that is set, a warm-up may take. */
+    /** The maximum duration of a warm-up, as a multiple of the configured one. */
     static final int LONGEST_WARM_UP = 5;
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final CompletableFuture<Void> failure = new CompletableFuture<>();
-    /** Written before the window opens, and not again. */
+    /** Written once, before the window opens. */
     private long opened;
     private volatile boolean isOpen;
     private volatile boolean isOver;
 
-    /** Whether an operation counts that ends now and began at this value of {@link System#nanoTime()}. */
+    /** Returns whether an operation counts that ends now and began at this value of {@link System#nanoTime()}. */
     boolean counts(long began) {
         return isOpen && began - opened >= 0;
     }
 
-    /** Whether the run is over, and its connections are to be closed. */
+    /** Returns whether the run is over, so that its connections will be closed. */
     boolean isOver() {
         return isOver;
     }
 
-    /** Ends the run because of an error; those after the first, or after the end, tell nothing new. */
+    /** Ends the run with an error. Errors after the first one, or after the end of the run, are ignored. */
     void fail(Throwable cause) {
         if (!isOver) {
             failure.completeExceptionally(cause);
@@ -53,8 +53,9 @@ final class Window {
     /**
      * Waits until the warm-up is over and opens the window.
      *
-     * @param warmUpNanos how long the warm-up takes
-     * @param isWarm whether enough was done meanwhile; if not, it takes up to {@value #LONGEST_WARM_UP} times as long
+     * @param warmUpNanos the duration of the warm-up
+     * @param isWarm whether enough operations have run; if not, the warm-up is extended to at most {@value #LONGEST_WARM_UP}
+     *     times its duration
      */
     void open(long warmUpNanos, BooleanSupplier isWarm) throws Exception {
         long began = System.nanoTime();
@@ -66,14 +67,14 @@ final class Window {
         isOpen = true;
     }
 
-    /** Waits until the window's time is over and closes it. Returns how long it was open, in nanoseconds. */
+    /** Waits until the duration of the window has passed and closes the window. Returns how long it was open, in nanoseconds. */
     long close(long nanos) throws Exception {
         await(opened + nanos);
         isOpen = false;
         return System.nanoTime() - opened;
     }
 
-    /** Tells all connections that the run is over. */
+    /** Signals to all connections that the run is over. */
     void end() {
         isOver = true;
     }
@@ -87,7 +88,7 @@ final class Window {
         try {
             failure.get(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);
         } catch (TimeoutException e) {
-            // Nothing failed meanwhile.
+            // No connection failed during this time.
             return;
         } catch (ExecutionException e) {
             throw new Exception("a connection failed: " + e.getCause(), e.getCause());
