@@ -16,8 +16,8 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 
 /**
- * Reads every byte of a stream, or the first eight bytes of each message, and sends back the running sum as eight bytes at regular
- * intervals. The client can verify from it which part of the stream has arrived and that all of it was read.
+ * Reads every byte of a stream, or the first eight bytes of each message, and sends back the running sum as eight bytes at
+ * regular intervals. The client can verify from it which part of the stream has arrived and that all of it was read.
  */
 final class SinkHandler extends ServerHandler {
     private final PayloadSum payload;
