@@ -15,7 +15,7 @@ package io.rpma.examples;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Reads how many there shall be of what there must be one of. */
+/** Parses the number of something that is needed at least once. */
 final class AtLeastOne implements ITypeConverter<Integer> {
     private static final int MAX = 1_000_000_000;
 

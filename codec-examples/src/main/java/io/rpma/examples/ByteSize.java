@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * A number of bytes as people write it: {@code 4096}, {@code 64KiB}, {@code 256MiB}, {@code 1GiB}.
+ * A number of bytes in the form that people write: {@code 4096}, {@code 64KiB}, {@code 256MiB}, {@code 1GiB}.
  *
  * @param bytes the number, at least 1
  */

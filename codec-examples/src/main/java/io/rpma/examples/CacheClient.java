@@ -30,7 +30,9 @@ import java.nio.channels.ClosedChannelException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
-/** Reads a {@link CacheServer}'s table by one-sided reads, and changes it by messages. Used by one thread. */
+/**
+ * Reads the table of a {@link CacheServer} by one-sided reads, and changes it by messages. Not safe for use by several threads.
+ */
 final class CacheClient implements AutoCloseable {
     private static final int MAX_TORN = 10_000;
     private static final long PATIENCE_SECONDS = 20;
@@ -59,15 +61,15 @@ final class CacheClient implements AutoCloseable {
         return channel;
     }
 
-    /** How many reads found a slot in the middle of a change. */
+    /** Returns how many reads found a slot that was being changed. */
     long torn() {
         return torn;
     }
 
     /**
-     * Reads a value; the server takes no part in it.
+     * Reads a value. The server is not involved.
      *
-     * @return the value, or {@code null} if the key is not there
+     * @return the value, or {@code null} if the table does not contain the key
      */
     byte[] get(byte[] key) throws IOException {
         long at = CacheTable.bucket(key, table.size() / CacheTable.BUCKET_BYTES) * CacheTable.BUCKET_BYTES;
@@ -89,7 +91,7 @@ final class CacheClient implements AutoCloseable {
         throw new IOException("a bucket was being changed in each of " + MAX_TORN + " reads");
     }
 
-    /** Begins to change a value, or waits until that is possible: so many puts may be without an answer. */
+    /** Starts to change a value. Waits if the maximum number of puts is unanswered. */
     void put(byte[] key, byte[] value) throws IOException {
         if (key.length == 0 || key.length + value.length > CacheTable.MAX_ENTRY_BYTES) {
             throw new IllegalArgumentException("a key of " + key.length + " and a value of " + value.length
@@ -100,7 +102,7 @@ final class CacheClient implements AutoCloseable {
         channel.writeAndFlush(message.writeShort(key.length).writeBytes(key).writeBytes(value), channel.voidPromise());
     }
 
-    /** Waits until every put has been answered. */
+    /** Waits until the server has answered every put. */
     void settle() throws IOException {
         answers.take(CacheServer.WINDOW);
         answers.free.release(CacheServer.WINDOW);
@@ -122,7 +124,7 @@ final class CacheClient implements AutoCloseable {
         }
     }
 
-    /** Counts the answers, so that the server always has a receive for the next put. */
+    /** Counts the answers, so that the server always has a posted receive for the next put. */
     private static final class Answers extends SimpleChannelInboundHandler<ByteBuf> {
         private final Semaphore free = new Semaphore(CacheServer.WINDOW);
         private volatile Throwable failure;

@@ -30,14 +30,14 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Keeps a table that clients read by themselves; it hears of puts only, each of them one message: length of the key, key, value.
- * Every put is answered by an empty message, in order.
+ * Holds a table that clients read by one-sided reads. The server only receives puts, each as one message that contains the length
+ * of the key, the key and the value. It answers the puts in order, each with an empty message.
  */
 final class CacheServer implements AutoCloseable {
-    /** How many puts of one client may be without an answer. */
+    /** The maximum number of unanswered puts of one client. */
     static final int WINDOW = 16;
 
-    // One loop: puts change the table one after the other.
+    // A single event loop, so that puts change the table one after the other.
     private final EventLoopGroup group = new RpmaEventLoopGroup(1);
     private final RpmaRegion region;
     private final Channel channel;
@@ -71,7 +71,7 @@ final class CacheServer implements AutoCloseable {
         region.release();
     }
 
-    /** Puts what comes into the table. */
+    /** Stores the received entries in the table. */
     @Sharable
     private static final class Puts extends SimpleChannelInboundHandler<ByteBuf> {
         private final CacheTable table;
@@ -90,7 +90,7 @@ final class CacheServer implements AutoCloseable {
 
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-            // What is no put ends its connection.
+            // A message that is not a valid put closes its connection.
             System.err.println("memory-cache: the connection of " + ctx.channel().remoteAddress() + " ends: " + cause);
             ctx.close();
         }

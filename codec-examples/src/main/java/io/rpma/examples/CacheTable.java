@@ -18,16 +18,17 @@ import java.util.Arrays;
 import java.util.zip.CRC32C;
 
 /**
- * A table of keys and values in memory that others read while it is changed. A key belongs to one bucket, which is read at once;
- * a bucket has {@value #WAYS} slots: checksum, lengths, version, key, value. Whoever reads a slot in the middle of a change sees
- * a wrong checksum, and reads again. A bucket that is full forgets what was written to it longest ago: it is a cache.
+ * A table of keys and values in memory that other processes read while it is changed. A key belongs to one bucket, which is read
+ * in a single operation. A bucket has {@value #WAYS} slots with a checksum, lengths, a version, a key and a value. A reader that
+ * reads a slot during a change sees a wrong checksum and reads again. The table is a cache: if a bucket is full, a new entry
+ * replaces the entry that was written the longest time ago.
  */
 final class CacheTable {
-    /** What a slot takes; key and value together may have {@link #MAX_ENTRY_BYTES}. */
+    /** The size of a slot in bytes. Key and value together may have {@link #MAX_ENTRY_BYTES}. */
     static final int SLOT_BYTES = 512;
-    /** The slots of a bucket. */
+    /** The number of slots in a bucket. */
     static final int WAYS = 4;
-    /** What a reader reads at once. */
+    /** The number of bytes that a reader reads in a single operation. */
     static final int BUCKET_BYTES = WAYS * SLOT_BYTES;
 
     private static final int KEY_LENGTH = 4;
@@ -41,9 +42,9 @@ final class CacheTable {
     private long version;
 
     /**
-     * Uses memory as a table.
+     * Creates a table in the given memory.
      *
-     * @param memory zeroed, a power of two of buckets
+     * @param memory zeroed memory whose size is a power of two of buckets
      */
     CacheTable(ByteBuffer memory) {
         this.memory = memory.order(ByteOrder.LITTLE_ENDIAN);
@@ -54,14 +55,14 @@ final class CacheTable {
         }
     }
 
-    /** The bucket that a key belongs to. */
+    /** Returns the number of the bucket that a key belongs to. */
     static long bucket(byte[] key, long buckets) {
         CRC32C hash = new CRC32C();
         hash.update(key);
         return hash.getValue() & buckets - 1;
     }
 
-    /** Changes or adds an entry; called by one thread. */
+    /** Changes or adds an entry. Only one thread may call this method. */
     void put(byte[] key, ByteBuffer value) {
         if (key.length == 0 || key.length + value.remaining() > MAX_ENTRY_BYTES) {
             throw new IllegalArgumentException("a key of " + key.length + " and a value of " + value.remaining()
@@ -78,7 +79,7 @@ final class CacheTable {
                 slot = at;
             }
         }
-        // In place: the checksum, which goes first, is wrong until the last byte is there.
+        // The entry is overwritten in place. Its checksum is written first and stays wrong until the last byte has been written.
         int length = value.remaining();
         ByteBuffer entry = ByteBuffer.allocate(KEY + key.length + length).order(ByteOrder.LITTLE_ENDIAN);
         entry.putShort(KEY_LENGTH, (short) key.length).putShort(VALUE_LENGTH, (short) length).putLong(VERSION, ++version)
@@ -100,20 +101,20 @@ final class CacheTable {
         return key;
     }
 
-    /** What a bucket says of a key. */
+    /** The result of looking up a key in a bucket. */
     enum Answer {
-        /** The value is there. */
+        /** The key has been found. */
         FOUND,
         /** The key is not in the table. */
         ABSENT,
-        /** Something was being changed: read again. */
+        /** The bucket was being changed and must be read again. */
         TORN
     }
 
     /**
      * Looks a key up in a copy of its bucket.
      *
-     * @param bucket the copy; its position and limit become those of the value if it is found
+     * @param bucket the copy; if the value is found, the position and the limit are set to enclose it
      */
     static Answer find(ByteBuffer bucket, byte[] key) {
         ByteBuffer in = bucket.duplicate().order(ByteOrder.LITTLE_ENDIAN);

@@ -19,7 +19,7 @@ import io.netty.channel.ChannelPromise;
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
 
-/** Counts the bytes that pass in either direction and keeps their CRC-32C. */
+/** Counts the bytes that pass in each direction and computes their CRC-32C. */
 final class ChecksumHandler extends ChannelDuplexHandler {
     private final CRC32C receivedChecksum = new CRC32C();
     private final CRC32C sentChecksum = new CRC32C();
@@ -42,14 +42,14 @@ final class ChecksumHandler extends ChannelDuplexHandler {
         ctx.write(message, promise);
     }
 
-    /** Returns what has passed so far; to be called on the channel's event loop. */
+    /** Returns a report about the bytes so far. Must be called on the channel's event loop. */
     EchoReport report() {
         return new EchoReport(received, (int) receivedChecksum.getValue(), sent, (int) sentChecksum.getValue());
     }
 
     private static void update(CRC32C checksum, ByteBuf bytes) {
         if (bytes.nioBufferCount() == 1) {
-            // The buffer's own view: nothing is allocated.
+            // Uses the internal NIO buffer to avoid an allocation.
             checksum.update(bytes.internalNioBuffer(bytes.readerIndex(), bytes.readableBytes()));
         } else {
             for (ByteBuffer part : bytes.nioBuffers()) {

@@ -22,7 +22,7 @@ import io.rpma.netty.RpmaPath;
 import java.net.InetSocketAddress;
 import picocli.CommandLine.Option;
 
-/** The options of every example, and the two lines that say which provider it ran on. */
+/** The options that all examples have, and the two lines of output that name the provider and the device. */
 final class CommonOptions {
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "show this help and end")
     private boolean help;
@@ -30,11 +30,11 @@ final class CommonOptions {
     @Option(names = "--provider", paramLabel = "NAME",
         description = "auto, librpma, soft or tcp (default: the variable RPMA_PROVIDER, else auto)")
     void choose(String name) {
-        // Read when the provider is first asked for, which no example does before its options are parsed.
+        // The property is read when the provider is first used. No example uses it before it has parsed its options.
         System.setProperty(Rpma.PROVIDER_PROPERTY, name);
     }
 
-    /** Prints which provider carries a channel, and which device of this host. */
+    /** Prints the provider of a channel and the device of this host that the channel uses. */
     static void print(Channel channel) throws RpmaException {
         RpmaPath path = switch (channel) {
             case RpmaChannel stream -> stream.path();
@@ -53,7 +53,7 @@ final class CommonOptions {
         return Rpma.providers().stream().filter(each -> each.name().equals(name)).findFirst().orElseThrow();
     }
 
-    /** Prints which provider carries what has this address of this host, and which device. */
+    /** Prints the provider and the device that belong to an address of this host. */
     static void print(InetSocketAddress local) throws RpmaException {
         print(Rpma.provider(), local);
     }

@@ -28,7 +28,7 @@ import org.HdrHistogram.Histogram;
 
 /**
  * Sends a stream to an echo server and receives it back, then measures round trips, then compares checksums with the server. Each
- * of the three is a handler; this class holds the connection and takes the next one when the last is done.
+ * of these three phases is a handler. This class owns the connection, and starts each phase when the previous one has ended.
  */
 final class EchoClient implements AutoCloseable {
     private static final long STALL_SECONDS = 30;
@@ -38,15 +38,15 @@ final class EchoClient implements AutoCloseable {
     private final Channel channel;
     private final Watch watch;
 
-    /** Looks on while the client waits. */
+    /** Is called regularly while the client waits. */
     interface Watch {
         /**
-         * Called some ten times a second.
+         * Called about ten times per second.
          *
-         * @param what what is being done
-         * @param done how many bytes or round trips of it
-         * @param of how many there are in all
-         * @throws IOException if there is no point in waiting any longer
+         * @param what the name of the current phase
+         * @param done how many bytes or round trips have been completed
+         * @param of the total number of bytes or round trips
+         * @throws IOException if the client should stop waiting
          */
         void look(String what, long done, long of) throws IOException;
     }
@@ -66,7 +66,7 @@ final class EchoClient implements AutoCloseable {
         }
     }
 
-    /** Runs the whole plan; returns what came of it, also if the checksums differ. */
+    /** Runs the whole plan and returns its result, even if the checksums differ. */
     EchoResult run(EchoPlan plan) throws IOException {
         RandomBytes random = new RandomBytes(plan.seed());
         long streamNanos = await("stream", plan.bytes(), new StreamPhase(plan.bytes(), random));

@@ -21,7 +21,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Runs an echo server and an echo client in two processes, or one of the two by hand. */
+/** Runs an echo server and an echo client in two processes, or only one of the two. */
 @Command(name = "echo",
     description = "Two processes exchange a checked stream and measure round trips")
 final class EchoExample implements Callable<Integer> {
@@ -57,14 +57,15 @@ final class EchoExample implements Callable<Integer> {
             return serve(address);
         }
         if (side.isClient()) {
-            // A server on another machine: its end shows as the end of the connection.
+            // The server runs on another machine. If it ends, the connection closes.
             return runClient(address, () -> { });
         }
         return runBoth(address);
     }
 
     private int runBoth(InetSocketAddress address) throws IOException {
-        // Both processes take the provider that is chosen here; the warning that goes with a choice comes once.
+        // The server process is given the provider that this process has chosen, so both use the same one and a warning about the
+        // choice is printed only once.
         List<String> arguments = List.of("echo", "--server", "--until-input-ends", "--provider", Rpma.provider().name(),
             "--host", address.getAddress().getHostAddress(), "--port", Integer.toString(address.getPort()));
         try (ServerProcess server = new ServerProcess(arguments)) {
@@ -103,7 +104,7 @@ final class EchoExample implements Callable<Integer> {
             ServerProcess.say(server.address());
             if (untilInputEnds) {
                 while (System.in.read() >= 0) {
-                    // The starter writes nothing; what counts is the end.
+                    // The parent process writes nothing; the loop waits for the end of the input.
                     continue;
                 }
             } else {
@@ -113,7 +114,7 @@ final class EchoExample implements Callable<Integer> {
         return 0;
     }
 
-    /** Fails if the server is known to have ended. */
+    /** Throws an exception if the server has ended. */
     private interface Liveness {
         void check() throws IOException;
     }

@@ -21,31 +21,31 @@ import io.netty.util.concurrent.Promise;
 import java.nio.channels.ClosedChannelException;
 
 /**
- * One part of what an echo client does: the last handler of the pipeline as long as it lasts.
+ * A phase of an echo client. It is the last handler of the pipeline while it runs.
  *
- * @param <T> what comes of it
+ * @param <T> the type of the result
  */
 abstract class EchoPhase<T> extends SimpleChannelInboundHandler<ByteBuf> {
-    /** What comes of the phase, or why nothing does. */
+    /** Completes with the result of the phase, or with the reason of its failure. */
     protected Promise<T> result;
 
-    /** The bytes, or round trips, that are done; read by the thread that waits. */
+    /** The number of bytes or round trips that are done. The waiting thread reads it. */
     protected volatile long progress;
 
-    /** Begins: makes this the last handler of a connection. The future tells what came of it. */
+    /** Starts the phase by adding this handler at the end of the channel's pipeline. The future completes with the result. */
     final Future<T> start(Channel channel) {
         result = channel.eventLoop().newPromise();
         channel.pipeline().addLast(this);
         return result;
     }
 
-    /** Ends the phase and leaves the pipeline. */
+    /** Ends the phase and removes this handler from the pipeline. */
     final void finish(ChannelHandlerContext ctx, T outcome) {
         ctx.pipeline().remove(this);
         result.setSuccess(outcome);
     }
 
-    /** Called once when the connection is there to be used. */
+    /** Called once, when the connection can be used. */
     abstract void begin(ChannelHandlerContext ctx);
 
     @Override

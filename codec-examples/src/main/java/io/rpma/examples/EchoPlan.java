@@ -13,9 +13,9 @@
 package io.rpma.examples;
 
 /**
- * What an echo client does.
+ * The parameters of an echo client.
  *
- * @param bytes the length of the stream, in either direction
+ * @param bytes the length of the stream in each direction
  * @param roundTrips the number of measured round trips
  * @param seed the seed of the data and of the message sizes
  */
@@ -25,12 +25,12 @@ record EchoPlan(long bytes, int roundTrips, long seed) {
     /** The size of a round trip's message in bytes. */
     static final int ROUND_TRIP_BYTES = 64;
 
-    /** Returns the number of round trips that go before the measured ones, so that these find compiled code. */
+    /** Returns the number of round trips before the measured ones. They ensure that the measured code is compiled. */
     int warmUp() {
         return roundTrips / 2;
     }
 
-    /** Returns the number of all round trips. */
+    /** Returns the total number of round trips. */
     long messages() {
         return (long) warmUp() + roundTrips;
     }

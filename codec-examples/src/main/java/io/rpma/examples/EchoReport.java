@@ -16,12 +16,12 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 
 /**
- * What one end of an echo connection has seen pass.
+ * What one end of an echo connection has received and sent.
  *
  * @param received the number of bytes it received
- * @param receivedChecksum their CRC-32C
+ * @param receivedChecksum the CRC-32C of the received bytes
  * @param sent the number of bytes it sent
- * @param sentChecksum their CRC-32C
+ * @param sentChecksum the CRC-32C of the sent bytes
  */
 record EchoReport(long received, int receivedChecksum, long sent, int sentChecksum) {
     /** The size of an encoded report in bytes. */
@@ -35,7 +35,7 @@ record EchoReport(long received, int receivedChecksum, long sent, int sentChecks
         return new EchoReport(bytes.readLong(), bytes.readInt(), bytes.readLong(), bytes.readInt());
     }
 
-    /** Returns whether the other end received what this end sent, and this end what the other end sent. */
+    /** Returns whether each end received what the other end sent. */
     boolean matches(EchoReport other) {
         return sent == other.received && sentChecksum == other.receivedChecksum
             && received == other.sent && receivedChecksum == other.sentChecksum;

@@ -17,23 +17,23 @@ import java.util.Locale;
 import org.HdrHistogram.Histogram;
 
 /**
- * What came of an echo client's plan.
+ * The result of an echo client.
  *
  * @param plan the plan
- * @param streamNanos the time that the stream took to go and to come back, in nanoseconds
+ * @param streamNanos the time in nanoseconds until the whole stream had been sent and received back
  * @param roundTrips the times of the measured round trips in nanoseconds; {@code null} if there were none
- * @param client what the client saw pass
- * @param server what the server saw pass
+ * @param client what the client received and sent
+ * @param server what the server received and sent
  */
 record EchoResult(EchoPlan plan, long streamNanos, Histogram roundTrips, EchoReport client, EchoReport server) {
-    /** Returns whether both ends saw the same two streams, of the length that was planned. */
+    /** Returns whether both ends received and sent the same two streams, with the planned length. */
     boolean matches() {
         long total = plan.bytes() + plan.messages() * EchoPlan.ROUND_TRIP_BYTES;
         return client.matches(server) && client.sent() == total && client.received() == total
             && client.sentChecksum() == client.receivedChecksum();
     }
 
-    /** Returns the stream's bytes per second in one direction. */
+    /** Returns the throughput of the stream in one direction, in bytes per second. */
     double bytesPerSecond() {
         return plan.bytes() * 1e9 / streamNanos;
     }

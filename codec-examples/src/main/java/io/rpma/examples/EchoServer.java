@@ -30,18 +30,18 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Returns every byte it receives. When the client has shut down its side of the connection, the server reports how many bytes
- * went either way and their checksums, and closes.
+ * Sends back every byte that it receives. When the client has shut down its output, the server sends a report with the number of
+ * bytes in each direction and their checksums, and closes the connection.
  */
 final class EchoServer implements AutoCloseable {
     private final EventLoopGroup group = new RpmaEventLoopGroup();
     private final Channel channel;
 
     /**
-     * Listens.
+     * Starts to listen.
      *
-     * @param address the address and port to listen at; port 0 lets the system choose
-     * @param served told of every connection that ended as it should, on an event loop
+     * @param address the address and port to listen on; port 0 lets the system choose a port
+     * @param served is called on an event loop for every connection that ended normally
      */
     EchoServer(InetSocketAddress address, Consumer<String> served) {
         try {
@@ -78,7 +78,7 @@ final class EchoServer implements AutoCloseable {
         group.shutdownGracefully(0, 2, TimeUnit.SECONDS).syncUninterruptibly();
     }
 
-    /** Returns what arrives; stops reading while the client does not take what it is sent. */
+    /** Sends back the received data. It stops reading while the client does not accept the data that is sent to it. */
     private static final class EchoHandler extends ChannelInboundHandlerAdapter {
         private final ChecksumHandler checksums;
         private final Consumer<String> served;
@@ -115,7 +115,7 @@ final class EchoServer implements AutoCloseable {
 
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-            // A connection that breaks fails every write that is on its way.
+            // When a connection breaks, every outstanding write fails, but the failure is only handled once.
             if (!failed) {
                 failed = true;
                 System.err.println("echo server: the connection from " + ctx.channel().remoteAddress() + " failed: " + cause);

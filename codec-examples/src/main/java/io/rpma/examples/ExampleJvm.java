@@ -16,26 +16,26 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** How to start another process of the examples: the same Java, class path and settings as this one's. */
+/** Builds the command line of another process of the examples, with the Java runtime, class path and settings of this process. */
 final class ExampleJvm {
-    /** Further options of each process, separated by spaces; inherited by its children. */
+    /** Additional options of each process, separated by spaces. The child processes inherit them. */
     private static final String OPTIONS_PROPERTY = "io.rpma.examples.jvmOptions";
     private static final List<String> PREFIXES = List.of("io.rpma.", "io.netty.", "org.slf4j.");
 
     private ExampleJvm() {
     }
 
-    /** Returns the command line that runs {@link Examples} with these arguments. */
+    /** Returns the command line that runs {@link Examples} with the given arguments. */
     static List<String> command(List<String> arguments) {
         return command(Examples.class, arguments);
     }
 
-    /** Returns the command line that runs another program of this class path. */
+    /** Returns the command line that runs another main class of this class path. */
     static List<String> command(Class<?> program, List<String> arguments) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.add("--enable-native-access=ALL-UNNAMED");
-        // As run-example.sh does, and for its reasons.
+        // run-example.sh sets the same option for the same reasons.
         command.add("--sun-misc-unsafe-memory-access=allow");
         command.add("-Dio.netty.noUnsafe=true");
         command.add("-XX:+UseSerialGC");

@@ -19,7 +19,10 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** The program behind {@code run-example.sh}: alone it lists the examples, with the name of one it runs it. */
+/**
+ * The main class of {@code run-example.sh}. Without arguments it lists the examples. With the name of an example it runs the
+ * example.
+ */
 @Command(name = "./run-example.sh",
     synopsisSubcommandLabel = "EXAMPLE", customSynopsis = "./run-example.sh EXAMPLE [OPTION...]",
     commandListHeading = "%nExamples:%n",
@@ -48,15 +51,15 @@ public final class Examples implements Callable<Integer> {
     /**
      * Runs an example and ends the process: with 0 if it succeeded, 1 if it failed, 2 if it was called wrongly.
      *
-     * @param arguments the example's name and its options
+     * @param arguments the name of the example and its options
      */
     public static void main(String... arguments) {
         System.exit(commandLine(arguments).execute(arguments));
     }
 
     /**
-     * What understands these arguments. If they begin with the name of an example it knows that one alone: to look through all of
-     * them, and what they load, takes longer than many an example.
+     * Returns the parser for the arguments. If they begin with the name of an example, the parser contains only this example,
+     * because inspecting all examples, and the classes that they load, takes longer than running many of them.
      */
     static CommandLine commandLine(String... arguments) {
         List<Class<?>> named = ALL.stream().filter(each -> arguments.length > 0
@@ -77,7 +80,7 @@ public final class Examples implements Callable<Integer> {
         return CommandLine.ExitCode.OK;
     }
 
-    /** What went wrong, cause by cause, without the stack trace that nobody who runs an example asked for. */
+    /** Prints the messages of a failure and its causes, without a stack trace unless a property requests it. */
     private static int explain(Exception failure, CommandLine command, CommandLine.ParseResult ignored) {
         StringBuilder words = new StringBuilder(command.getCommandName()).append(" failed: ").append(sentence(failure));
         for (Throwable cause = failure.getCause(); cause != null; cause = cause.getCause()) {

@@ -68,7 +68,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** An HTTP/1.1 server of files, whole or a range of one, as Netty's file regions; on RPMA channels. */
+/** An HTTP/1.1 file server on RPMA channels. It sends whole files, or single ranges of them, as file regions of Netty. */
 @Command(name = "file-server", description = "An HTTP/1.1 server of files, whole or a range, by file regions")
 final class FileServerExample implements Callable<Integer> {
     @Spec
@@ -139,7 +139,7 @@ final class FileServerExample implements Callable<Integer> {
         server.close().sync();
     }
 
-    /** Fills a file, and returns its checksum. */
+    /** Fills a file with random data, and returns its checksum. */
     static long writeRandom(Path file, long bytes) throws IOException {
         CRC32C checksum = new CRC32C();
         Random random = new Random(1);
@@ -180,7 +180,7 @@ final class FileServerExample implements Callable<Integer> {
             .connect(server).sync().channel();
     }
 
-    /** Answers GET and HEAD of a file by the file, or the one range of it that is asked for. */
+    /** Answers GET and HEAD requests with a file, or with the single range of it that the client requested. */
     private static final class Server extends SimpleChannelInboundHandler<FullHttpRequest> {
         private static final Pattern RANGE = Pattern.compile("bytes=(\\d{0,18})-(\\d{0,18})");
 
@@ -204,7 +204,10 @@ final class FileServerExample implements Callable<Integer> {
             }
         }
 
-        /** Returns the file of this name below the root, {@code null} if there is none; the name is not to be trusted. */
+        /**
+         * Returns the file with this name below the root, or {@code null} if there is none. The name comes from the client and
+         * must not be trusted.
+         */
         private Path file(String name) {
             try {
                 Path file = root.resolve(name.replaceFirst("^/+", "")).toRealPath();
@@ -239,7 +242,7 @@ final class FileServerExample implements Callable<Integer> {
             if (request.method().equals(HttpMethod.HEAD)) {
                 file.close();
             } else {
-                // Closes the file when it has been sent.
+                // The region closes the file when it has been sent.
                 ctx.write(new DefaultFileRegion(file, from, to - from));
             }
             end(ctx, request, head, LastHttpContent.EMPTY_LAST_CONTENT);
@@ -264,7 +267,7 @@ final class FileServerExample implements Callable<Integer> {
         }
     }
 
-    /** What came of a request. */
+    /** The result of a request. */
     static final class Download extends CompletableFuture<Download> {
         final CRC32C crc = new CRC32C();
         HttpResponseStatus status;
@@ -275,12 +278,12 @@ final class FileServerExample implements Callable<Integer> {
         }
     }
 
-    /** Fetches files, and keeps nothing of them but their checksums. */
+    /** Downloads files, and computes their checksums without keeping the content. */
     static final class Client extends SimpleChannelInboundHandler<HttpObject> {
         private final Queue<Download> unanswered = new ArrayDeque<>();
         private ChannelHandlerContext context;
 
-        /** Asks for a file, or a range of it as HTTP writes one; from any thread. */
+        /** Requests a file, or a range of it in the syntax of HTTP. Any thread may call this method. */
         CompletableFuture<Download> fetch(String path, String range) {
             FullHttpRequest request = new DefaultFullHttpRequest(HttpVersion.HTTP_1_1, HttpMethod.GET, path);
             request.headers().set(HttpHeaderNames.HOST, "localhost");

@@ -54,9 +54,9 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * grpc-java as it is: what is RPMA are the channel types and the event loop groups of the two builders. The messages are
- * well-known types of protobuf-java and the methods are written by hand, so that no code need be generated; what protoc generates
- * for a service of your own takes their places.
+ * Runs grpc-java without changes. Only the channel types and the event loop groups of the two builders belong to RPMA. The
+ * messages are well-known types of protobuf-java and the methods are written by hand, so that no code has to be generated. In an
+ * application, the code that protoc generates for its service takes their place.
  */
 @Command(name = "grpc", description = "grpc-java as it is: every kind of call, and 1,000 at once")
 final class GrpcExample implements Callable<Integer> {
@@ -111,7 +111,7 @@ final class GrpcExample implements Callable<Integer> {
             BytesValue bytes = BytesValue.of(ByteString.copyFrom(new byte[(int) large.bytes()]));
             expect("large message", true, ClientCalls.blockingUnaryCall(channel, ECHO, CallOptions.DEFAULT, bytes).equals(bytes));
 
-            // Each of them is answered when all of them are there.
+            // The server answers each of these calls only when all of them have arrived.
             List<CompletableFuture<List<Long>>> meeting = new ArrayList<>();
             for (int i = 0; i < calls; i++) {
                 meeting.add(unary(channel, MEET, calls));
@@ -193,13 +193,13 @@ final class GrpcExample implements Callable<Integer> {
         return answers.future;
     }
 
-    /** Returns how a call ends that the server does not answer within its time. */
+    /** Returns the status of a call that the server does not answer before its deadline. */
     static Status.Code missDeadline(ManagedChannel channel, long millis) {
         return ending(ClientCalls.blockingServerStreamingCall(channel, HANG,
             CallOptions.DEFAULT.withDeadlineAfter(millis, TimeUnit.MILLISECONDS), Int64Value.of(1)));
     }
 
-    /** Returns how a call ends that is cancelled after the server's first response. */
+    /** Returns the status of a call that is cancelled after the first response of the server. */
     static Status.Code cancel(ManagedChannel channel) {
         Context.CancellableContext context = Context.current().withCancellation();
         Iterator<Int64Value> responses;
@@ -225,9 +225,9 @@ final class GrpcExample implements Callable<Integer> {
         }
     }
 
-    /** The service. */
+    /** The service of the example. */
     static final class Numbers {
-        /** One permit for each call of {@code Hang} that has ended, as they all do by being cancelled. */
+        /** Has one permit for each call of {@code Hang} that has ended. All of these calls end by cancellation. */
         final Semaphore cancelled = new Semaphore(0);
         private final List<StreamObserver<Int64Value>> meeting = new ArrayList<>();
 
@@ -267,7 +267,7 @@ final class GrpcExample implements Callable<Integer> {
         }
     }
 
-    /** Adds what comes, and tells the sum in the end or after every number. */
+    /** Adds the received numbers, and sends the sum at the end or after every number. */
     private static final class Adder implements StreamObserver<Int64Value> {
         private final StreamObserver<Int64Value> to;
         private final boolean running;

@@ -58,9 +58,9 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * An HTTP/2 server and client through TLS, which agree on HTTP/2 by ALPN: Netty's codecs in ordinary pipelines, on RPMA channels.
- * The TLS is BoringSSL's (the artifact netty-tcnative-boringssl-static) or the JDK's. What answers a request is the handler of
- * {@link HttpExample}, whether it came on a stream of HTTP/2 or, from a client that knows no better, by HTTP/1.1.
+ * An HTTP/2 server and client over TLS that negotiate HTTP/2 by ALPN. They use Netty's codecs in ordinary pipelines on RPMA
+ * channels. The TLS implementation is BoringSSL (the artifact netty-tcnative-boringssl-static) or that of the JDK. The server
+ * handler of {@link HttpExample} answers the requests of HTTP/2 streams, and those of clients that only support HTTP/1.1.
  */
 @Command(name = "http2-tls", description = "An HTTP/2 server and client through TLS, agreed on by ALPN")
 final class Http2TlsExample implements Callable<Integer> {
@@ -81,7 +81,7 @@ final class Http2TlsExample implements Callable<Integer> {
         description = "how many to send before their answers are waited for (default: ${DEFAULT-VALUE})")
     private int atOnce;
 
-    /** Whose TLS. */
+    /** The TLS implementation. */
     enum Tls {
         BORINGSSL(SslProvider.OPENSSL),
         JDK(SslProvider.JDK);
@@ -158,7 +158,7 @@ final class Http2TlsExample implements Callable<Integer> {
             .bind(address).sync().channel();
     }
 
-    /** Completes the server's pipeline when TLS has agreed on a protocol. */
+    /** Completes the server's pipeline after TLS has negotiated a protocol. */
     private static final class ByProtocol extends ApplicationProtocolNegotiationHandler {
         ByProtocol() {
             super(ApplicationProtocolNames.HTTP_1_1);
@@ -187,10 +187,10 @@ final class Http2TlsExample implements Callable<Integer> {
         }
     }
 
-    /** Connects for HTTP/2. */
+    /** Connects and prepares the connection for HTTP/2. */
     static Channel connect(EventLoopGroup group, InetSocketAddress server, SslContext tls) throws InterruptedException {
         return connect(group, server, tls, Http2FrameCodecBuilder.forClient().build(),
-            // The server opens no streams.
+            // Streams of the server need no handler, because the server opens none.
             new Http2MultiplexHandler(new ChannelInboundHandlerAdapter()));
     }
 
@@ -209,7 +209,7 @@ final class Http2TlsExample implements Callable<Integer> {
             .connect(server).sync().channel();
     }
 
-    /** Sends a request on a stream of its own. */
+    /** Sends a request on a new stream. */
     static CompletableFuture<String> send(Channel connection, HttpMethod method, String path, String body) {
         CompletableFuture<String> answer = new CompletableFuture<>();
         new Http2StreamChannelBootstrap(connection)
@@ -230,7 +230,7 @@ final class Http2TlsExample implements Callable<Integer> {
         return answer;
     }
 
-    /** Waits for the one response of a stream. */
+    /** Waits for the single response of a stream. */
     private static final class Answer extends SimpleChannelInboundHandler<FullHttpResponse> {
         private final CompletableFuture<String> answer;
 

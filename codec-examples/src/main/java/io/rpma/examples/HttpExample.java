@@ -55,7 +55,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** An HTTP/1.1 server and client: Netty's codec in an ordinary pipeline, on RPMA channels. */
+/** An HTTP/1.1 server and client. They use Netty's codec in an ordinary pipeline on RPMA channels. */
 @Command(name = "http",
     description = "An HTTP/1.1 server and client: keep-alive, compression, chunks")
 final class HttpExample implements Callable<Integer> {
@@ -140,7 +140,7 @@ final class HttpExample implements Callable<Integer> {
         return request;
     }
 
-    /** Counts the bodies' bytes as they came, compressed or not. */
+    /** Counts the bytes of the bodies as they were transferred, whether compressed or not. */
     static final class BodyCounter extends ChannelInboundHandlerAdapter {
         volatile long bytes;
 
@@ -153,7 +153,7 @@ final class HttpExample implements Callable<Integer> {
         }
     }
 
-    /** Answers every request with its own method, path and body. */
+    /** Answers every request with the method, path and body of the request. */
     static final class Server extends SimpleChannelInboundHandler<FullHttpRequest> {
         @Override
         protected void channelRead0(ChannelHandlerContext ctx, FullHttpRequest request) {
@@ -176,12 +176,12 @@ final class HttpExample implements Callable<Integer> {
         }
     }
 
-    /** Gives every request its response: HTTP/1.1 answers in the order of asking. */
+    /** Assigns each response to its request. HTTP/1.1 sends the responses in the order of the requests. */
     static final class Client extends SimpleChannelInboundHandler<FullHttpResponse> {
         private final Queue<CompletableFuture<FullHttpResponse>> unanswered = new ArrayDeque<>();
         private ChannelHandlerContext context;
 
-        /** Sends a request, from any thread; its response is to be released by the caller. */
+        /** Sends a request. Any thread may call this method. The caller must release the response. */
         CompletableFuture<FullHttpResponse> send(FullHttpRequest request) {
             CompletableFuture<FullHttpResponse> answer = expect();
             context.writeAndFlush(request).addListener(written -> {
@@ -192,7 +192,7 @@ final class HttpExample implements Callable<Integer> {
             return answer;
         }
 
-        /** Returns what will hold the next response that no one waits for yet. */
+        /** Returns a future for the next response that no other future waits for. */
         CompletableFuture<FullHttpResponse> expect() {
             CompletableFuture<FullHttpResponse> answer = new CompletableFuture<>();
             context.executor().execute(() -> unanswered.add(answer));

@@ -22,11 +22,11 @@ import java.nio.channels.ClosedChannelException;
 import java.util.ArrayDeque;
 
 /**
- * Asks a log's server to make durable what has been appended, and tells the appenders when it has. One request is under way at a
- * time: what is appended meanwhile is in the next.
+ * Requests from the server of a log that the appended records become durable, and completes the promises of the records. Only one
+ * request is outstanding at a time. Records that are appended in the meantime are part of the next request.
  */
 final class LogCommits extends SimpleChannelInboundHandler<ByteBuf> {
-    /** A record that waits, and where it ends. */
+    /** A record that is not durable yet, and the offset of its end. */
     private record Pending(long end, ChannelPromise appended) {
     }
 
@@ -39,7 +39,7 @@ final class LogCommits extends SimpleChannelInboundHandler<ByteBuf> {
         context = ctx;
     }
 
-    /** The tail has been moved behind a record. On the loop, in the order of the records. */
+    /** Called when the tail has been moved behind a record, on the event loop and in the order of the records. */
     void appended(long end, ChannelPromise appended) {
         if (!context.channel().isActive()) {
             appended.setFailure(new ClosedChannelException());

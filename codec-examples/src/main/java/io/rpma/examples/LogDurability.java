@@ -17,13 +17,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Set;
 
-/** What an acknowledged record of a log outlives, and who sees to it. Its ordinal is what a client is told. */
+/** Which failures an acknowledged record of a log survives, and how this is achieved. A client receives the ordinal. */
 enum LogDurability {
-    /** The file lies in memory, and peers write to it: tmpfs. */
+    /** The file is in memory (tmpfs), and peers write to it directly. */
     MEMORY("outlives both processes, not a power cut: the log lies in memory"),
-    /** The server copies what peers have written to its file, and leaves it to the system when the disk has it. */
+    /** The server copies the data from its peers to its file, and does not wait until the disk has it. */
     PAGE_CACHE("outlives both processes, not a power cut: the server does not wait for its disk"),
-    /** The server copies what peers have written to its file, and waits for the disk. */
+    /** The server copies the data from its peers to its file, and waits until the disk has it. */
     DISK("outlives a power cut: the server's disk has the record before it is acknowledged"),
     /** Peers write to persistent memory, and flush it themselves. */
     PERSISTENT_MEMORY("outlives a power cut: the flush makes the record persistent before it is acknowledged");
@@ -36,7 +36,7 @@ enum LogDurability {
         this.promise = promise;
     }
 
-    /** Returns what can be promised of a file that exists. */
+    /** Returns which durability is possible with an existing file. */
     static LogDurability of(Path file, boolean persistentMemory, boolean sync) throws IOException {
         if (persistentMemory) {
             return PERSISTENT_MEMORY;
@@ -47,7 +47,7 @@ enum LogDurability {
         return sync ? DISK : PAGE_CACHE;
     }
 
-    /** Returns what a server has told by a number. */
+    /** Returns the constant with an ordinal that a server has sent. */
     static LogDurability told(byte ordinal) throws IOException {
         if (ordinal < 0 || ordinal >= values().length) {
             throw new IOException("the server tells of durability " + ordinal + ", which does not exist");
@@ -55,7 +55,7 @@ enum LogDurability {
         return values()[ordinal];
     }
 
-    /** Returns whether a record is acknowledged by the server, not by a flush alone. */
+    /** Returns whether the server acknowledges the records, because a flush alone is not sufficient. */
     boolean isByServer() {
         return this == PAGE_CACHE || this == DISK;
     }

@@ -20,12 +20,13 @@ import java.nio.ByteOrder;
 import java.util.zip.CRC32C;
 
 /**
- * How a log lies in a file: lanes of one size, one for each writer. A lane begins with its tail, an aligned word that says where
- * its last record ends; what lies beyond is not there, whole or torn. Then come the records: length, checksum, number, payload,
- * padded to eight bytes. All in the byte order of the machine, as an atomic write is.
+ * The layout of a log in a file. The file consists of lanes of equal size, one for each writer. A lane begins with its tail, an
+ * aligned word that contains the offset at which the last record ends. Data behind the tail does not belong to the log, whether
+ * it is a whole record or a torn one. The records follow the header. Each has a length, a checksum, a number and a payload, and
+ * is padded to eight bytes. All values have the byte order of the machine, because an atomic write uses that order.
  */
 final class LogFormat {
-    /** Where a lane's first record begins. */
+    /** The offset of the first record of a lane. */
     static final int HEADER_BYTES = 64;
 
     private static final int RECORD_HEADER_BYTES = 16;
@@ -33,7 +34,7 @@ final class LogFormat {
     private LogFormat() {
     }
 
-    /** The room that a record takes. */
+    /** Returns the number of bytes that a record occupies. */
     static int recordBytes(int payload) {
         return RECORD_HEADER_BYTES + payload + 7 & ~7;
     }
@@ -53,22 +54,22 @@ final class LogFormat {
         return (int) checksum.getValue();
     }
 
-    /** What a lane's records are given to. */
+    /** Receives the records of a lane. */
     interface Records {
         void record(long number, ByteBuffer payload) throws IOException;
     }
 
-    /** Reads a lane from its beginning, or on from where it was before. */
+    /** Reads a lane from its start, and can continue from its last position. */
     static final class Reader {
         private long offset = HEADER_BYTES;
         private long count;
 
-        /** Where the next record will begin. */
+        /** Returns the offset of the next record. */
         long offset() {
             return offset;
         }
 
-        /** How many records there are. */
+        /** Returns the number of records so far. */
         long count() {
             return count;
         }
@@ -76,9 +77,9 @@ final class LogFormat {
         /**
          * Reads up to the tail.
          *
-         * @param lane the lane, from its first byte on
-         * @param to gets each record that was not read before
-         * @throws IOException if a record is torn, missing or out of order; the message says which
+         * @param lane the whole lane
+         * @param to receives each record that has not been read before
+         * @throws IOException if a record is torn, missing or out of order; the message names the record
          */
         void read(ByteBuffer lane, Records to) throws IOException {
             ByteBuffer bytes = lane.duplicate().order(ByteOrder.nativeOrder());

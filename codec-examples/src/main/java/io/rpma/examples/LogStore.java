@@ -27,18 +27,18 @@ import java.nio.file.StandardOpenOption;
 /**
  * The memory that clients append to, and the file behind it.
  *
- * <p>Where a flush of the client is all that can be done, the memory is the file's own. Anywhere else it is memory of this
- * process that {@link #commit} copies to the file: a device may not write to the page cache of a disk's file system, and a flush
- * does not reach the disk behind it. Used by one thread at a time.
+ * <p>If a flush of the client is sufficient, the memory is a mapping of the file itself. Otherwise it is memory of this process,
+ * which {@link #commit} copies to the file. The copy is necessary because a device cannot write to the page cache of a disk's
+ * file system, and because a flush does not reach the disk. Not safe for use by several threads at a time.
  */
 final class LogStore implements AutoCloseable {
     private final FileChannel file;
     private final LogDurability durability;
     private final int laneBytes;
     private final RpmaRegion region;
-    /** The tail of each lane as the file has it. */
+    /** The tail of each lane in the file. */
     private final long[] tails;
-    /** Why the file cannot be relied on any more. */
+    /** The first error of the file, after which its content is unknown. */
     private IOException failure;
 
     /** Opens or creates a log. */
@@ -74,7 +74,10 @@ final class LogStore implements AutoCloseable {
         return RpmaRegion.allocate(bytes, MemoryUsage.READ_SRC, MemoryUsage.WRITE_DST, MemoryUsage.FLUSH_VISIBILITY);
     }
 
-    /** Reads what the file has, and makes it durable: a server that was killed may have left some of it in the page cache. */
+    /**
+     * Reads the content of the file and makes it durable, because a server that was killed may have left some of it in the page
+     * cache.
+     */
     private void load(Path path) throws IOException {
         if (file.size() < region.size()) {
             file.write(ByteBuffer.allocate(1), region.size() - 1);
@@ -91,7 +94,7 @@ final class LogStore implements AutoCloseable {
         }
         sync();
         if (durability == LogDurability.DISK) {
-            // A file is found after a power cut when its folder has it.
+            // The file can only be found after a power failure if its directory entry is durable.
             try (FileChannel folder = FileChannel.open(path.toAbsolutePath().getParent(), StandardOpenOption.READ)) {
                 folder.force(true);
             }
@@ -125,7 +128,7 @@ final class LogStore implements AutoCloseable {
         return region.memory().asSlice(lane * (long) laneBytes + from, to - from).asByteBuffer();
     }
 
-    /** Returns the tail that a lane has in memory, where a client may have put anything. */
+    /** Returns the tail of a lane in memory. The value is not trusted, because a client may have written anything there. */
     private long tail(int lane) {
         MemorySegment word = region.memory().asSlice(lane * (long) laneBytes, Long.BYTES);
         return Math.max(LogFormat.HEADER_BYTES, (long) ValueLayout.JAVA_LONG.varHandle().getAcquire(word, 0L));
@@ -140,10 +143,10 @@ final class LogStore implements AutoCloseable {
     }
 
     /**
-     * Copies to the file what a lane has been given since the last time, and only when the disk has that, the tail behind it.
+     * Copies the new records of a lane to the file. When they are on the disk, it writes the tail that includes them.
      *
-     * @return the tail: what lies before it is durable
-     * @throws IOException if the file cannot be written, or the lane's tail cannot be true
+     * @return the tail; all records before it are durable
+     * @throws IOException if the file cannot be written, or if the tail of the lane is invalid
      */
     long commit(int lane) throws IOException {
         long durable = tails[lane];
@@ -162,7 +165,7 @@ final class LogStore implements AutoCloseable {
                 write(lane, 0, ByteBuffer.allocate(Long.BYTES).order(ByteOrder.nativeOrder()).putLong(0, tail));
                 sync();
             } catch (IOException e) {
-                // What the disk has now is not to be known.
+                // After the error, it is unknown what the disk contains.
                 failure = e;
                 throw e;
             }
@@ -171,7 +174,10 @@ final class LogStore implements AutoCloseable {
         return tail;
     }
 
-    /** Cuts off what a writer has appended and was never told of, so that the next one finds what is durable and no more. */
+    /**
+     * Discards the records that a writer has appended without receiving an acknowledgement, so that the next writer finds exactly
+     * the durable records.
+     */
     void cut(int lane) {
         MemorySegment word = region.memory().asSlice(lane * (long) laneBytes, Long.BYTES);
         ValueLayout.JAVA_LONG.varHandle().setRelease(word, 0L, tails[lane]);

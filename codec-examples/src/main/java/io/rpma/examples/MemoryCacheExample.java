@@ -27,7 +27,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** A key-value cache in the memory of another process: {@code get} is a one-sided read, {@code put} a message. */
+/** A key-value cache in the memory of another process. {@code get} is a one-sided read, and {@code put} is a message. */
 @Command(name = "memory-cache",
     description = "A key-value table that clients read by one-sided reads")
 final class MemoryCacheExample implements Callable<Integer> {
@@ -55,7 +55,7 @@ final class MemoryCacheExample implements Callable<Integer> {
             try (CacheServer server = new CacheServer(address, serve)) {
                 ServerProcess.say(server.address());
                 while (System.in.read() >= 0) {
-                    // The starter writes nothing; what counts is the end.
+                    // The parent process writes nothing; the loop waits for the end of the input.
                     continue;
                 }
             }
@@ -64,7 +64,7 @@ final class MemoryCacheExample implements Callable<Integer> {
         if (keys < 1 || keys > 100_000 || gets < 1) {
             throw side.wrong("--keys must be 1 to 100000, --gets at least 1");
         }
-        // Four times as much room as is needed: hardly a bucket has to forget anything.
+        // The table has at least four times as many slots as there are keys, so that buckets rarely have to drop an entry.
         int buckets = Integer.highestOneBit(Math.max(16, 2 * keys));
         if (side.isServer()) {
             try (CacheServer server = new CacheServer(address, buckets)) {
@@ -120,7 +120,7 @@ final class MemoryCacheExample implements Callable<Integer> {
         return ("key " + number).getBytes(StandardCharsets.UTF_8);
     }
 
-    /** A value of which every word says the same, so that a torn one would show. */
+    /** Returns a value whose words are all equal, so that a torn value can be detected. */
     static byte[] value(int key, long version) {
         return (key + ":" + version + " ").repeat(20 + key % 10).getBytes(StandardCharsets.UTF_8);
     }

@@ -14,7 +14,7 @@ package io.rpma.examples;
 
 import java.io.PrintStream;
 
-/** One line on a terminal that is written over as the work goes on, and wiped in the end. Without a terminal it is silent. */
+/** A line on a terminal that is redrawn as the work progresses and erased at the end. Without a terminal it prints nothing. */
 final class ProgressBar implements AutoCloseable {
     private static final int WIDTH = 40;
     private static final String WIPE = "\r\033[K";
@@ -22,7 +22,7 @@ final class ProgressBar implements AutoCloseable {
     private final PrintStream terminal;
     private boolean drawn;
 
-    /** Draws on a stream; {@code null} if there is no terminal. */
+    /** Creates a bar that draws on a stream; {@code null} if there is no terminal. */
     ProgressBar(PrintStream terminal) {
         this.terminal = terminal;
     }

@@ -46,9 +46,9 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * A service that is sent numbers and answers with their statistics, in protocol buffers: Netty's codec in an ordinary pipeline,
- * on RPMA channels. The messages are well-known types of protobuf-java, so that no code need be generated; types of your own
- * {@code .proto} files take their places.
+ * A service that receives numbers and returns statistics about them as protocol buffers. It uses Netty's codec in an ordinary
+ * pipeline on RPMA channels. The messages are well-known types of protobuf-java, so that no code has to be generated. In an
+ * application, the types of its own {@code .proto} files take their place.
  */
 @Command(name = "protobuf", description = "A statistics service that speaks protocol buffers")
 final class ProtobufExample implements Callable<Integer> {
@@ -113,7 +113,7 @@ final class ProtobufExample implements Callable<Integer> {
             .connect(server).sync().channel();
     }
 
-    /** Answers a list of numbers by their statistics. */
+    /** Answers a list of numbers with statistics about them. */
     private static final class Server extends SimpleChannelInboundHandler<ListValue> {
         @Override
         protected void channelRead0(ChannelHandlerContext ctx, ListValue numbers) {
@@ -142,12 +142,12 @@ final class ProtobufExample implements Callable<Integer> {
         return Value.newBuilder().setNumberValue(value).build();
     }
 
-    /** Gives every request its response: the server answers in the order of asking. */
+    /** Assigns each response to its request. The server sends the responses in the order of the requests. */
     static final class Client extends SimpleChannelInboundHandler<Struct> {
         private final Queue<CompletableFuture<Struct>> unanswered = new ArrayDeque<>();
         private ChannelHandlerContext context;
 
-        /** Asks for the statistics of these numbers, from any thread. */
+        /** Requests the statistics of the given numbers. Any thread may call this method. */
         CompletableFuture<Struct> ask(DoubleStream numbers) {
             ListValue.Builder request = ListValue.newBuilder();
             numbers.forEach(value -> request.addValues(number(value)));

@@ -17,8 +17,9 @@ import io.netty.buffer.ByteBufAllocator;
 import java.nio.ByteBuffer;
 
 /**
- * Random data and sizes from a seed (SplitMix64). All data is cut at random places out of one block of random bytes, so that
- * making it costs no more than a copy, from the first message on: what an example measures is the way, not this.
+ * Creates random data and random sizes from a seed (SplitMix64). All data is copied from random offsets of one block of random
+ * bytes, so that creating it costs no more than a copy, even for the first message. An example therefore measures the transport
+ * and not the random number generator.
  */
 final class RandomBytes {
     private final byte[] block = new byte[2 * EchoPlan.LARGEST_MESSAGE];
@@ -32,13 +33,13 @@ final class RandomBytes {
         }
     }
 
-    /** Returns a new buffer of that many random bytes; at most half of the block. */
+    /** Returns a new buffer with the given number of random bytes, at most half of the size of the block. */
     ByteBuf next(ByteBufAllocator allocator, int length) {
         int from = nextInt(block.length - length);
         return allocator.ioBuffer(length, length).writeBytes(block, from, length);
     }
 
-    /** Returns a size from 1 to a largest one, of every order of magnitude equally often. */
+    /** Returns a size from 1 to the given maximum. All orders of magnitude are equally likely. */
     int nextSize(int largest) {
         double unit = (nextLong() >>> 11) * 0x1p-53;
         return (int) Math.min(largest, Math.exp(unit * Math.log(largest + 1.0)));

@@ -54,7 +54,9 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** A key-value server and its client in Redis's protocol: Netty's codec in an ordinary pipeline, on RPMA channels. */
+/**
+ * A key-value server and its client that use the Redis protocol. They use Netty's codec in an ordinary pipeline on RPMA channels.
+ */
 @Command(name = "redis", description = "A server that speaks Redis's protocol, and its client")
 final class RedisExample implements Callable<Integer> {
     private static final int MAX_WORDS = 1024;
@@ -139,7 +141,7 @@ final class RedisExample implements Callable<Integer> {
         return client;
     }
 
-    /** Carries out commands, each an array of bulk strings. */
+    /** Executes commands. Each command is an array of bulk strings. */
     private static final class Server extends SimpleChannelInboundHandler<RedisMessage> {
         private final Map<String, byte[]> store;
 
@@ -184,7 +186,7 @@ final class RedisExample implements Callable<Integer> {
                 : new FullBulkStringRedisMessage(Unpooled.wrappedBuffer(value));
         }
 
-        /** What was pipelined is answered at once. */
+        /** Flushes the answers to all commands that arrived together. */
         @Override
         public void channelReadComplete(ChannelHandlerContext ctx) {
             ctx.flush();
@@ -205,7 +207,7 @@ final class RedisExample implements Callable<Integer> {
         }
     }
 
-    /** Sends commands, and gives each its answer: Redis answers in the order of asking. */
+    /** Sends commands, and assigns each answer to its command. Redis sends the answers in the order of the commands. */
     static final class Client extends SimpleChannelInboundHandler<RedisMessage> {
         private final Queue<CompletableFuture<String>> unanswered = new ArrayDeque<>();
         private ChannelHandlerContext context;
@@ -214,7 +216,10 @@ final class RedisExample implements Callable<Integer> {
             return context.channel();
         }
 
-        /** Returns what will be the answer, {@code null} for Redis's null; from any thread, and to be flushed. */
+        /**
+         * Sends a command without flushing it. Any thread may call this method. The future completes with the answer, or with
+         * {@code null} for a null of Redis.
+         */
         CompletableFuture<String> send(String... words) {
             List<RedisMessage> bulks = new ArrayList<>();
             for (String word : words) {
@@ -229,7 +234,7 @@ final class RedisExample implements Callable<Integer> {
             return answer;
         }
 
-        /** Returns what will be the next answer that no one waits for yet. */
+        /** Returns a future for the next answer that no other future waits for. */
         CompletableFuture<String> expect() {
             CompletableFuture<String> answer = new CompletableFuture<>();
             context.executor().execute(() -> unanswered.add(answer));

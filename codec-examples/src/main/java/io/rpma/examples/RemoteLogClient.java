@@ -39,8 +39,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Appends to one lane of a log in another process's memory. That process takes no part in it, unless it is what makes the log
- * durable. Used by one thread.
+ * Appends to one lane of a log in another process's memory. That process is only involved if a flush is not sufficient to make
+ * the log durable. Not safe for use by several threads.
  */
 final class RemoteLogClient implements AutoCloseable {
     private static final int PIECE = 1 << 20;
@@ -56,7 +56,7 @@ final class RemoteLogClient implements AutoCloseable {
     private long offset;
     private long count;
 
-    /** Connects, waits for the lane, and reads what is in it. */
+    /** Connects, waits until the server grants the lane, and reads the records of the lane. */
     RemoteLogClient(EventLoopGroup group, InetSocketAddress server, int lane) throws IOException {
         Grant grant = new Grant();
         ChannelFuture connect = new Bootstrap().group(group).channel(RpmaMessageChannel.class)
@@ -85,7 +85,7 @@ final class RemoteLogClient implements AutoCloseable {
             flush = durability == LogDurability.PERSISTENT_MEMORY ? FlushType.PERSISTENT : FlushType.VISIBILITY;
             region = opened;
             recover();
-            // What the client before has appended and may not have flushed: from here on it counts.
+            // The previous client may not have flushed its last records. They belong to the log now, so they are flushed here.
             await(channel.writeAndFlush(RpmaOperation.flush(region, base, offset, flush)));
         } catch (IOException | RuntimeException e) {
             if (opened != null) {
@@ -100,12 +100,12 @@ final class RemoteLogClient implements AutoCloseable {
         return channel;
     }
 
-    /** What an acknowledged record outlives. */
+    /** Returns which failures an acknowledged record survives. */
     LogDurability durability() {
         return durability;
     }
 
-    /** How many records the lane had, and has been given since. */
+    /** Returns the number of records that the lane contained at first or has received since. */
     long count() {
         return count;
     }
@@ -133,10 +133,10 @@ final class RemoteLogClient implements AutoCloseable {
     }
 
     /**
-     * Appends a record: writes it, flushes it, and only then moves the tail behind it. Where the flush does not make it durable,
-     * the server is asked to.
+     * Appends a record. It writes the record, flushes it, and only then moves the tail behind it. If the flush does not make the
+     * record durable, the server is asked to do so.
      *
-     * @return succeeds when the record is in the log, and outlives what {@link #durability()} says
+     * @return succeeds when the record is part of the log and has the durability of {@link #durability()}
      */
     ChannelFuture append(byte[] payload) {
         ChannelPromise appended = channel.newPromise();
@@ -148,7 +148,8 @@ final class RemoteLogClient implements AutoCloseable {
         long at = offset;
         long number = count++;
         offset += bytes;
-        // On the loop, where a write that fails at once has failed when it returns: then the tail must stay.
+        // This runs on the event loop, where a write that fails immediately has already failed when the call returns. The tail
+        // must not be moved in that case.
         channel.eventLoop().execute(() -> {
             ChannelFuture written =
                 channel.write(RpmaOperation.write(LogFormat.record(channel.alloc(), number, payload), region, base + at));
@@ -188,7 +189,7 @@ final class RemoteLogClient implements AutoCloseable {
         }
     }
 
-    /** The first message of the server: the lane is this client's. */
+    /** Waits for the first message of the server, which grants the lane to this client. */
     private static final class Grant extends ChannelInboundHandlerAdapter {
         private final CompletableFuture<Void> granted = new CompletableFuture<>();
 

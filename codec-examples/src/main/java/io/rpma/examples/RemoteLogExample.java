@@ -36,9 +36,9 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /**
- * A log in the memory of another process, appended to by one-sided operations: the record is written and flushed, then the tail
- * is moved by an atomic write. At the end the server is killed, and the file has everything. Where the file lies on a disk, the
- * server has written it there before a record is acknowledged: {@link LogDurability}.
+ * A log in the memory of another process that clients append to by one-sided operations. A record is written and flushed, and
+ * then the tail is moved by an atomic write. At the end the server process is killed, and the file contains all records. If the
+ * file is on a disk, the server writes each record to the disk before the record is acknowledged; see {@link LogDurability}.
  */
 @Command(name = "remote-log",
     description = "Clients append to a server's log by one-sided writes")
@@ -134,7 +134,7 @@ final class RemoteLogExample implements Callable<Integer> {
             : Files.createTempFile("remote-log", null);
     }
 
-    /** Where a server says at which address it listens. */
+    /** Returns the file to which a server writes the address that it listens on. */
     static Path addressFile(Path log) {
         return log.resolveSibling(log.getFileName() + ".address");
     }
@@ -144,13 +144,13 @@ final class RemoteLogExample implements Callable<Integer> {
     static void serve(InetSocketAddress address, Path file, LogStore store, int lanes, int laneBytes) throws IOException {
         EventLoopGroup group = new RpmaEventLoopGroup(1);
         try (RemoteLogServer server = new RemoteLogServer(group, address, store, lanes, laneBytes)) {
-            // Whole or not at all: somebody may be reading it.
+            // The file is written under another name and then renamed, because another process may be reading it.
             Path written = Files.writeString(addressFile(file).resolveSibling(file.getFileName() + ".new"),
                 ServerProcess.format(server.address()));
             Files.move(written, addressFile(file), StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
             ServerProcess.say(server.address());
             while (System.in.read() >= 0) {
-                // The starter writes nothing; what counts is the end.
+                // The parent process writes nothing; the loop waits for the end of the input.
                 continue;
             }
         } finally {
@@ -172,7 +172,7 @@ final class RemoteLogExample implements Callable<Integer> {
 
     // ---- the clients ----
 
-    /** Appends to all lanes, one after the other, and reads each back; returns how many records each has. */
+    /** Appends to all lanes, one after the other, and reads each lane back. Returns the number of records of each lane. */
     private long[] appendAll(InetSocketAddress server) throws IOException {
         long[] counts = new long[clients];
         EventLoopGroup group = new RpmaEventLoopGroup(1);
@@ -217,7 +217,7 @@ final class RemoteLogExample implements Callable<Integer> {
             arguments.add("--no-sync");
         }
         long[] counts;
-        // At the end the server is not asked to end, it is killed.
+        // The server is killed at the end instead of being shut down.
         try (ServerProcess server = new ServerProcess(arguments)) {
             try {
                 counts = appendAll(server.address());

@@ -40,19 +40,20 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Lends a log's memory to those who append to it. A client is told in the private data where the memory is, and granted its
- * lane by one message. What it appends is durable by its own flush, or, where a flush does not reach that far, when it has asked
- * for it by a message and got the new tail in answer. Nothing here waits for a disk but a thread of its own.
+ * Provides the memory of a log to its writers. The private data of a connection describes the memory to the client, and one
+ * message grants the client its lane. The records of a client are durable after its own flush. If a flush is not sufficient, they
+ * are durable after the client has requested this by a message and has received the new tail as the answer. Only a separate
+ * thread waits for the disk.
  */
 final class RemoteLogServer implements AutoCloseable {
-    /** What the client's private data begins with; the number of its lane follows. */
+    /** The prefix of the client's private data; the number of its lane follows it. */
     static final int HELLO = 0x6c6f6732;
 
     private final LogStore store;
     private final EventExecutor disk = new DefaultEventExecutor(new DefaultThreadFactory("remote-log-disk", true));
     private final Channel channel;
 
-    /** Starts to serve. */
+    /** Starts the server. */
     RemoteLogServer(EventLoopGroup group, InetSocketAddress address, LogStore store, int lanes, int laneBytes) {
         this.store = store;
         channel = new ServerBootstrap().group(group).channel(RpmaMessageServerChannel.class)
@@ -60,7 +61,7 @@ final class RemoteLogServer implements AutoCloseable {
             .childHandler(new Lanes(lanes)).bind(address).syncUninterruptibly().channel();
     }
 
-    /** What a client is told. The memory has another descriptor on each device. */
+    /** Returns the private data for a client. The memory has a different descriptor for each device. */
     private ByteBuffer told(Device device, int laneBytes) throws RpmaException {
         ByteBuffer told = ByteBuffer.allocate(RpmaRegion.DESCRIPTOR_BYTES + 2 + Integer.BYTES);
         return told.put(store.region().descriptor(device))
@@ -83,8 +84,8 @@ final class RemoteLogServer implements AutoCloseable {
     }
 
     /**
-     * Grants each lane to one client at a time: a new one gets it when the connection of the one before is gone, and with it the
-     * last write that was under way.
+     * Grants each lane to one client at a time. The next client gets the lane after the connection of the previous one has
+     * closed, so that no write of the previous client is outstanding.
      */
     @Sharable
     private final class Lanes extends SimpleChannelInboundHandler<ByteBuf> {
@@ -112,7 +113,7 @@ final class RemoteLogServer implements AutoCloseable {
                 ctx.writeAndFlush(Unpooled.copyInt(lane));
                 return;
             }
-            // After whatever the client before has asked for.
+            // This runs after all requests of the previous client.
             ctx.channel().attr(COMMITTING).set(true);
             onDisk(ctx, () -> {
                 store.cut(lane);
@@ -120,7 +121,10 @@ final class RemoteLogServer implements AutoCloseable {
             });
         }
 
-        /** A client asks for what it has appended so far to be made durable. It does so again when it has been answered. */
+        /**
+         * Handles the request of a client to make its records durable. A client may send the next request only after it has
+         * received the answer.
+         */
         @Override
         protected void channelRead0(ChannelHandlerContext ctx, ByteBuf request) throws IOException {
             Integer lane = ctx.channel().attr(LANE).get();
@@ -130,7 +134,7 @@ final class RemoteLogServer implements AutoCloseable {
             onDisk(ctx, () -> Unpooled.copyLong(store.commit(lane)));
         }
 
-        /** Answers a client when the disk's thread has done something for it. */
+        /** Executes work on the thread for the disk, and sends the result to the client. */
         private void onDisk(ChannelHandlerContext ctx, Callable<ByteBuf> work) {
             disk.submit(work).addListener(done -> ctx.executor().execute(() -> {
                 ctx.channel().attr(COMMITTING).set(null);
@@ -152,7 +156,8 @@ final class RemoteLogServer implements AutoCloseable {
 
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-            // A client died, or broke its connection or the rules: the next one finds what it was acknowledged.
+            // The client ended, its connection broke, or it violated the protocol. The next client finds all acknowledged
+            // records.
             if (ctx.channel().isActive()) {
                 System.err.println("remote-log: " + cause.getMessage());
             }

@@ -19,8 +19,7 @@ import io.netty.channel.socket.DuplexChannel;
 import io.netty.handler.codec.CorruptedFrameException;
 
 /**
- * Shuts down this side of the connection, whereupon the server reports what it has seen pass and closes. The outcome is its
- * report.
+ * Shuts down the output of this side, which makes the server send its report and close the connection. The result is the report.
  */
 final class ReportPhase extends EchoPhase<EchoReport> {
     private final ByteBuf received = Unpooled.buffer(EchoReport.LENGTH, EchoReport.LENGTH);

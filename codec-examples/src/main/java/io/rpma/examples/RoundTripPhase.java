@@ -18,8 +18,8 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /**
- * Sends a small message, waits for its echo, sends the next. The outcome is the distribution of the times from the write to the
- * arrival of the last byte, in nanoseconds, the warm-up left out.
+ * Sends a small message, waits for its echo, and repeats this. The result is the distribution of the times in nanoseconds from
+ * the write to the arrival of the last byte, without the warm-up.
  */
 final class RoundTripPhase extends EchoPhase<Histogram> {
     private final Histogram times = new Histogram(TimeUnit.MINUTES.toNanos(1), 3);

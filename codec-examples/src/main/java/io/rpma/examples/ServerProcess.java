@@ -19,11 +19,11 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A server in a process of its own, a child of this one. It says on its standard output where it listens, and ends when its
- * standard input does: so it ends with this process, however that ends.
+ * A server in a child process. The child prints the address that it listens on to its standard output, and ends when its standard
+ * input ends. It therefore ends with this process, even if this process is killed.
  */
 final class ServerProcess implements AutoCloseable {
-    /** What the child's one line begins with; host and port follow. */
+    /** The prefix of the line that the child prints; the host and the port follow it. */
     static final String LISTENING = "listening=";
 
     private final Process process;
@@ -42,12 +42,15 @@ final class ServerProcess implements AutoCloseable {
         }
     }
 
-    /** Says where this process listens: in the line that {@link #address()} of its starter is read from, and for people. */
+    /**
+     * Prints the address that this process listens on. {@link #address()} of the parent process reads this line, and people can
+     * read it too.
+     */
     static void say(InetSocketAddress listening) {
         System.out.println(LISTENING + format(listening));
     }
 
-    /** Returns an address as host and port. */
+    /** Formats an address as host and port. */
     static String format(InetSocketAddress address) {
         return address.getAddress().getHostAddress() + ":" + address.getPort();
     }
@@ -68,17 +71,20 @@ final class ServerProcess implements AutoCloseable {
         return address;
     }
 
-    /** Fails if the process has ended. */
+    /** Throws an exception if the process has ended. */
     void check() throws IOException {
         if (!process.isAlive()) {
             throw new IOException("the server process ended with exit code " + exitCode());
         }
     }
 
-    /** Returns a failure to be reported in the place of one that came of the process's end, else that one. */
+    /**
+     * Returns the exception to report: if the end of the process caused the failure, an exception about that end, otherwise the
+     * failure itself.
+     */
     IOException explain(IOException failure) {
         try {
-            // A connection is seen to end a little before its process.
+            // The connection may be closed shortly before the process has ended.
             if (process.waitFor(1, TimeUnit.SECONDS)) {
                 return new IOException("the server process ended with exit code " + process.exitValue(), failure);
             }
@@ -88,7 +94,7 @@ final class ServerProcess implements AutoCloseable {
         return failure;
     }
 
-    /** Asks the process to end, and fails if it does not, or not as it should. */
+    /** Asks the process to end, and throws an exception if it does not end or reports an error. */
     void end() throws IOException {
         process.getOutputStream().close();
         int code = exitCode();
@@ -115,7 +121,7 @@ final class ServerProcess implements AutoCloseable {
         try {
             Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException e) {
-            // This process is ending: the hook is running.
+            // The hook is already running because this process is ending.
             return;
         }
     }

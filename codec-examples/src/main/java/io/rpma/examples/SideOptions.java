@@ -19,7 +19,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Which side of an example to run by hand, so that the other one can run on another machine, and where the server is. */
+/**
+ * Options that run only one side of an example, so that the other side can run on another machine, and that give the address of
+ * the server.
+ */
 final class SideOptions {
     @Spec(Spec.Target.MIXEE)
     private CommandSpec spec;
@@ -35,7 +38,7 @@ final class SideOptions {
         description = "the server's port (default: any free one)")
     private int port;
 
-    /** One of both; without it the example runs both. */
+    /** The side to run. Without an option, the example runs both sides. */
     private static final class Side {
         @Option(names = "--server", description = "only serve, until interrupted; for a client on another machine")
         private boolean server;
@@ -53,9 +56,9 @@ final class SideOptions {
     }
 
     /**
-     * Returns where the server is.
+     * Returns the address of the server.
      *
-     * @throws ParameterException if that cannot be
+     * @throws ParameterException if the options are contradictory
      */
     InetSocketAddress address() {
         if (port < 0 || port > 65535 || port == 0 && side.client) {
@@ -68,7 +71,7 @@ final class SideOptions {
         return address;
     }
 
-    /** Returns the exception that names an option which cannot be. */
+    /** Returns an exception about an invalid option. */
     ParameterException wrong(String message) {
         return new ParameterException(spec.commandLine(), message);
     }

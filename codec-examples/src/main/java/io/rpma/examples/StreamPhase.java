@@ -16,8 +16,8 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 
 /**
- * Sends a stream of random data in messages of random sizes, as fast as the channel takes it, and receives its echo at the same
- * time. The outcome is the time from the first write to the last byte received, in nanoseconds.
+ * Sends a stream of random data in messages of random sizes, as fast as the channel accepts it, and receives the echo of the
+ * stream at the same time. The result is the time in nanoseconds from the first write to the last received byte.
  */
 final class StreamPhase extends EchoPhase<Long> {
     private final long bytes;

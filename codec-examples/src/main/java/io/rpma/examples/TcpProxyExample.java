@@ -52,10 +52,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
 /**
- * A proxy between TCP and RPMA, both on one event loop group, so that unmodified programs can use the fabric: one proxy beside
- * the client takes its TCP connections over RPMA to another beside the server, which takes them over TCP to the server. What a
- * side does not read stops the other side's sender; the end of one direction is passed on and leaves the other open; a connection
- * that breaks breaks its other side.
+ * A proxy between TCP and RPMA that lets unmodified programs use the fabric. Both protocols use one event loop group. A proxy
+ * next to the client forwards the client's TCP connections over RPMA to a proxy next to the server, which forwards them over TCP
+ * to the server. If one side does not read, the proxy stops reading from the other side. The end of one direction is forwarded
+ * and leaves the other direction open. If a connection breaks, the proxy also closes the connection on the other side.
  */
 @Command(name = "tcp-proxy", description = "Lets programs that know only TCP use RPMA")
 final class TcpProxyExample implements Callable<Integer> {
@@ -70,7 +70,7 @@ final class TcpProxyExample implements Callable<Integer> {
             + " (default: ${DEFAULT-VALUE})")
     private int requests;
 
-    /** What to pass on, and where to. */
+    /** The address to accept connections on, and the address to forward them to. */
     static final class Route {
         @Option(names = "--from", paramLabel = "END", required = true,
             description = "where to listen: tcp:HOST:PORT or rpma:HOST:PORT, with port 0 at any free one")
@@ -83,8 +83,8 @@ final class TcpProxyExample implements Callable<Integer> {
     /**
      * One end of a route.
      *
-     * @param rpma whether it speaks RPMA, else TCP
-     * @param address where it listens, or is connected to
+     * @param rpma whether the end uses RPMA instead of TCP
+     * @param address the address to listen on or to connect to
      */
     record End(boolean rpma, InetSocketAddress address) {
         static End parse(String text) {
@@ -103,7 +103,7 @@ final class TcpProxyExample implements Callable<Integer> {
             return new End(transport.equals("rpma"), address);
         }
 
-        /** On this host. */
+        /** Returns a TCP end on this host. */
         static End tcp(int port) {
             return new End(false, new InetSocketAddress("127.0.0.1", port));
         }
@@ -112,7 +112,7 @@ final class TcpProxyExample implements Callable<Integer> {
             return new End(true, new InetSocketAddress("127.0.0.1", port));
         }
 
-        /** The end at which a server channel listens. */
+        /** Returns the end that a server channel listens on. */
         static End of(Channel server) {
             return new End(server instanceof RpmaServerChannel, (InetSocketAddress) server.localAddress());
         }
@@ -133,7 +133,7 @@ final class TcpProxyExample implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
-        // An idle loop that polls on would take the processors that the programs beside it want.
+        // Event loops that poll while they are idle would take processor time from the programs on the same machine.
         EventLoopGroup group = new RpmaEventLoopGroup(2, RpmaPolling.BLOCK);
         try {
             if (route == null) {
@@ -149,7 +149,7 @@ final class TcpProxyExample implements Callable<Integer> {
         return 0;
     }
 
-    /** Java's own HTTP client and server, which know nothing of RPMA, without the proxies and with them. */
+    /** Compares Java's own HTTP client and server, which do not support RPMA, without and with the proxies. */
     private void compare(EventLoopGroup group) throws Exception {
         byte[] body = new byte[64 << 10];
         new Random(1).nextBytes(body);
@@ -177,7 +177,7 @@ final class TcpProxyExample implements Callable<Integer> {
         }
     }
 
-    /** Makes the requests, prints how fast, and returns what came. */
+    /** Sends the requests, prints the rate, and returns the content that was received. */
     private String fetch(HttpClient client, InetSocketAddress server, String how) throws Exception {
         HttpRequest request = HttpRequest.newBuilder(
             new URI("http", null, server.getAddress().getHostAddress(), server.getPort(), "/", null, null)).build();
@@ -200,7 +200,8 @@ final class TcpProxyExample implements Callable<Integer> {
         return new ServerBootstrap()
             .group(group)
             .channel(from.serverChannel())
-            // Until the target is there. What TCP receives goes to the device as it lies, from registered memory.
+            // Reading starts when the target is connected. Data that TCP receives is read into registered memory, so that the
+            // device can send it without a copy.
             .childOption(ChannelOption.AUTO_READ, false)
             .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
             .childOption(ChannelOption.ALLOCATOR, RpmaByteBufAllocator.DEFAULT)
@@ -237,13 +238,13 @@ final class TcpProxyExample implements Callable<Integer> {
     }
 
     private static void read(SocketChannel side, boolean go) {
-        // What has ended need not be read.
+        // After the end of its input, a channel has nothing to read.
         if (!side.isInputShutdown()) {
             side.config().setAutoRead(go);
         }
     }
 
-    /** Passes on what one side of a connection receives, and how that ends, to the other. */
+    /** Forwards the data that one side of a connection receives, and the end of its input, to the other side. */
     private static final class Relay extends ChannelInboundHandlerAdapter {
         private final SocketChannel other;
         private final ChannelFuture ready;
@@ -263,13 +264,15 @@ final class TcpProxyExample implements Callable<Integer> {
             other.flush();
         }
 
-        /** What this side does not take, the other need not read. */
+        /** Stops or resumes reading on the other side, depending on whether this side accepts more data. */
         @Override
         public void channelWritabilityChanged(ChannelHandlerContext ctx) {
             read(other, ctx.channel().isWritable());
         }
 
-        /** One direction has ended: so it does for the other side, when everything before has been sent. */
+        /**
+         * Shuts down the output of the other side after all earlier data has been sent, because the input of this side has ended.
+         */
         @Override
         public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
             if (event == ChannelInputShutdownEvent.INSTANCE) {
@@ -292,7 +295,7 @@ final class TcpProxyExample implements Callable<Integer> {
             other.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
         }
 
-        /** A connection that breaks breaks its other side. */
+        /** Closes both sides when a connection breaks. */
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
             if (other.isOpen()) {

@@ -40,7 +40,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** A stream and its echo through TLS: Netty's {@code SslHandler} in an ordinary pipeline, on RPMA channels. */
+/** Sends a stream over TLS and receives its echo. It uses Netty's {@code SslHandler} in an ordinary pipeline on RPMA channels. */
 @Command(name = "tls-echo", description = "A checked stream and its echo, through TLS")
 final class TlsEchoExample implements Callable<Integer> {
     @Mixin
@@ -119,7 +119,10 @@ final class TlsEchoExample implements Callable<Integer> {
             .connect(server).sync().channel();
     }
 
-    /** Returns what arrives, the client's goodbye too; stops reading while the client does not take what it is sent. */
+    /**
+     * Sends back the received data, including the end of the client's TLS stream. It stops reading while the client does not
+     * accept the data that is sent to it.
+     */
     private static final class Echo extends ChannelInboundHandlerAdapter {
         @Override
         public void channelRead(ChannelHandlerContext ctx, Object message) {

@@ -62,7 +62,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** A chat room on WebSockets, compressed: Netty's codec in an ordinary pipeline, on RPMA channels. */
+/** A chat room that uses compressed WebSockets. It uses Netty's codec in an ordinary pipeline on RPMA channels. */
 @Command(name = "websocket", description = "A chat room on WebSockets: every client hears every message")
 final class WebSocketExample implements Callable<Integer> {
     private static final String PATH = "/chat";
@@ -94,7 +94,8 @@ final class WebSocketExample implements Callable<Integer> {
                     room.get(i).say("client " + i + ", message " + message);
                 }
             }
-            // The server passes on what it hears in one order, but each client's messages in the client's.
+            // The server forwards all messages in one order, but the messages of each client in the order in which the client
+            // sent them.
             for (Client client : room) {
                 int[] next = new int[clients];
                 for (long i = 0; i < (long) clients * messages; i++) {
@@ -134,7 +135,7 @@ final class WebSocketExample implements Callable<Integer> {
             .bind(address).sync().channel();
     }
 
-    /** Connects, and returns when the WebSocket is open. */
+    /** Connects, and returns when the WebSocket handshake is complete. */
     static Client connect(EventLoopGroup group, InetSocketAddress server) throws Exception {
         return connect(group, server, PATH);
     }
@@ -160,7 +161,7 @@ final class WebSocketExample implements Callable<Integer> {
         return client;
     }
 
-    /** Passes on to everyone in the room what it hears. */
+    /** Forwards each message to all clients in the room. */
     private static final class Server extends SimpleChannelInboundHandler<Object> {
         private final ChannelGroup room;
 
@@ -180,7 +181,7 @@ final class WebSocketExample implements Callable<Integer> {
             if (message instanceof TextWebSocketFrame said) {
                 room.writeAndFlush(said.retain());
             } else if (message instanceof FullHttpRequest) {
-                // Of another path than the room's.
+                // The request has another path than that of the room.
                 FullHttpResponse response = new DefaultFullHttpResponse(HttpVersion.HTTP_1_1, HttpResponseStatus.NOT_FOUND);
                 HttpUtil.setContentLength(response, 0);
                 ctx.writeAndFlush(response).addListener(ChannelFutureListener.CLOSE);
@@ -197,7 +198,7 @@ final class WebSocketExample implements Callable<Integer> {
         }
     }
 
-    /** Someone in the room. */
+    /** A client in the room. */
     static final class Client extends SimpleChannelInboundHandler<TextWebSocketFrame> {
         private final CompletableFuture<Void> open = new CompletableFuture<>();
         private final BlockingQueue<String> heard = new LinkedBlockingQueue<>();
@@ -219,7 +220,7 @@ final class WebSocketExample implements Callable<Integer> {
             return message;
         }
 
-        /** Says goodbye, and waits until the server has answered that, and closed. */
+        /** Sends a close frame, and waits until the server has answered it and closed the connection. */
         void leave() throws Exception {
             channel.writeAndFlush(new CloseWebSocketFrame(WebSocketCloseStatus.NORMAL_CLOSURE));
             if (!channel.closeFuture().await(30, TimeUnit.SECONDS)) {

@@ -12,9 +12,9 @@
  */
 
 /**
- * Examples to read and to run: {@code ./run-example.sh} lists them. {@code EchoServer} and {@code EchoClient} show the two
- * bootstraps, every other example a pipeline of Netty's own codecs, each in one file. What is RPMA in them are three names: the
- * event loop group and the two channel classes. {@code RemoteLogExample} and {@code MemoryCacheExample}
- * show what only RPMA has: one-sided operations on another process's memory.
+ * Examples to read and to run. {@code ./run-example.sh} lists them. {@code EchoServer} and {@code EchoClient} show the two
+ * bootstraps. Every other example shows a pipeline with Netty's own codecs in a single file. Only three names in them belong to
+ * RPMA: the event loop group and the two channel classes. {@code RemoteLogExample} and {@code MemoryCacheExample} show the
+ * feature that only RPMA has: one-sided operations on another process's memory.
  */
 package io.rpma.examples;
