@@ -58,7 +58,7 @@ final class SideOptions {
     /**
      * Returns the address of the server.
      *
-     * @throws ParameterException if the options are contradictory
+     * @throws ParameterException if the port is invalid or the host name is unknown
      */
     InetSocketAddress address() {
         if (port < 0 || port > 65535 || port == 0 && side.client) {

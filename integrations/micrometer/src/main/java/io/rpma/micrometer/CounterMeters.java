@@ -27,9 +27,9 @@ import java.util.function.Function;
 import java.util.function.ToLongFunction;
 
 /**
- * The meters of {@link RpmaChannelCounters}, whether of one connection or in sum.
+ * The meters of {@link RpmaChannelCounters}, either of one connection or of the sum of all connections.
  *
- * @param <T> what has the counters; the registry does not keep it alive
+ * @param <T> the type of the object that has the counters; the registry holds it by a weak reference
  */
 final class CounterMeters<T> {
     private final MeterRegistry registry;
@@ -47,7 +47,7 @@ final class CounterMeters<T> {
         this.counters = counters;
     }
 
-    /** Registers all of them, and returns them. */
+    /** Registers and returns all meters. */
     List<Meter> register() {
         Tags sent = Tags.of("direction", "sent");
         Tags received = Tags.of("direction", "received");

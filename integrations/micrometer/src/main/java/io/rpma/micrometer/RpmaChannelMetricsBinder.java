@@ -26,13 +26,13 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * The counters of one connection as meters, which are named {@code rpma.channel.…} and tagged with the {@code channel}'s short
- * identifier. They leave the registry when the channel is closed.
+ * Registers the counters of one connection as meters. Their names are {@code rpma.channel.…}, and their tag {@code channel} is the
+ * short identifier of the channel. The meters are removed from the registry when the channel is closed.
  *
  * <pre>{@code new RpmaChannelMetricsBinder(channel, Tags.of("peer", "orders")).bindTo(registry);}</pre>
  *
- * <p>Each connection brings some forty meters: this is for a few that matter, or for all while something is looked for. What
- * {@link RpmaMetricsBinder} registers are the sums of all.
+ * <p>Each connection adds about forty meters, so this class is intended for a few important connections, or for all connections
+ * while a problem is investigated. {@link RpmaMetricsBinder} registers the sums of all connections.
  */
 public final class RpmaChannelMetricsBinder implements MeterBinder {
     private final Channel channel;
@@ -40,20 +40,20 @@ public final class RpmaChannelMetricsBinder implements MeterBinder {
     private final Tags tags;
 
     /**
-     * Creates the binder of a stream.
+     * Creates a binder for a stream channel.
      *
      * @param channel the channel; it need not be connected yet
-     * @param tags what its meters are tagged with beside {@code channel}
+     * @param tags the tags of the meters in addition to {@code channel}
      */
     public RpmaChannelMetricsBinder(RpmaChannel channel, Tags tags) {
         this(channel, each -> ((RpmaChannel) each).counters(), tags);
     }
 
     /**
-     * Creates the binder of a message channel.
+     * Creates a binder for a message channel.
      *
      * @param channel the channel; it need not be connected yet
-     * @param tags what its meters are tagged with beside {@code channel}
+     * @param tags the tags of the meters in addition to {@code channel}
      */
     public RpmaChannelMetricsBinder(RpmaMessageChannel channel, Tags tags) {
         this(channel, each -> ((RpmaMessageChannel) each).counters(), tags);

@@ -26,17 +26,18 @@ import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
 /**
- * The counters of the process, {@link RpmaMetrics}, as meters:
+ * Registers the counters of the process, {@link RpmaMetrics}, as meters:
  *
  * <pre>{@code new RpmaMetricsBinder().bindTo(registry);}</pre>
  *
- * <p>Nothing is measured that is not counted anyway; a meter adds up when it is read. A meter of each connection would be one too
- * many for most registries: {@link RpmaChannelMetricsBinder} makes them for those that are asked for.
+ * <p>The meters cause no additional measurements. They read counters that exist anyway, and calculate sums when they are read.
+ * Meters for each connection would be too many for most registries, so {@link RpmaChannelMetricsBinder} registers them for
+ * selected connections only.
  */
 public final class RpmaMetricsBinder implements MeterBinder {
     private final Tags tags;
 
-    /** Creates a binder of meters without tags of their own. */
+    /** Creates a binder of meters that have no additional tags. */
     public RpmaMetricsBinder() {
         this(Tags.empty());
     }
@@ -44,7 +45,7 @@ public final class RpmaMetricsBinder implements MeterBinder {
     /**
      * Creates a binder.
      *
-     * @param tags what every meter is tagged with
+     * @param tags the tags of every meter
      */
     public RpmaMetricsBinder(Tags tags) {
         this.tags = tags;
@@ -62,7 +63,7 @@ public final class RpmaMetricsBinder implements MeterBinder {
             .baseUnit("bytes").register(registry);
         Gauge.builder("rpma.memory", RpmaByteBufAllocator.DEFAULT::usedBytes).tags(tags).tag("state", "used").baseUnit("bytes")
             .register(registry);
-        // A part of what is used.
+        // This memory is also included in the used memory.
         Gauge.builder("rpma.memory.limbo", RpmaMetrics::limboBytes).tags(tags).baseUnit("bytes")
             .description("closed, and a stopped process may still write to it").register(registry);
         loops(registry, "rpma.loop.turns", RpmaLoopCounters::turns);
@@ -82,7 +83,8 @@ public final class RpmaMetricsBinder implements MeterBinder {
         FunctionCounter.builder(name, RpmaMetrics.accepts(), value).tags(all).register(registry);
     }
 
-    // The sum of the loops: their number changes, and with it what a meter of each would have to be.
+    // Registers the sum over all event loops. Their number changes, so a meter for each event loop would have to be added and
+    // removed.
     private void loops(MeterRegistry registry, String name, ToLongFunction<RpmaLoopCounters> value) {
         FunctionCounter.builder(name, RpmaMetrics.class,
             ignored -> RpmaMetrics.loops().stream().mapToLong(value).sum()).tags(tags).register(registry);

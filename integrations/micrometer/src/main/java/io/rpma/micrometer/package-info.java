@@ -10,5 +10,5 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-/** The counters of the transport as meters of Micrometer. */
+/** Provides the counters of the transport as Micrometer meters. */
 package io.rpma.micrometer;

@@ -36,14 +36,14 @@ import reactor.core.publisher.MonoSink;
 import reactor.netty.resources.LoopResources;
 
 /**
- * Reactor Netty over RPMA:
+ * Runs Reactor Netty over RPMA:
  *
  * <pre>{@code LoopResources rpma = RpmaLoopResources.create("rpma", 4);
  * HttpServer.create().runOn(rpma)...
  * HttpClient.create().runOn(rpma)...}</pre>
  *
- * <p>What runs on it speaks RPMA in the place of TCP, and therefore only to others that do. UDP, domain sockets and the name
- * resolver of a client, over UDP as over TCP, stay on epoll, on the same event loops. Thread-safe.
+ * <p>Servers and clients that run on it use RPMA instead of TCP, so they can only communicate with peers that use RPMA too. UDP,
+ * domain sockets and the name resolver of a client, over both UDP and TCP, still use epoll, on the same event loops. Thread-safe.
  */
 public final class RpmaLoopResources implements LoopResources {
     private static final StackWalker CALLER = StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE);
@@ -54,22 +54,22 @@ public final class RpmaLoopResources implements LoopResources {
 
     private RpmaLoopResources(String prefix, int threads) {
         group = new RpmaEventLoopGroup(threads, new DefaultThreadFactory(prefix, true));
-        // A client that is used on one of the loops, as a proxy's is, stays on it.
+        // A client that is used on one of the event loops, as in a proxy, stays on this event loop.
         colocated = LoopResources.colocate(group);
     }
 
     /**
-     * Creates event loops, on daemon threads that start when they are needed.
+     * Creates event loops with daemon threads that start when they are needed.
      *
-     * @param prefix how the threads' names begin
+     * @param prefix the prefix of the threads' names
      * @param threads the number of threads, 0 for Netty's default
-     * @return the loops, to be disposed of
+     * @return the event loops, which the caller must dispose of
      */
     public static LoopResources create(String prefix, int threads) {
         return new RpmaLoopResources(prefix, threads);
     }
 
-    /** Returns the loops; whether native ones are preferred makes no difference. */
+    /** Returns the event loops. The parameter that prefers native transports has no effect. */
     @Override
     public EventLoopGroup onServer(boolean useNative) {
         return group;
@@ -113,7 +113,7 @@ public final class RpmaLoopResources implements LoopResources {
 
     private static Class<? extends Channel> classOf(Class<? extends Channel> type, Class<?> caller) {
         if (type == SocketChannel.class) {
-            // The name resolver asks for its connections, for answers too long for UDP, by the same call.
+            // The name resolver uses the same call for its TCP connections, which it opens when an answer is too long for UDP.
             return caller.getName().startsWith(NAME_RESOLVER) ? EpollSocketChannel.class : RpmaChannel.class;
         } else if (type == ServerSocketChannel.class) {
             return RpmaServerChannel.class;

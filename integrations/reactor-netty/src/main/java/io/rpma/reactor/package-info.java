@@ -10,5 +10,5 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-/** Reactor Netty over RPMA. */
+/** Runs Reactor Netty over RPMA. */
 package io.rpma.reactor;

@@ -25,8 +25,8 @@ import org.springframework.http.client.ReactorResourceFactory;
 import reactor.netty.resources.LoopResources;
 
 /**
- * With {@code server.rpma.enabled=true}, gives Spring Boot's Reactor Netty the event loops of RPMA, for its server and for
- * WebClients, unless the application has a {@link ReactorResourceFactory} of its own.
+ * If {@code server.rpma.enabled=true}, configures Spring Boot's Reactor Netty with the event loops of RPMA, for its server and
+ * for WebClients, unless the application defines its own {@link ReactorResourceFactory}.
  */
 @AutoConfiguration(before = NettyReactiveWebServerAutoConfiguration.class, beforeName = {
     "org.springframework.boot.http.client.autoconfigure.reactive.ReactiveHttpClientAutoConfiguration",
@@ -38,7 +38,7 @@ public final class RpmaAutoConfiguration {
 
     /** Creates the configuration. */
     public RpmaAutoConfiguration() {
-        // There is no state.
+        // The class has no state.
     }
 
     @Bean

@@ -14,17 +14,15 @@ package io.rpma.spring;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
 
-/** {@code server.rpma}: whether and how Reactor Netty runs over RPMA. */
+/** The properties {@code server.rpma}, which configure whether and how Reactor Netty runs over RPMA. */
 @ConfigurationProperties("server.rpma")
 public final class RpmaProperties {
-    /**
-     * Whether the reactive server of the application, and its WebClients, speak RPMA in the place of TCP.
-     */
+    /** Whether the reactive server of the application, and its WebClients, use RPMA instead of TCP. */
     private boolean enabled;
 
     /**
-     * Whether the WebClients that Spring Boot configures speak RPMA too, with rpma enabled. They reach only servers that
-     * speak RPMA then.
+     * Whether the WebClients that Spring Boot configures also use RPMA if rpma is enabled. They can then only reach servers that
+     * use RPMA.
      */
     private boolean clients = true;
 
@@ -33,9 +31,9 @@ public final class RpmaProperties {
      */
     private int threads;
 
-    /** Creates the defaults. */
+    /** Creates properties with their default values. */
     public RpmaProperties() {
-        // The fields have them.
+        // The fields are initialized with the default values.
     }
 
     /** Returns whether RPMA is used. */
@@ -48,12 +46,12 @@ public final class RpmaProperties {
         this.enabled = enabled;
     }
 
-    /** Returns whether WebClients use RPMA too. */
+    /** Returns whether WebClients also use RPMA. */
     public boolean isClients() {
         return clients;
     }
 
-    /** Sets whether WebClients use RPMA too. */
+    /** Sets whether WebClients also use RPMA. */
     public void setClients(boolean clients) {
         this.clients = clients;
     }

@@ -30,7 +30,7 @@ import org.springframework.core.Ordered;
 import org.springframework.http.client.ReactorResourceFactory;
 import reactor.netty.resources.LoopResources;
 
-/** Says once whether {@code server.rpma.enabled=true} has taken effect, or why it has not. */
+/** Logs whether {@code server.rpma.enabled=true} has taken effect, or why it has not. */
 final class RpmaReport implements SmartInitializingSingleton, WebServerFactoryCustomizer<NettyReactiveWebServerFactory>,
         ApplicationListener<WebServerInitializedEvent>, Ordered {
     private static final Log LOGGER = LogFactory.getLog(RpmaAutoConfiguration.class);
@@ -60,7 +60,7 @@ final class RpmaReport implements SmartInitializingSingleton, WebServerFactoryCu
         }
     }
 
-    /** Before what the application has to say of its server. */
+    /** Returns the highest precedence, so that this customizer runs before those of the application. */
     @Override
     public int getOrder() {
         return HIGHEST_PRECEDENCE;
@@ -81,7 +81,7 @@ final class RpmaReport implements SmartInitializingSingleton, WebServerFactoryCu
     @Override
     public void onApplicationEvent(WebServerInitializedEvent event) {
         WebServer server = event.getWebServer();
-        // The management server is not the application's.
+        // The management server is not the server of the application.
         if (!(server instanceof NettyWebServer) && event.getApplicationContext().getServerNamespace() == null) {
             LOGGER.warn("server.rpma.enabled=true has no effect on the application's server, a "
                 + server.getClass().getSimpleName() + ", which listens by TCP: only Reactor Netty's, the one of"

@@ -16,7 +16,7 @@ import io.rpma.RpmaUnavailableException;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Says, where an application cannot start because RPMA cannot be used, what is missing. */
+/** Explains what is missing if an application cannot start because RPMA cannot be used. */
 final class RpmaUnavailableFailureAnalyzer extends AbstractFailureAnalyzer<RpmaUnavailableException> {
     @Override
     protected FailureAnalysis analyze(Throwable rootFailure, RpmaUnavailableException cause) {

@@ -18,12 +18,12 @@ import java.time.Duration;
 import reactor.core.publisher.Mono;
 import reactor.netty.resources.LoopResources;
 
-/** Event loops of which the servers' are RPMA's, and the clients' those of another kind. Thread-safe. */
+/** Event loops of RPMA for servers, and event loops of another kind for clients. Thread-safe. */
 final class ServerLoopResources implements LoopResources {
     private final LoopResources servers;
     private final LoopResources clients;
 
-    /** Takes both over, whose threads are daemons. */
+    /** Takes ownership of both arguments. Their threads must be daemon threads. */
     ServerLoopResources(LoopResources servers, LoopResources clients) {
         this.servers = servers;
         this.clients = clients;

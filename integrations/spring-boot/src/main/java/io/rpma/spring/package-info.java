@@ -10,5 +10,5 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-/** Spring Boot over RPMA: a starter. */
+/** A Spring Boot starter that runs Reactor Netty over RPMA. */
 package io.rpma.spring;

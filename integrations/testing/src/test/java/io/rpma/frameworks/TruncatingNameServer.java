@@ -43,14 +43,17 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A name server on ordinary UDP and TCP: every name is 127.0.0.1, but over UDP the answer is always too long. */
+/**
+ * A name server on ordinary UDP and TCP sockets. It resolves every name to 127.0.0.1, but over UDP its answer is always
+ * truncated.
+ */
 public final class TruncatingNameServer implements AutoCloseable {
     private final EventLoopGroup group = new MultiThreadIoEventLoopGroup(1, EpollIoHandler.newFactory());
     private final AtomicInteger overUdp = new AtomicInteger();
     private final AtomicInteger overTcp = new AtomicInteger();
     private final InetSocketAddress address;
 
-    /** Listens at any port, the same for both. */
+    /** Listens on any free port, which is the same for UDP and TCP. */
     public TruncatingNameServer() throws InterruptedException {
         Channel tcp = new ServerBootstrap().group(group).channel(EpollServerSocketChannel.class)
             .childHandler(new ChannelInitializer<>() {
@@ -68,17 +71,17 @@ public final class TruncatingNameServer implements AutoCloseable {
         }).bind(address).sync();
     }
 
-    /** Returns where it listens. */
+    /** Returns the address that it listens on. */
     public InetSocketAddress address() {
         return address;
     }
 
-    /** Returns how many questions came over UDP. */
+    /** Returns the number of queries that arrived over UDP. */
     public int overUdp() {
         return overUdp.get();
     }
 
-    /** Returns how many questions came over TCP. */
+    /** Returns the number of queries that arrived over TCP. */
     public int overTcp() {
         return overTcp.get();
     }

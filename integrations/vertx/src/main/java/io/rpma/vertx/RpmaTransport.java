@@ -17,23 +17,23 @@ import io.rpma.RpmaUnavailableException;
 import io.vertx.core.transport.Transport;
 
 /**
- * Vert.x over RPMA:
+ * Runs Vert.x over RPMA:
  *
  * <pre>{@code Vertx vertx = Vertx.builder().withTransport(new RpmaTransport()).build();}</pre>
  *
- * <p>Every TCP server and client of that Vert.x, so its HTTP/1.1, HTTP/2, WebSocket and {@code NetSocket} ones, then speaks
- * RPMA, and therefore only to others that do. UDP, domain sockets and DNS, over UDP as over TCP, stay on epoll, on the same
- * event loops.
+ * <p>Every TCP server and client of this Vert.x instance, including those of HTTP/1.1, HTTP/2, WebSocket and {@code NetSocket},
+ * then uses RPMA, so it can only communicate with peers that use RPMA too. UDP, domain sockets and DNS, over both UDP and TCP,
+ * still use epoll, on the same event loops.
  *
- * <p>Options that only TCP has ({@code tcpNoDelay}, {@code tcpKeepAlive}, {@code tcpFastOpen} and the like) are accepted and
+ * <p>Options that only TCP supports ({@code tcpNoDelay}, {@code tcpKeepAlive}, {@code tcpFastOpen} and the like) are accepted and
  * have no effect.
  */
 public final class RpmaTransport implements Transport {
     private final io.vertx.core.spi.transport.Transport implementation = new RpmaTransportImplementation();
 
-    /** Creates the transport; the provider is chosen when it is first asked for anything. */
+    /** Creates the transport. The provider is chosen when it is first used. */
     public RpmaTransport() {
-        // For the page of the class.
+        // The constructor is only declared for its documentation.
     }
 
     /** Returns {@code rpma}. */
@@ -42,13 +42,13 @@ public final class RpmaTransport implements Transport {
         return "rpma";
     }
 
-    /** Returns whether there is a provider, librpma or soft. */
+    /** Returns whether a provider, librpma or soft, is available. */
     @Override
     public boolean available() {
         return unavailabilityCause() == null;
     }
 
-    /** Returns why there is no provider, or {@code null}. */
+    /** Returns why no provider is available, or {@code null} if one is. */
     @Override
     public Throwable unavailabilityCause() {
         try {

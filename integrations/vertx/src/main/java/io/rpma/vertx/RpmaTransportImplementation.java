@@ -30,7 +30,10 @@ import io.rpma.netty.RpmaServerChannel;
 import io.vertx.core.net.SocketAddress;
 import io.vertx.core.spi.transport.Transport;
 
-/** Which of Netty's classes Vert.x works with. All of them live on the same loops, because ours wrap epoll's. */
+/**
+ * Selects the Netty classes that Vert.x uses. All of them run on the same event loops, because the handlers of RPMA wrap those of
+ * epoll.
+ */
 final class RpmaTransportImplementation implements Transport {
     private static final StackWalker CALLER = StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE);
     private static final String DNS = "io.vertx.core.dns.";
@@ -45,7 +48,8 @@ final class RpmaTransportImplementation implements Transport {
         if (domainSocket) {
             return EpollDomainSocketChannel::new;
         }
-        // Vert.x asks for the connections of its DNS resolver, for answers too long for UDP, by the same call.
+        // The DNS resolver of Vert.x uses the same call for its TCP connections, which it opens when an answer is too long for
+        // UDP.
         return CALLER.getCallerClass().getName().startsWith(DNS) ? EpollSocketChannel::new : RpmaChannel::new;
     }
 
