@@ -26,8 +26,8 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * Registers the counters of one connection as meters. Their names are {@code rpma.channel.…}, and their tag {@code channel} is the
- * short identifier of the channel. The meters are removed from the registry when the channel is closed.
+ * Registers the counters of one connection as meters. Their names are {@code rpma.channel.…}, and their tag {@code channel} is
+ * the short identifier of the channel. The meters are removed from the registry when the channel is closed.
  *
  * <pre>{@code new RpmaChannelMetricsBinder(channel, Tags.of("peer", "orders")).bindTo(registry);}</pre>
  *
