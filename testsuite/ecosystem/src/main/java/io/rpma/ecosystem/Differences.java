@@ -27,15 +27,15 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Compares what {@link RunClass} has recorded of the same tests on two transports:
- * {@code Differences.java FOLDER EXPLAINED [--again]}. The folder has one folder for each transport, {@code epoll} and
- * {@code rpma}, with one for each round, in which there is one for each class of tests. Of a test that ran in several rounds the
- * best one counts. Lines of the file of explanations are {@code CLASS#METHOD = REASON}, where the test is a regular expression.
+ * Compares the results that {@link RunClass} has recorded for the same tests on two transports: {@code Differences.java FOLDER
+ * EXPLAINED [--again]}. The folder contains one folder for each transport, {@code epoll} and {@code rpma}. Each of them contains
+ * a folder for each round, which contains a folder for each test class. If a test ran in several rounds, its best result counts.
+ * The lines of the file of explanations are {@code CLASS#METHOD = REASON}, where the test is a regular expression.
  */
 public final class Differences {
     private static final List<String> TRANSPORTS = List.of("epoll", "rpma");
 
-    /** How a test ended, the best first. */
+    /** The possible results of a test, the best first. */
     private enum End { PASSED, SKIPPED, FAILED, MISSING }
 
     private record Result(End end, String why) {
@@ -85,7 +85,7 @@ public final class Differences {
         for (String line : Files.readAllLines(report)) {
             String[] fields = line.split("\t", 4);
             switch (fields[1]) {
-                // What began and has no end here was cut off with its class.
+                // A test that has begun and has no result was interrupted together with its class.
                 case "BEGUN" -> into.merge(fields[2], Result.MISSING, Result::or);
                 case "DONE" -> { }
                 default -> {
@@ -103,7 +103,7 @@ public final class Differences {
         return tests;
     }
 
-    /** The methods that failed somewhere, or differ, and have no explanation. */
+    /** Returns the methods that failed in any run or differ, and have no explanation. */
     private Set<String> again() {
         Set<String> tests = new TreeSet<>(different());
         results.values().forEach(each -> each.forEach((test, result) -> {
@@ -128,7 +128,7 @@ public final class Differences {
         return results.get(transport).values().stream().filter(each -> each.end == end).count();
     }
 
-    /** Prints the counts and the table; returns how many differences nobody has explained. */
+    /** Prints the counts and the table. Returns the number of differences without an explanation. */
     private int print() {
         System.out.printf("%n| | passed | failed | skipped |%n|---|---|---|---|%n");
         for (String transport : TRANSPORTS) {
@@ -160,10 +160,10 @@ public final class Differences {
     }
 
     /**
-     * Compares.
+     * Compares the results.
      *
-     * @param arguments the folder, the file of explanations, and {@code --again} for no more than the names of the methods that
-     *     are to be run again
+     * @param arguments the folder, the file of explanations, and {@code --again} to print only the names of the methods that must
+     *     be run again
      */
     public static void main(String[] arguments) throws IOException {
         Differences differences = new Differences(Path.of(arguments[0]), Path.of(arguments[1]));

@@ -41,20 +41,20 @@ import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 
 /**
- * Runs what is left of one class of tests, {@code RunClass CLASS RESULTS ONLY}, and ends the process at the first test of JUnit 4
- * that fails: what a failed test leaves behind, such as a server at the port that all of them use, would fail those that follow.
- * The exit code is then {@link #AGAIN}: a further process goes on behind that test.
+ * Runs the remaining tests of one test class, {@code RunClass CLASS RESULTS ONLY}. It ends the process at the first test of JUnit
+ * 4 that fails, because the resources that a failed test leaves behind, such as a server on the port that all of them use, would
+ * make the following tests fail. The exit code is then {@link #AGAIN}, and another process continues after that test.
  *
- * <p>Each line of the file of results is {@code UNIT, END, CLASS#TEST, REASON} with tabs in between. A unit is what can be left
- * out: a method, with all of its invocations. It is {@code BEGUN} before it runs, and {@code DONE} afterwards, so that a unit
- * that ended its process, or did not end, is known to the next one. The file {@code ONLY}, if it is not empty, has the
- * {@code CLASS#METHOD} of those that are wanted, one a line.
+ * <p>Each line of the file of results is {@code UNIT, END, CLASS#TEST, REASON}, separated by tabs. A unit is the smallest part
+ * that can be skipped: a method with all of its invocations. A unit is recorded as {@code BEGUN} before it runs and as {@code
+ * DONE} afterwards, so that the next process can recognize a unit that ended its process or did not end. The file {@code ONLY},
+ * if it is not empty, contains the {@code CLASS#METHOD} of the requested tests, one per line.
  */
 public final class RunClass implements TestExecutionListener {
-    /** The exit code that asks for another process. */
+    /** The exit code that requests another process. */
     private static final int AGAIN = 75;
 
-    /** Longer than any limit that a test of these suites sets to itself. */
+    /** Longer than any timeout that a test of these suites has. */
     private static final long UNIT_MILLIS = 240_000;
 
     private final Path results;
@@ -78,7 +78,10 @@ public final class RunClass implements TestExecutionListener {
         }
     }
 
-    /** The units that have an end; of those that had none, it is written now. */
+    /**
+     * Returns the units that are done. Units that have begun and are not done are recorded as failed, because their process
+     * ended.
+     */
     private Set<String> finished() throws IOException {
         Set<String> done = new HashSet<>();
         if (Files.exists(results)) {
@@ -102,7 +105,7 @@ public final class RunClass implements TestExecutionListener {
         return otherwise;
     }
 
-    /** {@code CLASS#METHOD}, with the number of the invocation if there are several. */
+    /** Returns {@code CLASS#METHOD}, with the number of the invocation if there are several. */
     private static String name(TestIdentifier test) {
         String unique = test.getUniqueId();
         int invocation = unique.lastIndexOf("-invocation:#");
@@ -167,7 +170,7 @@ public final class RunClass implements TestExecutionListener {
         if (units.contains(unit)) {
             deadline.cancel();
             record(unit, "DONE", name(test), "");
-            // Tests of JUnit 5, here those of Reactor Netty, take free ports.
+            // The tests of JUnit 5, which are those of Reactor Netty, use free ports.
             if (failed && unit.startsWith("[engine:junit-vintage]")) {
                 System.exit(AGAIN);
             }
@@ -175,9 +178,9 @@ public final class RunClass implements TestExecutionListener {
     }
 
     /**
-     * Runs.
+     * Runs the tests.
      *
-     * @param arguments the class, the file of results, the file of those that are wanted
+     * @param arguments the class, the file of results, and the file of the requested tests
      */
     public static void main(String[] arguments) throws Exception {
         RunClass run = new RunClass(Path.of(arguments[1]));
@@ -187,7 +190,8 @@ public final class RunClass implements TestExecutionListener {
             .selectors(DiscoverySelectors.selectClass(arguments[0]))
             .filters((PostDiscoveryFilter) each -> FilterResult.includedIf(wanted(each, done, only)))
             .build();
-        // A suite's own listeners are left out, such as BlockHound's, which cannot change the classes of every JDK.
+        // The listeners of a suite are not registered. BlockHound's listener, for example, cannot change the classes of every
+        // JDK.
         Launcher launcher = LauncherFactory.create(
             LauncherConfig.builder().enableTestExecutionListenerAutoRegistration(false).build());
         launcher.execute(request, run);

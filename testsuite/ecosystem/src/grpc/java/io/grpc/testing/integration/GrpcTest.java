@@ -23,8 +23,8 @@ import io.grpc.netty.NettyServerBuilder;
 import java.net.InetSocketAddress;
 
 /**
- * gRPC's interoperability tests, which gRPC publishes, on the server and the channel that gRPC makes by itself. They are in
- * gRPC's package, because the address of their server is for that alone.
+ * The interoperability tests that gRPC publishes, on the server and the channel that gRPC creates by default. This class is in
+ * gRPC's package, because the address of the test server is only accessible there.
  */
 abstract class GrpcTest extends AbstractInteropTest {
     private static final int LARGEST_MESSAGE = 16 << 20;
@@ -33,7 +33,7 @@ abstract class GrpcTest extends AbstractInteropTest {
     ServerBuilder<?> server(ServerCredentials credentials) {
         NettyServerBuilder builder = NettyServerBuilder.forPort(0, credentials).flowControlWindow(WINDOW)
             .maxInboundMessageSize(LARGEST_MESSAGE);
-        // The tests count by a tracer of their own.
+        // The tests count with a tracer of their own.
         InternalNettyServerBuilder.setStatsEnabled(builder, false);
         return builder.addStreamTracerFactory(createCustomCensusTracerFactory());
     }

@@ -23,7 +23,7 @@ import org.junit.Test;
 import org.junit.runner.RunWith;
 import org.junit.runners.JUnit4;
 
-/** gRPC's interoperability tests, with TLS and certificates of both sides. */
+/** The interoperability tests of gRPC with TLS and certificates of both sides. */
 @RunWith(JUnit4.class)
 public class GrpcTlsTest extends GrpcTest {
     @Override
@@ -48,7 +48,7 @@ public class GrpcTlsTest extends GrpcTest {
         }
     }
 
-    /** The client's certificate reaches the server. */
+    /** Checks that the server receives the client's certificate. */
     @Test
     public void certificateOfTheClient() {
         assertX500SubjectDn("CN=testclient, O=Internet Widgits Pty Ltd, ST=Some-State, C=AU");
