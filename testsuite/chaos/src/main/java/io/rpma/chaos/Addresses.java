@@ -16,27 +16,27 @@ package io.rpma.chaos;
 import java.net.InetSocketAddress;
 
 /**
- * Where the server is.
+ * The addresses of the server.
  *
- * @param host its address
- * @param streamPort of its stream channels
- * @param messagePort of its message channels
- * @param region the descriptor of its region, in hexadecimal digits
- * @param loop the file that tells how its event loop is scheduled
+ * @param host the address of the host
+ * @param streamPort the port for stream channels
+ * @param messagePort the port for message channels
+ * @param region the descriptor of the server's region, in hexadecimal digits
+ * @param loop the file that shows how the server's event loop is scheduled
  */
 public record Addresses(String host, int streamPort, int messagePort, String region, String loop) {
-    /** Reads what {@link #toString} wrote, out of a program's arguments. */
+    /** Parses the result of {@link #toString} from the arguments of a program. */
     public static Addresses parse(String[] arguments, int from) {
         return new Addresses(arguments[from], Integer.parseInt(arguments[from + 1]), Integer.parseInt(arguments[from + 2]),
             arguments[from + 3], arguments[from + 4]);
     }
 
-    /** Returns the address of its stream channels. */
+    /** Returns the address for stream channels. */
     public InetSocketAddress stream() {
         return new InetSocketAddress(host, streamPort);
     }
 
-    /** Returns the address of its message channels. */
+    /** Returns the address for message channels. */
     public InetSocketAddress message() {
         return new InetSocketAddress(host, messagePort);
     }

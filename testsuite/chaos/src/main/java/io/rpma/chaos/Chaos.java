@@ -23,7 +23,10 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Runs the cases one after another beside checked traffic, prints the table, and exits with 1 unless it is all zeros. */
+/**
+ * Runs the cases one after another alongside verified traffic, prints the table, and exits with code 1 unless all its values are
+ * zero.
+ */
 @Command(name = "testsuite/chaos/run.sh", mixinStandardHelpOptions = true, sortOptions = false, showDefaultValues = true,
     description = "Processes die, stop, forge and scribble beside checked traffic that must not notice.")
 public final class Chaos implements Callable<Integer> {
@@ -54,7 +57,7 @@ public final class Chaos implements Callable<Integer> {
         }
     }
 
-    /** Runs the program. */
+    /** Runs the program from the command line. */
     public static void main(String[] arguments) {
         System.exit(new CommandLine(new Chaos()).execute(arguments));
     }

@@ -26,7 +26,9 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
-/** A Java program of this harness in a process of its own: what it says, line by line, its orders, its end. */
+/**
+ * A Java program of this test suite in a child process. This class reads its output line by line, sends it orders and ends it.
+ */
 public final class Child implements AutoCloseable {
     private static final String GONE = "gone";
     private static final int PATIENCE_SECONDS = 180;
@@ -48,10 +50,11 @@ public final class Child implements AutoCloseable {
     /**
      * Starts a program.
      *
-     * @param prefix what runs Java, as a shell that sets limits; empty for nothing
-     * @param options of the virtual machine
-     * @param log where its errors go
-     * @param consumer takes what it says as it comes; what it refuses is for {@link #next}
+     * @param prefix the command that runs Java, for example a shell that sets limits; empty for none
+     * @param options the options of the virtual machine
+     * @param log the file for the standard error output
+     * @param consumer is called with each line of output and returns whether it has handled the line; {@link #next} returns the
+     *     other lines
      */
     static Child start(String name, List<String> prefix, List<String> options, Class<?> main, List<String> arguments, Path log,
             Predicate<String> consumer) throws IOException {
@@ -68,7 +71,7 @@ public final class Child implements AutoCloseable {
             consumer);
     }
 
-    /** The class path with jars in place of folders, of which no archive of classes can be made. */
+    /** Returns the class path with jars in place of folders, because a class archive cannot contain classes from folders. */
     static String classPath() throws IOException {
         List<String> entries = new ArrayList<>();
         for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
@@ -98,7 +101,7 @@ public final class Child implements AutoCloseable {
         said.add(GONE);
     }
 
-    /** Waits for the next line; {@code null} if it has ended, or has said nothing for so long. */
+    /** Waits for the next line. Returns {@code null} if the process has ended, or has printed nothing within the given time. */
     public String next(long millis) throws InterruptedException {
         String line = said.poll(millis, TimeUnit.MILLISECONDS);
         if (GONE.equals(line)) {
@@ -108,7 +111,7 @@ public final class Child implements AutoCloseable {
         return line;
     }
 
-    /** Waits for a line that begins with a word; returns the rest of it. */
+    /** Waits for a line that begins with a word, and returns the rest of the line. */
     public String expect(String word) throws IOException, InterruptedException {
         for (;;) {
             String line = next(TimeUnit.SECONDS.toMillis(PATIENCE_SECONDS));
@@ -122,27 +125,27 @@ public final class Child implements AutoCloseable {
         }
     }
 
-    /** Gives an order. */
+    /** Sends an order to the process. */
     public void order(String line) {
         orders.println(line);
     }
 
-    /** Returns its process number. */
+    /** Returns the process identifier. */
     public long pid() {
         return process.pid();
     }
 
-    /** Returns whether it has not ended. */
+    /** Returns whether the process is still running. */
     public boolean isAlive() {
         return process.isAlive();
     }
 
-    /** Sends it a signal. */
+    /** Sends a signal to the process. */
     public void signal(int number) {
         Signals.send((int) process.pid(), number);
     }
 
-    /** Ends it as {@code kill -9} does, also when it is stopped. */
+    /** Ends the process as {@code kill -9} does, even if it is stopped. */
     public void kill() {
         process.destroyForcibly().onExit().join();
     }

@@ -17,15 +17,15 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.util.concurrent.TimeUnit;
 
-/** Sends back whatever comes, as fast as it is taken, and closes a connection by which nothing comes for a while. */
+/** Sends back all received data as fast as the peer accepts it, and closes a connection that has received nothing for a while. */
 final class EchoHandler extends ChannelInboundHandlerAdapter {
     private final long idleMillis;
     private long lastRead = System.nanoTime();
 
     /**
-     * Creates the handler of one channel.
+     * Creates a handler for one channel.
      *
-     * @param idleMillis after how long a silence the connection is closed
+     * @param idleMillis the time without received data after which the connection is closed
      */
     EchoHandler(long idleMillis) {
         this.idleMillis = idleMillis;

@@ -28,8 +28,8 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
- * Measures what the machine itself pauses, in a process that does nothing else: on each processor a thread sleeps for a
- * millisecond, again and again, and prints when it was woken later than that: {@code gap PROCESSOR FROM TO}, in nanoseconds.
+ * Measures the pauses of the machine itself in a process that does nothing else. On each processor, a thread repeatedly sleeps
+ * for a millisecond. If it wakes up much later than that, it prints {@code gap PROCESSOR FROM TO}, in nanoseconds.
  */
 final class HiccupMain {
     private static final long NAP_NANOS = 1_000_000;
@@ -40,9 +40,9 @@ final class HiccupMain {
     private HiccupMain() {
     }
 
-    /** Measures until standard input ends. */
+    /** Measures until the standard input ends. */
     public static void main(String[] arguments) throws Exception {
-        // The processors' numbers may have holes where a part of the machine is ours only.
+        // If this process may use only some of the machine's processors, their numbers may not be consecutive.
         int left = Runtime.getRuntime().availableProcessors();
         List<CountDownLatch> began = new ArrayList<>();
         for (int processor = 0; processor < 1024 && left > 0; processor++) {
@@ -82,7 +82,7 @@ final class HiccupMain {
             if (now - before > NAP_NANOS + WORTH_TELLING_NANOS) {
                 System.out.println("gap " + processor + ' ' + (before + NAP_NANOS) + ' ' + now);
             }
-            // Not the time by now: this thread may have been stopped in between.
+            // The time is not read again, because this thread may have been paused since it was read.
             before = now;
         }
     }

@@ -27,8 +27,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * One connection whose traffic is checked: it sends something, checks what comes back, rests, and begins anew. What takes long is
- * told at once, as {@code pause LANE FROM TO DELAY}; what fails, as {@code failure LANE TEXT}. Everything happens on the lane's
+ * One connection with verified traffic. It sends data, checks what comes back, pauses, and repeats this. A long wait is reported
+ * immediately as {@code pause LANE FROM TO DELAY}, and a failure as {@code failure LANE TEXT}. Everything happens on the lane's
  * event loop.
  */
 abstract class Lane {
@@ -56,10 +56,10 @@ abstract class Lane {
     private long corrupt;
 
     /**
-     * Prepares a lane.
+     * Creates a lane.
      *
-     * @param server how the server's event loop is scheduled
-     * @param restMillis between an answer and the next question
+     * @param server how the event loop of the server is scheduled
+     * @param restMillis the pause between an answer and the next request
      */
     Lane(String name, Class<? extends Channel> type, InetSocketAddress address, RunDelay server,
             long restMillis) {
@@ -70,21 +70,21 @@ abstract class Lane {
         this.restMillis = restMillis;
     }
 
-    /** Sends the next question; {@link #answered} is to follow. */
+    /** Sends the next request. The lane must call {@link #answered} when the answer is complete. */
     abstract void ask(Channel connected) throws Exception;
 
-    /** Takes what came. */
+    /** Handles received data. */
     abstract void read(ChannelHandlerContext ctx, Object data) throws Exception;
 
-    /** Whether each question has a connection of its own. */
+    /** Returns whether each request has a connection of its own. */
     boolean connectsEachTime() {
         return false;
     }
 
     /**
-     * Connects, and begins.
+     * Connects, and starts the traffic.
      *
-     * @param said takes what the lane says
+     * @param said receives the lines that the lane reports
      */
     void start(EventLoop eventLoop, Consumer<String> said) throws Exception {
         loop = eventLoop;
@@ -156,7 +156,7 @@ abstract class Lane {
         }
     }
 
-    /** Everything that was asked for came back as it should. */
+    /** Called when the complete and correct answer has arrived. */
     final void answered() {
         tell(System.nanoTime());
         under = false;
@@ -180,7 +180,7 @@ abstract class Lane {
         }
     }
 
-    /** Something else came back than should. */
+    /** Called when a wrong answer has arrived. */
     final void corrupted(String what) {
         corrupt++;
         lost--;
@@ -211,7 +211,7 @@ abstract class Lane {
         }
     }
 
-    /** The connection is lost: the next one begins from the start. */
+    /** Resets the state after the connection was lost, because the next connection starts from the beginning. */
     void forget() {
     }
 

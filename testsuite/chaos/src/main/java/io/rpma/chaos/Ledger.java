@@ -17,7 +17,10 @@ import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 
-/** What each case did and cost, and whether all of it is allowed: everything but the counts must be zero, and pauses short. */
+/**
+ * What each case did and cost, and whether all of it is allowed. All values except the counts must be zero, and pauses must be
+ * short.
+ */
 final class Ledger {
     private final long limitMillis;
     private final Map<String, Row> rows = new LinkedHashMap<>();
@@ -26,13 +29,13 @@ final class Ledger {
     /**
      * Creates an empty table.
      *
-     * @param limitMillis the longest allowed pause of a neighbour beyond what the machine paused meanwhile
+     * @param limitMillis the longest pause of a neighbour that is allowed beyond the pauses of the machine in the same time
      */
     Ledger(long limitMillis) {
         this.limitMillis = limitMillis;
     }
 
-    /** One case's line. Thread-safe. */
+    /** The row of one case. Thread-safe. */
     final class Row {
         private long count;
         private long exchanges;
@@ -44,24 +47,24 @@ final class Ledger {
         private double pauseMillis;
         private double excessMillis;
 
-        /** Counts what was done to the server: kills, stops, frames, scribbles. */
+        /** Counts the hostile actions against the server: kills, stops, frames, overwritten words. */
         synchronized void count(long more) {
             count += more;
         }
 
-        /** Counts what the neighbours exchanged meanwhile, and what of it was lost or arrived changed. */
+        /** Counts the exchanges of the neighbours during the case, and how many of them were lost or corrupted. */
         synchronized void traffic(long exchanged, long lostOfIt, long corruptOfIt) {
             exchanges += exchanged;
             lost += lostOfIt;
             corrupt += corruptOfIt;
         }
 
-        /** Counts something that is a failure of the case itself: it counts as lost. */
+        /** Counts a failure of the case itself as a loss. */
         synchronized void failed() {
             lost++;
         }
 
-        /** Counts what was not given back; less than before is nothing. */
+        /** Counts resources that were not released. A decrease counts as zero. */
         synchronized void leaked(long moreDescriptors, long moreBytes, long moreThreads) {
             descriptors += Math.max(0, moreDescriptors);
             bytes += Math.max(0, moreBytes);
@@ -69,17 +72,17 @@ final class Ledger {
         }
 
         /**
-         * Takes note of a pause.
+         * Records a pause.
          *
          * @param millis how long a neighbour waited
-         * @param excess how much of it the machine does not explain
+         * @param excess the part of the pause that the machine does not explain
          */
         synchronized void paused(double millis, double excess) {
             pauseMillis = Math.max(pauseMillis, millis);
             excessMillis = Math.max(excessMillis, excess);
         }
 
-        /** Returns how much was lost or changed so far. */
+        /** Returns how many exchanges have been lost or corrupted so far. */
         synchronized long losses() {
             return lost + corrupt;
         }
@@ -107,7 +110,7 @@ final class Ledger {
         machineMillis = millis;
     }
 
-    /** Whether every case did something beside traffic, and cost nothing. */
+    /** Returns whether every case did something while there was traffic, and caused no damage. */
     synchronized boolean isClean() {
         return !rows.isEmpty() && rows.values().stream().allMatch(Row::isClean);
     }

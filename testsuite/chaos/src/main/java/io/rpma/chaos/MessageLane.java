@@ -20,7 +20,7 @@ import io.rpma.netty.RpmaMessageChannel;
 import java.net.InetSocketAddress;
 import java.util.SplittableRandom;
 
-/** Messages that must come back whole. */
+/** A lane that sends messages, which must come back unchanged. */
 final class MessageLane extends Lane {
     private final SplittableRandom random = new SplittableRandom();
     private long key;

@@ -20,7 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** The lanes of one process: connections to the server whose traffic is checked, on one event loop. */
+/** The lanes of one process: connections to the server with verified traffic, on one event loop. */
 final class Neighbour implements AutoCloseable {
     private static final int LONGEST_SHORT = 2048;
     private static final int SHORTEST_LONG = 300 << 10;
@@ -34,10 +34,10 @@ final class Neighbour implements AutoCloseable {
     private Lane probe;
 
     /**
-     * Prepares lanes.
+     * Creates the lanes.
      *
-     * @param name of the process, for messages
-     * @param whole whether there is a lane of each kind
+     * @param name the name of the process for messages
+     * @param whole whether to create a lane of each kind
      */
     Neighbour(String name, Addresses addresses, boolean whole) {
         this.name = name;
@@ -45,7 +45,7 @@ final class Neighbour implements AutoCloseable {
         this.whole = whole;
     }
 
-    /** Connects the lanes, and says {@code started}. */
+    /** Connects the lanes, and prints {@code started}. */
     void start() throws Exception {
         RunDelay server = RunDelay.of(addresses.loop());
         List<Lane> started = new ArrayList<>();
@@ -64,13 +64,13 @@ final class Neighbour implements AutoCloseable {
         System.out.println("started");
     }
 
-    /** Makes no new connections until {@link #goOn()}, and says {@code held}. */
+    /** Makes no new connections until {@link #goOn()} is called, and prints {@code held}. */
     void hold() throws Exception {
         probe.stop().sync();
         System.out.println("held");
     }
 
-    /** Makes new connections again, and says {@code on}. */
+    /** Makes new connections again, and prints {@code on}. */
     void goOn() throws Exception {
         probe = new ProbeLane(name + ".connect", addresses.stream(), RunDelay.of(addresses.loop()), 50);
         probe.start(group.next(), System.out::println);
@@ -78,7 +78,7 @@ final class Neighbour implements AutoCloseable {
         System.out.println("on");
     }
 
-    /** Ends the lanes when all that they have sent has come back, and says {@code report EXCHANGES LOST CORRUPT}. */
+    /** Stops the lanes when everything that they have sent has come back, and prints {@code report EXCHANGES LOST CORRUPT}. */
     void stop() throws Exception {
         List<Future<Void>> ends = new ArrayList<>();
         for (Lane lane : lanes) {

@@ -17,14 +17,14 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 
 /**
- * An honest process whose traffic is checked. Takes orders on its standard input: {@code start}, {@code hold}, {@code go on},
- * {@code stop}.
+ * A well-behaved process with verified traffic. It reads orders from its standard input: {@code start}, {@code hold}, {@code go
+ * on}, {@code stop}.
  */
 final class NeighbourMain {
     private NeighbourMain() {
     }
 
-    /** Talks with the server that the arguments name until standard input ends. */
+    /** Communicates with the server that the arguments name until the standard input ends. */
     public static void main(String[] arguments) throws Exception {
         try (Neighbour neighbour = new Neighbour("beside", Addresses.parse(arguments, 0), true)) {
             System.out.println("ready");

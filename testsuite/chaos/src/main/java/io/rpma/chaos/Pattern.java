@@ -15,7 +15,7 @@ package io.rpma.chaos;
 
 import io.netty.buffer.ByteBuf;
 
-/** Bytes each of which follows from its position and a key: either end of anything can make and check any part of them. */
+/** Bytes that are calculated from their position and a key, so that both ends can create and check any part of them. */
 final class Pattern {
     private Pattern() {
     }
@@ -24,7 +24,7 @@ final class Pattern {
         return (byte) ((position ^ key) * 0x9E3779B97F4A7C15L >>> 56);
     }
 
-    /** Appends bytes. */
+    /** Appends bytes to a buffer. */
     static ByteBuf write(ByteBuf target, long key, long position, int length) {
         byte[] bytes = new byte[length];
         for (int i = 0; i < length; i++) {
@@ -33,7 +33,7 @@ final class Pattern {
         return target.writeBytes(bytes);
     }
 
-    /** Returns where the readable bytes differ from what they should be, or -1. */
+    /** Returns the index of the first readable byte that is wrong, or -1 if there is none. */
     static int mismatch(ByteBuf data, long key, long position) {
         byte[] found = new byte[data.readableBytes()];
         data.getBytes(data.readerIndex(), found);

@@ -16,12 +16,12 @@ package io.rpma.chaos;
 import java.util.ArrayList;
 import java.util.List;
 
-/** When each processor of the machine let nobody run, as {@link HiccupMain} measures it. Thread-safe. */
+/** Records when each processor of the machine ran no process, as measured by {@link HiccupMain}. Thread-safe. */
 final class Pauses {
     private final List<List<long[]>> ofProcessor = new ArrayList<>();
     private long longest;
 
-    /** Adds a gap in the time of one processor, in the nanoseconds of {@link System#nanoTime}. */
+    /** Adds a gap of one processor, in the nanoseconds of {@link System#nanoTime}. */
     synchronized void add(int processor, long from, long to) {
         while (ofProcessor.size() <= processor) {
             ofProcessor.add(new ArrayList<>());
@@ -30,12 +30,14 @@ final class Pauses {
         longest = Math.max(longest, to - from);
     }
 
-    /** Returns the longest gap in milliseconds. */
+    /** Returns the duration of the longest gap in milliseconds. */
     synchronized double longest() {
         return longest / 1e6;
     }
 
-    /** Returns how much of an interval is not explained by gaps of the processor that had the most of them, in nanoseconds. */
+    /**
+     * Returns how much of an interval is not covered by the gaps of the processor with the longest gaps in it, in nanoseconds.
+     */
     synchronized long excess(long from, long to) {
         long most = 0;
         for (List<long[]> gaps : ofProcessor) {

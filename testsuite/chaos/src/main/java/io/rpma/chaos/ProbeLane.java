@@ -15,7 +15,7 @@ package io.rpma.chaos;
 
 import java.net.InetSocketAddress;
 
-/** New connections, one after another: each carries one piece of a stream there and back. */
+/** A lane that makes new connections, one after another. Each of them sends one piece of a stream and receives it back. */
 final class ProbeLane extends StreamLane {
     ProbeLane(String name, InetSocketAddress address, RunDelay server, long restMillis) {
         super(name, address, 1, 1024, server, restMillis);

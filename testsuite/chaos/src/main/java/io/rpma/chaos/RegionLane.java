@@ -23,9 +23,12 @@ import java.nio.ByteBuffer;
 import java.util.HexFormat;
 import java.util.SplittableRandom;
 
-/** One-sided operations: writes to the server's region what it then reads there, and a few bytes there and back by the stream. */
+/**
+ * A lane for one-sided operations. It writes to the server's region and reads the data back, and also sends a few bytes over the
+ * stream and receives them back.
+ */
 final class RegionLane extends StreamLane {
-    /** The size of the server's region. */
+    /** The size of the server's region in bytes. */
     static final int BYTES = 1 << 20;
     private static final int LONGEST = 64 << 10;
 

@@ -21,8 +21,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * How long a thread, of this process or of another one, was ready to run and had no processor, as the kernel counts it: what the
- * machine's load made it wait, whatever it does itself. Zero where the kernel does not count.
+ * How long a thread of this process or of another one was ready to run without having a processor, according to the kernel. This
+ * is the delay that the load of the machine caused, regardless of what the thread does. It is zero if the kernel does not provide
+ * the value.
  */
 final class RunDelay {
     private static final Map<String, RunDelay> OPEN = new ConcurrentHashMap<>();
@@ -34,12 +35,12 @@ final class RunDelay {
         this.file = file;
     }
 
-    /** The file of the thread that calls. */
+    /** Returns the file of the calling thread. */
     static String ofThisThread() {
         return "/proc/" + ProcessHandle.current().pid() + "/task/" + Signals.threadId() + "/schedstat";
     }
 
-    /** Opens the file of a thread; it stays open as long as this process. One thread may use what is returned. */
+    /** Opens the file of a thread. The file stays open until this process ends. The result may only be used by one thread. */
     static RunDelay of(String path) {
         return OPEN.computeIfAbsent(path, RunDelay::open);
     }
@@ -53,7 +54,7 @@ final class RunDelay {
         }
     }
 
-    /** Returns the sum so far, in nanoseconds. */
+    /** Returns the total delay so far in nanoseconds. */
     long nanos() {
         if (file == null) {
             return 0;

@@ -20,8 +20,8 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Which case runs when, for how long, and with which seed: all of it follows from one seed. The time is divided into rounds, in
- * which each case has one turn.
+ * The order, duration and seed of the cases, all derived from one seed. The total time is divided into rounds, and each case has
+ * one turn in each round.
  */
 final class Schedule {
     private static final long ROUND_MILLIS = 150_000;
@@ -33,11 +33,11 @@ final class Schedule {
     }
 
     /**
-     * One turn.
+     * The run of a case within a round.
      *
-     * @param chaosCase what happens
-     * @param seed what its randomness derives from
-     * @param millis how long it lasts
+     * @param chaosCase the case
+     * @param seed the seed of the random decisions
+     * @param millis the duration in milliseconds
      */
     record Turn(ChaosCase chaosCase, long seed, long millis) {
     }

@@ -46,22 +46,22 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * The server that everybody attacks: it sends back what streams and messages bring, and has a region that is written to and read.
- * Takes orders on its standard input: {@code start} and {@code stop} for a neighbour within this process, {@code status},
+ * The server that is attacked. It sends back the data of streams and messages, and has a region that clients write to and read.
+ * It reads orders from its standard input: {@code start} and {@code stop} for a neighbour within this process, {@code status},
  * {@code descriptors}.
  */
 final class ServerMain {
-    /** The longest message of the message channels. */
+    /** The size of the longest message of the message channels. */
     static final int MESSAGE_BYTES = 4096;
     private static final int SHARED_RECEIVES = 256;
-    // Shorter than many of the stops, so that connections of stopped clients are closed.
+    // The value is smaller than the duration of many stops, so that the connections of stopped clients are closed.
     private static final long IDLE_MILLIS = 2500;
     private static final long IDLE_MILLIS_IN_A_GUEST = 15_000;
 
-    // One event loop, so that every connection shares it with every other one.
+    // The single event loop is shared by all connections.
     private final EventLoopGroup group = new RpmaEventLoopGroup(1);
 
-    /** Serves until standard input ends. */
+    /** Runs the server until the standard input ends. */
     public static void main(String[] arguments) throws Exception {
         new ServerMain().serve();
         System.exit(0);
@@ -109,7 +109,7 @@ final class ServerMain {
         }
     }
 
-    /** Leaves in the log what the descriptors are. */
+    /** Writes to the log what the open descriptors refer to. */
     private static void tellDescriptors() throws IOException {
         Map<String, Integer> kinds = new TreeMap<>();
         for (String name : new File("/proc/self/fd").list()) {
@@ -117,7 +117,7 @@ final class ServerMain {
                 String target = Files.readSymbolicLink(Path.of("/proc/self/fd", name)).toString();
                 kinds.merge(target.replaceAll("\\[\\d+]|:\\d+", ""), 1, Integer::sum);
             } catch (NoSuchFileException e) {
-                // That of the list itself.
+                // This is the descriptor that was used to list the directory.
                 kinds.merge("closed meanwhile", 1, Integer::sum);
             }
         }
@@ -128,7 +128,10 @@ final class ServerMain {
         return Rpma.provider().name().equals("soft");
     }
 
-    /** The numbers of the files of its own address ranges, which are open here: what is taken of them is never given back. */
+    /**
+     * Returns the inode numbers of the files of the server's own address ranges, which are open in this process. Their mappings
+     * are never released.
+     */
     private static Set<String> ownMemoryFiles() throws IOException {
         Set<String> own = new HashSet<>();
         for (String name : new File("/proc/self/fd").list()) {
@@ -138,7 +141,7 @@ final class ServerMain {
                     own.add(Files.getAttribute(descriptor, "unix:ino").toString());
                 }
             } catch (NoSuchFileException e) {
-                // That of the list itself.
+                // This is the descriptor that was used to list the directory.
                 continue;
             }
         }
@@ -146,7 +149,7 @@ final class ServerMain {
     }
 
     private String status() throws Exception {
-        // What threads keep ready for their next buffer is in use to the allocator.
+        // The buffers that a thread caches count as used in the allocator, so the caches are released first.
         group.next().submit(() -> FastThreadLocal.removeAll()).sync();
         long mapped = 0;
         Set<String> own = ownMemoryFiles();

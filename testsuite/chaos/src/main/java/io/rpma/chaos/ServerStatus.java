@@ -14,13 +14,13 @@
 package io.rpma.chaos;
 
 /**
- * What the server holds.
+ * The resources that the server uses.
  *
- * @param descriptors that are open
- * @param threads of the process
- * @param usedBytes of registered memory that buffers hold
- * @param mappedBytes of memory files that are mapped, those of peers and its own but for its address ranges
- * @param connections that are open
+ * @param descriptors the number of open descriptors
+ * @param threads the number of threads
+ * @param usedBytes the size of the registered memory that buffers use
+ * @param mappedBytes the size of the mapped memory files, both those of peers and its own, without the server's address ranges
+ * @param connections the number of open connections
  */
 public record ServerStatus(long descriptors, long threads, long usedBytes, long mappedBytes, long connections) {
     static ServerStatus parse(String text) {
@@ -29,18 +29,21 @@ public record ServerStatus(long descriptors, long threads, long usedBytes, long 
             Long.parseLong(words[3]), Long.parseLong(words[4]));
     }
 
-    /** Returns whether it holds nothing that it did not hold before. */
+    /** Returns whether the server uses no more resources than before. */
     boolean isNoMoreThan(ServerStatus before) {
         return descriptors <= before.descriptors && threads <= before.threads && usedBytes <= before.usedBytes
             && mappedBytes <= before.mappedBytes && connections <= before.connections;
     }
 
-    /** Returns the same with room for more bytes in use: how many shared receives a crowd leaves is not the same each time. */
+    /**
+     * Returns a copy that allows for more bytes in use, because the number of shared receives that remain after a crowd of
+     * connections varies.
+     */
     ServerStatus withRoom(long bytes) {
         return new ServerStatus(descriptors, threads, usedBytes + bytes, mappedBytes, connections);
     }
 
-    /** Returns the larger of each figure. */
+    /** Returns the larger value of each figure. */
     ServerStatus atLeast(ServerStatus other) {
         return new ServerStatus(Math.max(descriptors, other.descriptors), Math.max(threads, other.threads),
             Math.max(usedBytes, other.usedBytes), Math.max(mappedBytes, other.mappedBytes),

@@ -19,11 +19,11 @@ import java.lang.invoke.MethodHandle;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 
-/** Signals to processes. */
+/** Sends signals to processes. */
 public final class Signals {
-    /** Continues a process. */
+    /** The signal that continues a process. */
     public static final int CONT = 18;
-    /** Stops a process. */
+    /** The signal that stops a process. */
     public static final int STOP = 19;
 
     private static final MethodHandle KILL = Posix.downcall("kill", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
@@ -43,7 +43,7 @@ public final class Signals {
         }
     }
 
-    /** Returns the kernel's number of the thread that calls. */
+    /** Returns the kernel's identifier of the calling thread. */
     static int threadId() {
         try {
             return (int) GETTID.invokeExact();
@@ -52,7 +52,7 @@ public final class Signals {
         }
     }
 
-    /** Stops this process; this very thread takes the signal, so that it gets no further than this call. */
+    /** Stops this process. The signal is delivered to the calling thread, so that it does not continue after this call. */
     public static void stopHere() {
         try {
             int ignored = (int) TGKILL.invokeExact((int) ProcessHandle.current().pid(), threadId(), STOP);

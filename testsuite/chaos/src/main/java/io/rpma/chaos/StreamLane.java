@@ -21,9 +21,9 @@ import io.rpma.netty.RpmaChannel;
 import java.net.InetSocketAddress;
 import java.util.SplittableRandom;
 
-/** A stream whose bytes must come back: pieces of random lengths. */
+/** A lane that sends a stream in pieces of random lengths, whose bytes must come back. */
 class StreamLane extends Lane {
-    /** How many bytes are shown of what is wrong. */
+    /** How many bytes of wrong data are shown. */
     private static final int SHOWN = 24;
 
     private final SplittableRandom random = new SplittableRandom();

@@ -27,10 +27,16 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
-/** What a case happens in: the server, the neighbours that talk with it, the meter of the machine's own pauses. */
+/**
+ * The environment of a case: the server, the neighbours that communicate with it, and the process that measures the pauses of the
+ * machine.
+ */
 public final class Surroundings implements AutoCloseable {
     private static final long SETTLING_MILLIS = 15_000;
-    /** 32 receives of the default size: what the pool of shared receives may differ by after equal crowds. */
+    /**
+     * The size of 32 receives of the default size. The pool of shared receives may differ by this amount after equal crowds of
+     * connections.
+     */
     private static final long POOL_BYTES = 2 << 20;
 
     private final String provider;
@@ -76,7 +82,7 @@ public final class Surroundings implements AutoCloseable {
         return false;
     }
 
-    /** What the lanes of neighbours say while they run. */
+    /** Handles the lines that the lanes of neighbours print while they run. */
     private boolean lane(String line) {
         String[] words = line.split(" ", 4);
         switch (words[0]) {
@@ -89,14 +95,14 @@ public final class Surroundings implements AutoCloseable {
         return true;
     }
 
-    /** Enters the pauses of a turn, when the meter has told of all that the machine paused meanwhile. */
+    /** Records the pauses of a turn, after the measuring process has reported all pauses of the machine during that time. */
     private void enterPauses() {
         String line = pauses.poll();
         while (line != null) {
             String[] words = line.split(" ");
             long from = Long.parseLong(words[2]);
             long to = Long.parseLong(words[3]);
-            // The last word is how long the two event loops were ready and waited for a processor.
+            // The last word is how long the two event loops were ready to run and waited for a processor.
             double excess = Math.min(machine.excess(from, to), to - from - Long.parseLong(words[4])) / 1e6;
             row.paused((to - from) / 1e6, excess);
             if (excess > ledger.limitMillis()) {
@@ -116,19 +122,20 @@ public final class Surroundings implements AutoCloseable {
             NeighbourMain.class, List.of(addresses.split(" ")), this::lane);
         neighbour.expect("ready");
         archive();
-        // What is made once and kept is not to be counted as a leak: each lane and a crowd of connections once.
+        // Resources that are allocated once and then kept must not count as leaks, so each lane and a crowd of connections run
+        // once before the first measurement.
         traffic();
         TimeUnit.MILLISECONDS.sleep(1000);
         drain();
         crowd();
         before = settled(null);
-        // What is kept of a crowd's memory is not the same each time.
+        // The amount of memory that is kept after a crowd of connections varies.
         crowd();
         before = settled(null).atLeast(before).withRoom(POOL_BYTES);
         server.order("descriptors");
     }
 
-    /** Makes an archive of the classes that hostile processes need, so that a thousand of them can be started. */
+    /** Creates an archive of the classes that hostile processes need, so that a thousand of these processes can be started. */
     private void archive() throws IOException, InterruptedException {
         Path archive = archivePath();
         Path jar = Path.of(Child.classPath().split(":")[0]);
@@ -142,7 +149,7 @@ public final class Surroundings implements AutoCloseable {
             "-Xlog:aot=off", "-Xmx256m"), HostileMain.class, arguments("crowd", 10_000, 0), line -> false)) {
             once.expect("done");
             while (once.next(20_000) != null) {
-                // It ends when it has written the archive.
+                // The process ends when it has written the archive.
             }
         }
     }
@@ -160,16 +167,16 @@ public final class Surroundings implements AutoCloseable {
     /**
      * Starts a hostile process that connects to the server.
      *
-     * @param attack what it does
-     * @param millis for how long, unless it is ended before
-     * @param seed what its randomness derives from
-     * @param options further options of its virtual machine
+     * @param attack the name of the attack
+     * @param millis the duration, unless the process is ended earlier
+     * @param seed the seed of the random decisions
+     * @param options additional options of the virtual machine
      */
     public Child hostile(String attack, long millis, long seed, String... options) throws IOException {
         return hostile(attack, List.of(), millis, seed, options);
     }
 
-    /** Starts a hostile process by a command that sets limits or another user first. */
+    /** Starts a hostile process by a command that first sets limits or changes the user. */
     public Child hostile(String attack, List<String> prefix, long millis, long seed, String... options) throws IOException {
         List<String> all = new ArrayList<>(List.of("-XX:TieredStopAtLevel=1", "-Xmx64m", "-Xlog:disable", "-Xlog:all=off",
             "-Dio.rpma.netty.maxRegisteredBytes=" + (192 << 20), "-XX:ErrorFile=/dev/null", "-XX:-CreateCoredumpOnCrash"));
@@ -183,44 +190,44 @@ public final class Surroundings implements AutoCloseable {
         return child;
     }
 
-    /** Forgets a hostile process that has been ended. */
+    /** Removes a hostile process that has been ended. */
     public void ended(Child child) {
         hostile.remove(child);
     }
 
-    /** Returns the server's process. */
+    /** Returns the process of the server. */
     public Child server() {
         return server;
     }
 
-    /** Returns the folder of the logs. */
+    /** Returns the folder of the log files. */
     public Path logs() {
         return logs;
     }
 
-    /** Returns the provider's name. */
+    /** Returns the name of the provider. */
     public String provider() {
         return provider;
     }
 
-    /** Returns the server's addresses and the like, as {@link ServerMain} prints them. */
+    /** Returns the addresses of the server and the related values, as {@link ServerMain} prints them. */
     public String addresses() {
         return addresses;
     }
 
-    /** Lets the neighbours make no new connections for a while; those that they have go on. */
+    /** Stops the neighbours from making new connections for a while. Their existing connections continue. */
     public void holdConnects() throws IOException, InterruptedException {
         neighbour.order("hold");
         neighbour.expect("held");
     }
 
-    /** Lets the neighbours make new connections again. */
+    /** Allows the neighbours to make new connections again. */
     public void allowConnects() throws IOException, InterruptedException {
         neighbour.order("go on");
         neighbour.expect("on");
     }
 
-    /** Returns a class path that every user may read. */
+    /** Returns a class path that all users can read. */
     public String publicClassPath() throws IOException {
         if (publicClassPath == null) {
             publicClassPath = Files.createTempDirectory("chaos",
@@ -233,12 +240,12 @@ public final class Surroundings implements AutoCloseable {
         return publicClassPath + "/*";
     }
 
-    /** Counts what was done to the server in this turn. */
+    /** Counts the hostile actions against the server in this turn. */
     public void count(long more) {
         row.count(more);
     }
 
-    /** Says that the case itself found something that must not be; it counts as lost. */
+    /** Reports that the case itself has found an error, which counts as a loss. */
     public void failed(String what) {
         System.out.println("    failure: " + what);
         row.failed();
@@ -255,7 +262,7 @@ public final class Surroundings implements AutoCloseable {
         neighbour.expect("started");
     }
 
-    /** Ends the neighbours' traffic, and counts it. */
+    /** Stops the traffic of the neighbours, and counts it. */
     private void drain() throws IOException, InterruptedException {
         server.order("stop");
         neighbour.order("stop");
@@ -267,7 +274,10 @@ public final class Surroundings implements AutoCloseable {
         }
     }
 
-    /** Asks the server how it is until it is as before, or has had time enough; returns the last answer. */
+    /**
+     * Requests the status of the server until its resources are back to the expected ones or the time limit is reached. Returns
+     * the last status.
+     */
     private ServerStatus settled(ServerStatus expected) throws IOException, InterruptedException {
         long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(SETTLING_MILLIS);
         ServerStatus previous = null;
@@ -279,18 +289,18 @@ public final class Surroundings implements AutoCloseable {
                 return status;
             }
             previous = status;
-            // A peer's memory is unmapped a second after its last connection; there is no event for it.
+            // The memory of a peer is unmapped one second after its last connection has closed. No event reports this.
             TimeUnit.MILLISECONDS.sleep(expected == null ? 2500 : 250);
         }
     }
 
-    /** Asks the server how it is. */
+    /** Requests the status of the server. */
     public ServerStatus status() throws IOException, InterruptedException {
         server.order("status");
         return ServerStatus.parse(server.expect("status"));
     }
 
-    /** Runs one case beside traffic, and enters in the table what it cost. */
+    /** Runs one case while there is traffic, and records its costs in the table. */
     void run(Schedule.Turn turn, String position) throws Exception {
         String name = turn.chaosCase().name();
         if (server == null) {
@@ -318,14 +328,14 @@ public final class Surroundings implements AutoCloseable {
         }
         enterPauses();
         if (server != null && row.losses() > lossesBefore) {
-            // The next case is not to be blamed for what is broken for good.
+            // The server and the neighbour are replaced, so that the next case is not blamed for their persistent damage.
             end();
         }
         System.out.print("    " + ledger.line(name));
         row = null;
     }
 
-    /** Compares what the server holds with what it held before all turns, after the same crowd of connections. */
+    /** Compares the resources of the server with those before all turns, after an equal crowd of connections. */
     void finish() throws IOException, InterruptedException {
         if (server != null) {
             row = ledger.row("whole run");
@@ -371,7 +381,7 @@ public final class Surroundings implements AutoCloseable {
         }
     }
 
-    /** Leaves the stacks of a process that does not answer in its log. */
+    /** Writes the stacks of a process that does not answer to its log. */
     private void dump(Child child, String name) throws IOException, InterruptedException {
         if (child.isAlive()) {
             new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "jstack").toString(), String.valueOf(child.pid()))

@@ -16,12 +16,12 @@ package io.rpma.netty;
 import java.net.ProtocolException;
 import java.nio.ByteBuffer;
 
-/** Opens the decoders of the stream protocol to garbage. */
+/** Makes the decoders of the stream protocol accessible for tests with garbage. */
 public final class StreamDecoders {
     private StreamDecoders() {
     }
 
-    /** Reads a handshake, and checks that what is believed of it lies within the protocol's limits. */
+    /** Decodes a handshake, and checks that the decoded values are within the limits of the protocol. */
     public static void handshake(ByteBuffer data) throws ProtocolException {
         Handshake handshake = Handshake.decode(data);
         if (handshake.status() == Handshake.ACCEPTED && (handshake.messageBytes() < Handshake.MIN_MESSAGE_BYTES

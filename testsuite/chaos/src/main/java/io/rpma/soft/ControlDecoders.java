@@ -15,14 +15,14 @@ package io.rpma.soft;
 
 import java.nio.ByteBuffer;
 
-/** Opens the decoders of the software provider to garbage. */
+/** Makes the decoders of the software provider accessible for tests with garbage. */
 public final class ControlDecoders {
     private static final ControlMessage.Incoming INCOMING = new ControlMessage.Incoming();
 
     private ControlDecoders() {
     }
 
-    /** Receives a message of a control socket or a link, and gives up what came with it. */
+    /** Receives a message of a control socket or a link, and releases the descriptors that came with it. */
     public static void message(int socket) {
         ControlMessage message = ControlMessage.receive(socket, INCOMING);
         if (message != null) {
@@ -32,12 +32,12 @@ public final class ControlDecoders {
         }
     }
 
-    /** Reads what an end of a connection tells of itself. */
+    /** Decodes the description of one end of a connection. */
     public static void end(ByteBuffer data) {
         EndDescription.read(data);
     }
 
-    /** Reads a hello. */
+    /** Decodes a hello. */
     public static void hello(byte[] data, int length) {
         Hello.read(data, length);
     }

@@ -15,12 +15,12 @@ package io.rpma.soft;
 
 import java.util.function.Consumer;
 
-/** Opens the fault points of the software provider to hostile processes. */
+/** Makes the fault points of the software provider accessible to hostile processes. */
 public final class FaultPlaces {
     private FaultPlaces() {
     }
 
-    /** Sets what happens at each place; needs {@code -Dio.rpma.soft.faults=true}. */
+    /** Sets the action that runs at each place. Requires {@code -Dio.rpma.soft.faults=true}. */
     public static void hook(Consumer<String> action) {
         Faults.hook(action);
     }

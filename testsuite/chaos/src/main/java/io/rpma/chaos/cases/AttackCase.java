@@ -18,7 +18,7 @@ import io.rpma.chaos.Surroundings;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** A hostile process that attacks by itself; one that does not survive what it does is replaced. */
+/** Runs a hostile process that attacks by itself. A process that does not survive its own attack is replaced. */
 final class AttackCase implements ChaosCase {
     private static final long SILENCE_MILLIS = 40_000;
 
@@ -58,7 +58,7 @@ final class AttackCase implements ChaosCase {
         }
     }
 
-    /** Counts what a hostile process does until it ends. */
+    /** Counts the actions of a hostile process until it ends. */
     static void listen(Child child, Surroundings surroundings) throws InterruptedException {
         for (String line = child.next(SILENCE_MILLIS); line != null && !line.equals("done"); line = child.next(SILENCE_MILLIS)) {
             if (line.startsWith("count ")) {

@@ -17,7 +17,7 @@ import io.rpma.chaos.Surroundings;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** One way to be hostile to a server. */
+/** A way to behave in a hostile manner toward a server. */
 public interface ChaosCase {
     /** Returns all cases. */
     static List<ChaosCase> all() {
@@ -27,21 +27,21 @@ public interface ChaosCase {
             new LimitsCase(), new StrangerCase());
     }
 
-    /** Returns the name in the table. */
+    /** Returns the name of the case in the table. */
     String name();
 
-    /** Returns its share of the time, beside the weights of the others. */
+    /** Returns the weight of this case, which determines its share of the time. */
     int weight();
 
-    /** Returns whether a provider has what it attacks. */
+    /** Returns whether a provider has the feature that this case attacks. */
     default boolean runsOn(String provider) {
         return true;
     }
 
     /**
-     * Is hostile until the time is over. Processes that are left are killed afterwards.
+     * Runs the case until its time is over. Processes that are still running are killed afterwards.
      *
-     * @param end in the nanoseconds of {@link System#nanoTime}
+     * @param end the end of the case, as a value of {@link System#nanoTime}
      */
     void run(Surroundings surroundings, SplittableRandom random, long end) throws Exception;
 }

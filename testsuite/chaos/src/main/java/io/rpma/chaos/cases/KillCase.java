@@ -22,8 +22,8 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * {@code kill -9} of clients that are busy: at any time, and on the software provider each other time at a chosen place in the
- * middle of an operation. The next client is starting while one is being killed.
+ * Kills busy clients with {@code kill -9} at random times. On the software provider, every other client is killed at a chosen
+ * place in the middle of an operation. The next client starts while the previous one is being killed.
  */
 final class KillCase implements ChaosCase {
     private static final int STARTING = 3;

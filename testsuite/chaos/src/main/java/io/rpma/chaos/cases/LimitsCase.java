@@ -25,14 +25,14 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Descriptors and memory that run out. On the software provider: clients that connect and say nothing, and limits of the server
- * that are lowered to little more than it has, of open files or of its address space, while clients come. On both: clients with
- * low limits of their own, of open files, address space and, as another user than root, of locked memory.
+ * Exhausts descriptors and memory. On the software provider, clients connect and send nothing, and the server's limits for open
+ * files or address space are lowered to little more than it uses while clients connect. On both providers, clients have low
+ * limits themselves: for open files, address space and, if they do not run as root, locked memory.
  */
 final class LimitsCase implements ChaosCase {
     private static final int HALF_OPEN_MILLIS = 3000;
     private static final int SPARE = 6;
-    /** What the virtual machine of the server may need meanwhile; the memory of a client is larger. */
+    /** How much memory the server's virtual machine may need during this time. A client needs more than this. */
     private static final long SPARE_BYTES = 32 << 20;
     private static final int STARVING_MILLIS = 4000;
     private static final int CLIENTS = 2;
@@ -41,7 +41,7 @@ final class LimitsCase implements ChaosCase {
     private static final String NOBODY = "65534";
     private static final long LEAST_ADDRESSES = 450L << 20;
     private static final long MOST_ADDRESSES = 1200L << 20;
-    /** So that the virtual machine itself starts within {@link #LEAST_ADDRESSES}. */
+    /** With these options, the virtual machine itself starts within {@link #LEAST_ADDRESSES}. */
     private static final List<String> SMALL_MACHINE =
         List.of("-XX:CompressedClassSpaceSize=32m", "-XX:ReservedCodeCacheSize=24m");
 
@@ -75,7 +75,10 @@ final class LimitsCase implements ChaosCase {
         } while (System.nanoTime() < end);
     }
 
-    /** Lets honest clients come while the server has hardly anything left. Its neighbours make no new connections meanwhile. */
+    /**
+     * Starts well-behaved clients while the server has almost no resources left. The neighbours make no new connections during
+     * this time.
+     */
     private static void starve(Surroundings surroundings, SplittableRandom random, String low, String before) throws Exception {
         surroundings.holdConnects();
         limit(surroundings.server().pid(), low);
@@ -85,7 +88,7 @@ final class LimitsCase implements ChaosCase {
                 clients.add(surroundings.hostile("traffic", TRAFFIC_MILLIS, random.nextLong()));
             }
             clients.add(poorClient(surroundings, random));
-            // Until all of them are connected, or have failed, or have tried for a while.
+            // Waits until all clients have connected or failed, or the time limit is reached.
             long last = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(STARVING_MILLIS);
             for (Child client : clients) {
                 client.next(Math.max(0, (last - System.nanoTime()) / 1_000_000));
@@ -95,7 +98,7 @@ final class LimitsCase implements ChaosCase {
             end(clients, surroundings);
             limit(surroundings.server().pid(), before);
         }
-        // A server channel without descriptors tries again after a while; from then on nobody may notice anything.
+        // A server channel that ran out of descriptors retries after a while. From then on, clients must not notice anything.
         Child next = surroundings.hostile("traffic", TRAFFIC_MILLIS, random.nextLong());
         try {
             next.expect("ready");
@@ -106,7 +109,7 @@ final class LimitsCase implements ChaosCase {
         surroundings.allowConnects();
     }
 
-    /** Lets one client come that has little itself, until it has ended or has run for a while. */
+    /** Starts one client that has few resources itself, and ends it after a while if it has not ended by then. */
     private static void poor(Surroundings surroundings, SplittableRandom random) throws Exception {
         Child client = poorClient(surroundings, random);
         client.next(POOR_MILLIS);
@@ -126,7 +129,7 @@ final class LimitsCase implements ChaosCase {
             }
             default -> {
                 if (root) {
-                    // Root may lock what it likes.
+                    // The limit on locked memory does not apply to root.
                     limited.addAll(List.of("setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups"));
                     options.addAll(List.of("-cp", surroundings.publicClassPath()));
                 }
@@ -143,7 +146,7 @@ final class LimitsCase implements ChaosCase {
         }
     }
 
-    /** Returns how many bytes of addresses a process has taken, which is what its limit is about. */
+    /** Returns the size of the address space that a process uses, to which its limit applies. */
     private static long addressSpace(long pid) throws IOException {
         try (var lines = Files.lines(Path.of("/proc/" + pid + "/status"))) {
             String line = lines.filter(each -> each.startsWith("VmSize:")).findFirst().orElseThrow();
@@ -152,7 +155,7 @@ final class LimitsCase implements ChaosCase {
     }
 
     private static void limit(long pid, String soft) throws IOException, InterruptedException {
-        // Nothing behind the colon: the hard limit stays.
+        // Without a value after the colon, the hard limit is not changed.
         Process process = new ProcessBuilder("prlimit", "--pid", String.valueOf(pid), soft + ":").inheritIO().start();
         if (process.waitFor() != 0) {
             throw new IOException("prlimit failed");

@@ -15,7 +15,7 @@ package io.rpma.chaos.cases;
 
 import java.util.SplittableRandom;
 
-/** The places in the middle of an operation that the software provider's fault points name. */
+/** The places in the middle of an operation that are named by the fault points of the software provider. */
 final class Places {
     private static final String[] NAMES = {"executing", "taken", "copied", "published"};
 

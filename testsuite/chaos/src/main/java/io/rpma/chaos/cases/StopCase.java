@@ -22,9 +22,9 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * {@code SIGSTOP} and, later, {@code SIGCONT} to clients that are busy: at any time, or at a chosen place in the middle of an
- * operation. Some stay stopped for longer than the server keeps silent connections, so that they go on when their connection is
- * closed and its memory may have been given to others.
+ * Sends {@code SIGSTOP} and later {@code SIGCONT} to busy clients, at random times or at a chosen place in the middle of an
+ * operation. Some clients stay stopped for longer than the server keeps silent connections. When they continue, their connection
+ * is closed and its memory may have been given to others.
  */
 final class StopCase implements ChaosCase {
     private static final int CLIENTS = 5;
@@ -36,7 +36,7 @@ final class StopCase implements ChaosCase {
     /**
      * Creates the case.
      *
-     * @param inside whether clients stop in the middle of an operation
+     * @param inside whether clients are stopped in the middle of an operation
      */
     StopCase(boolean inside) {
         this.inside = inside;
@@ -57,12 +57,12 @@ final class StopCase implements ChaosCase {
         return !inside || provider.equals("soft");
     }
 
-    /** One client, and what is to happen to it next. */
+    /** A client, and the next action on it. */
     private static final class Client {
         private final Child child;
-        /** Whether it has been told to stop itself and has not said yet that it does. */
+        /** Whether the client has been ordered to stop itself and has not reported yet that it does. */
         private boolean armed;
-        /** When it goes on; 0 while it runs. */
+        /** The time at which the client continues; 0 while it runs. */
         private long goesOn;
 
         Client(Child child) {
@@ -79,7 +79,7 @@ final class StopCase implements ChaosCase {
         for (Client client : clients) {
             client.child.expect("ready");
         }
-        // Where processes take long to start, there is still time for some stops.
+        // On machines where processes start slowly, the time is extended so that some stops can still happen.
         long last = Math.max(end, System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(LONG_MILLIS));
         while (System.nanoTime() < last) {
             for (Client client : clients) {
@@ -95,7 +95,7 @@ final class StopCase implements ChaosCase {
                     stop(client, surroundings, random);
                 }
             }
-            // Time itself is what is waited for.
+            // This waits for time to pass, not for an event.
             TimeUnit.MILLISECONDS.sleep(random.nextInt(20));
         }
         for (Client client : clients) {

@@ -18,10 +18,13 @@ import io.rpma.chaos.Surroundings;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Processes of other users, among them the one that stands for users without a number here. Root only. */
+/**
+ * Runs processes of other users, including the user identifier that represents users without an identifier on this machine.
+ * Requires root.
+ */
 final class StrangerCase implements ChaosCase {
     private static final List<String> USERS = List.of("12345", "65534");
-    /** The first one connects and takes names, the other one sends garbage to the listeners. */
+    /** The first attack connects and takes names; the second one sends garbage to the listeners. */
     private static final List<String> ATTACKS = List.of("stranger", "strange-sockets");
     private static final long STAY_MILLIS = 4000;
 

@@ -16,12 +16,12 @@ package io.rpma.chaos.hostile;
 import io.rpma.chaos.Addresses;
 import java.util.SplittableRandom;
 
-/** What a hostile process does. */
+/** An attack by a hostile process. */
 interface Attack {
     /**
-     * Attacks until the time is over, and once at least.
+     * Attacks until the time is over, but at least once.
      *
-     * @param end in the nanoseconds of {@link System#nanoTime}
+     * @param end the end of the attack, as a value of {@link System#nanoTime}
      */
     void run(Addresses addresses, SplittableRandom random, long end) throws Exception;
 }

@@ -26,7 +26,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Many honest connections, which close in order: afterwards the server has everything that it makes once and keeps. */
+/**
+ * Makes many well-behaved connections and closes them gracefully. Afterwards the server has allocated everything that it
+ * allocates once and keeps.
+ */
 final class Crowd implements Attack {
     private static final int STREAMS = 48;
     private static final int MESSAGES = 8;
@@ -42,10 +45,10 @@ final class Crowd implements Attack {
             Channel channel = new Bootstrap().group(group).channel(stream ? RpmaChannel.class : RpmaMessageChannel.class)
                 .handler(new ChannelInboundHandlerAdapter()).connect(stream ? addresses.stream() : addresses.message()).sync()
                 .channel();
-            // The server may have closed it already, because it hears nothing for a while.
+            // The server may have closed the channel already, because it received nothing for a while.
             channel.writeAndFlush(Unpooled.wrappedBuffer(new byte[!stream ? 100 : i % 6 == 0 ? LARGE : SMALL])).await();
             channels.add(channel);
-            // The server closes what it hears nothing of, and all are to be there at the same time.
+            // The server closes channels from which it receives nothing, but all channels must be open at the same time.
             channels.forEach(open -> open.writeAndFlush(Unpooled.wrappedBuffer(new byte[1])));
         }
         for (Channel channel : channels) {

@@ -24,7 +24,10 @@ import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
-/** What a process can do to a descriptor. Whether it may is the kernel's to say; nothing here throws, and nothing waits. */
+/**
+ * The system calls that a process can make on a descriptor. The kernel decides whether they are permitted. No method throws or
+ * blocks.
+ */
 final class DescriptorCalls {
     static final int O_RDWR = 2;
     static final int SO_SNDBUF = 7;
@@ -41,7 +44,7 @@ final class DescriptorCalls {
     private static final int SOL_SOCKET = 1;
     private static final int PUNCH_HOLE_KEEP_SIZE = 3;
     private static final long CHUNK = 4096;
-    // Each takes a chunk of a pipe of 1 MiB, or a message of a socket.
+    // Each chunk is a part of a pipe of 1 MiB, or a message of a socket.
     private static final int MOST_CHUNKS = 512;
 
     private static final MethodHandle OPEN = Posix.downcall("open", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_INT),
@@ -62,7 +65,7 @@ final class DescriptorCalls {
     private static final MethodHandle SETSOCKOPT = Posix.downcall("setsockopt",
         FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT, ADDRESS, JAVA_INT));
     private static final int MSG_DONTWAIT = 0x40;
-    // One thread only.
+    // Used by a single thread only.
     private static final MemorySegment BYTES = Arena.global().allocate(CHUNK, 8);
 
     private DescriptorCalls() {
@@ -118,24 +121,24 @@ final class DescriptorCalls {
         return call(() -> (int) FALLOCATE.invokeExact(fd, PUNCH_HOLE_KEEP_SIZE, offset, length)) == 0;
     }
 
-    /** Writes until a pipe is full. */
+    /** Writes until the pipe is full. */
     static void fill(int fd) {
         for (int i = 0; i < MOST_CHUNKS && call(() -> (long) WRITE.invokeExact(fd, BYTES, CHUNK)) > 0; i++) {
-            // The call is all that is to be done.
+            // The loop only makes the call.
         }
     }
 
-    /** Takes what there is. */
+    /** Reads all available data. */
     static void drain(int fd) {
         for (int i = 0; i < MOST_CHUNKS && call(() -> (long) READ.invokeExact(fd, BYTES, CHUNK)) > 0; i++) {
-            // The call is all that is to be done.
+            // The loop only makes the call.
         }
     }
 
-    /** Takes the messages that a socket has. */
+    /** Receives all available messages of a socket. */
     static void receive(int fd) {
         for (int i = 0; i < MOST_CHUNKS && call(() -> (long) RECV.invokeExact(fd, BYTES, CHUNK, MSG_DONTWAIT)) > 0; i++) {
-            // The call is all that is to be done.
+            // The loop only makes the call.
         }
     }
 

@@ -25,9 +25,10 @@ import java.util.Set;
 import java.util.SplittableRandom;
 
 /**
- * Does to whatever it shares with the server what a process can do to a descriptor: flags, modes, sizes, holes, seals, socket
- * options, full and empty pipes. It has the pipes of doorbells, the end of the link that it sends to the server, since it keeps a
- * second descriptor of it, and, as root, the memory files of both processes, which it opens anew through the mappings.
+ * Attacks everything that it shares with the server by the operations that a process can perform on a descriptor: flags, modes,
+ * sizes, holes, seals, socket options, full and empty pipes. It uses the pipes of doorbells, the end of the link that it sends to
+ * the server and of which it keeps a duplicate, and, as root, the memory files of both processes, which it opens again through
+ * the mappings.
  */
 final class Descriptors implements Attack {
     private static final Path OWN = Path.of("/proc/self/fd");
@@ -74,7 +75,10 @@ final class Descriptors implements Attack {
         } while (System.nanoTime() < end);
     }
 
-    /** Keeps a second descriptor of each Unix socket that this process has while it connects: some of them for the server. */
+    /**
+     * Keeps a duplicate of each Unix socket that this process has while it connects. Some of these sockets are sent to the
+     * server.
+     */
     private void catchSockets() {
         while (catching && caught.size() < CATCHES) {
             for (int fd : Sockets.own()) {
@@ -103,7 +107,7 @@ final class Descriptors implements Attack {
                     found.add(OWN.resolve(name).toString());
                 }
             } catch (NoSuchFileException e) {
-                // That of the list itself.
+                // This is the descriptor that was used to list the directory.
                 continue;
             }
         }
@@ -127,10 +131,10 @@ final class Descriptors implements Attack {
         return 1;
     }
 
-    /** The size of a memory file must not change, nor may what is shared for reading be emptied. */
+    /** Checks that the size of a memory file cannot be changed, and that memory that is shared for reading cannot be cleared. */
     private int attackMemory(Mappings.Mapping mapping) {
         if (mapping.name().startsWith("range")) {
-            // Open to all processes of the user, by design.
+            // All processes of the user have access to this file by design.
             return 0;
         }
         int fd = DescriptorCalls.open(mapping.file(), DescriptorCalls.O_RDWR);

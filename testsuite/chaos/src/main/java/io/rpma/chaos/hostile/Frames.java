@@ -22,7 +22,7 @@ import java.net.ProtocolException;
 import java.nio.ByteBuffer;
 import java.util.SplittableRandom;
 
-/** Garbage for the decoders of everything that a peer sends, in this process: millions of frames and messages. */
+/** Passes garbage to the decoders of everything that a peer sends, within this process: millions of frames and messages. */
 final class Frames implements Attack {
     private static final int BATCH = 20_000;
     private static final int MAX_BYTES = 300;
@@ -52,7 +52,7 @@ final class Frames implements Attack {
                         default -> descriptor(random);
                     }
                 } catch (ProtocolException e) {
-                    // What it is for.
+                    // The decoder rejects garbage with this exception, as intended.
                     if (e.getMessage().isEmpty()) {
                         HostileMain.say("wrong a refusal without a reason");
                     }
@@ -63,7 +63,7 @@ final class Frames implements Attack {
             }
             HostileMain.say("count " + BATCH);
             int after = new File("/proc/self/fd").list().length;
-            // The first batch opens what loading classes opens.
+            // The first batch also opens the descriptors that class loading needs, so it is not checked.
             if (after > before && warm) {
                 HostileMain.say("wrong the decoders leave " + (after - before) + " descriptors open");
             }

@@ -17,7 +17,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.SplittableRandom;
 
-/** Control messages of the software provider: random bytes, and messages that are right but for a few bytes. */
+/** Creates control messages of the software provider that consist of random bytes, or that are valid except for a few bytes. */
 final class Garbage {
     private static final int MAGIC = 0x52504d53;
     private static final int KINDS = 10;
@@ -33,16 +33,16 @@ final class Garbage {
         this.version = (short) version;
     }
 
-    /** The message that {@link #next} has made. */
+    /** Returns the buffer with the message that {@link #next} has created. */
     byte[] bytes() {
         return bytes;
     }
 
     /**
-     * Makes a message.
+     * Creates a message.
      *
-     * @param descriptors how many descriptors will come with it
-     * @return its length
+     * @param descriptors how many descriptors will be sent with the message
+     * @return the length of the message
      */
     int next(int descriptors) {
         int kind = random.nextInt(10);
@@ -72,7 +72,7 @@ final class Garbage {
         return out.position();
     }
 
-    /** Makes a message that takes memory back which nobody has: it is taken, and nothing comes of it. */
+    /** Creates a message that releases memory that nobody has. The server accepts it, and it has no effect. */
     int gone() {
         ByteBuffer out = ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder());
         out.putInt(MAGIC).putShort(version).putShort((short) 6).putInt(0);
@@ -83,7 +83,7 @@ final class Garbage {
         return out.position();
     }
 
-    /** Makes a message that asks for the link to be read. */
+    /** Creates a message that asks the server to read the link. */
     int look() {
         ByteBuffer out = ByteBuffer.wrap(bytes).order(ByteOrder.nativeOrder());
         out.putInt(MAGIC).putShort(version).putShort((short) 8).putInt(0);

@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
-/** Connects to the listener as often as it may, says nothing, and stays. */
+/** Connects to the listener as often as possible, sends nothing, and keeps the connections open. */
 final class HalfOpen implements Attack {
     private static final int MOST = 5000;
 
@@ -39,7 +39,7 @@ final class HalfOpen implements Attack {
                 open.add(fd);
                 made++;
             } else {
-                // The backlog is full: the server takes its time.
+                // The backlog is full because the server has not accepted the connections yet.
                 Posix.close(fd);
                 TimeUnit.MILLISECONDS.sleep(1);
             }

@@ -18,9 +18,8 @@ import io.rpma.chaos.Addresses;
 import java.util.SplittableRandom;
 
 /**
- * A hostile process: {@code ATTACK MILLIS SEED HOST STREAM-PORT MESSAGE-PORT REGION}. Says {@code ready} when it has begun,
- * {@code count N} for each N attacks that it has carried out, {@code wrong TEXT} for what must not be, and {@code done} at the
- * end.
+ * A hostile process: {@code ATTACK MILLIS SEED HOST STREAM-PORT MESSAGE-PORT REGION}. It prints {@code ready} when the attack has
+ * begun, {@code count N} after every N actions, {@code wrong TEXT} for an error of the server, and {@code done} at the end.
  */
 public final class HostileMain {
     private HostileMain() {
@@ -28,7 +27,7 @@ public final class HostileMain {
 
     /** Runs an attack. */
     public static void main(String[] arguments) throws Exception {
-        // What takes long to load on a slow machine is not to take the time of the attack.
+        // The provider is loaded first, because loading it may take long on a slow machine and must not shorten the attack.
         Rpma.provider();
         long end = System.nanoTime() + Long.parseLong(arguments[1]) * 1_000_000;
         SplittableRandom random = new SplittableRandom(Long.parseLong(arguments[2]));
@@ -54,7 +53,7 @@ public final class HostileMain {
         } catch (Exception | Error e) {
             e.printStackTrace();
         }
-        // Threads of the attack may be waiting for ever.
+        // Threads of the attack may be blocked forever, so the process exits explicitly.
         System.exit(status);
     }
 

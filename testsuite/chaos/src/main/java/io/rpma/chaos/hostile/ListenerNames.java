@@ -18,14 +18,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** The abstract names of the software provider's listeners, as everybody sees them in {@code /proc}. */
+/** The abstract names of the software provider's listeners, which every process can read in {@code /proc}. */
 final class ListenerNames {
     private static final String PREFIX = "@io.rpma.soft/";
 
     private ListenerNames() {
     }
 
-    /** Returns those of one port. */
+    /** Returns the names for one port. */
     static List<String> of(int port) throws IOException {
         try (var lines = Files.lines(Path.of("/proc/net/unix"))) {
             return lines.filter(line -> line.contains(PREFIX) && line.contains("/listen/"))
@@ -34,7 +34,7 @@ final class ListenerNames {
         }
     }
 
-    /** Returns the version of the protocol that a name tells. */
+    /** Returns the version of the protocol that a name contains. */
     static int version(String name) {
         return Integer.parseInt(name.split("/")[1]);
     }

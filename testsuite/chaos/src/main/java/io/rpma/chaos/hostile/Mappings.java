@@ -21,7 +21,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The memory files of the software provider that a process has mapped, its own and those of its peer. */
+/** The memory files of the software provider that this process has mapped, both its own and those of its peer. */
 final class Mappings {
     private static final String MARK = "/memfd:rpma-";
 
@@ -29,20 +29,20 @@ final class Mappings {
     }
 
     /**
-     * One of them.
+     * A mapped memory file.
      *
-     * @param name of the file, which says what it is for
+     * @param name the name of the file, which describes its purpose
      * @param memory the mapping
-     * @param writable whether this process may write there
+     * @param writable whether this process can write to the mapping
      */
     record Mapping(String name, MemorySegment memory, boolean writable) {
-        /** Returns a path by which the file can be opened anew, as root. */
+        /** Returns a path that root can use to open the file again. */
         String file() {
             return "/proc/self/map_files/" + Long.toHexString(memory.address()) + '-'
                 + Long.toHexString(memory.address() + memory.byteSize());
         }
 
-        /** Tries to make it writable; returns whether it is now. */
+        /** Tries to make the mapping writable. Returns whether it is writable now. */
         boolean makeWritable() {
             return Posix.mprotect(memory.address(), memory.byteSize(), Posix.PROT_READ | Posix.PROT_WRITE) == 0;
         }

@@ -31,7 +31,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Honest connections of a hostile process, with traffic, so that there is something to be hostile to. */
+/** The well-behaved connections of a hostile process. They have traffic, so that there is something to attack. */
 final class OwnSockets {
     private static final int BYTES = 3000;
     private static final int WAIT_SECONDS = 5;
@@ -44,7 +44,7 @@ final class OwnSockets {
         this.addresses = addresses;
     }
 
-    /** Makes a stream and a message channel, and lets both carry something there and back. Returns whether they did. */
+    /** Creates a stream channel and a message channel, and sends data over both that must come back. Returns whether it did. */
     boolean connect() throws Exception {
         for (Class<? extends Channel> type : List.of(RpmaChannel.class, RpmaMessageChannel.class)) {
             CompletableFuture<Void> answered = new CompletableFuture<>();
@@ -77,7 +77,7 @@ final class OwnSockets {
         return true;
     }
 
-    /** Sends something by each, whatever has become of it. */
+    /** Sends data on both channels, regardless of their state. */
     void touch() {
         for (Channel channel : channels) {
             channel.writeAndFlush(Unpooled.wrappedBuffer(new byte[BYTES]));
@@ -85,9 +85,9 @@ final class OwnSockets {
     }
 
     /**
-     * Does something on the event loop of the connections, while they execute nothing.
+     * Runs a task on the event loop of the connections, while the connections execute no operation.
      *
-     * @return whether it was done in time
+     * @return whether the task ran in time
      */
     boolean betweenOperations(Runnable task) throws InterruptedException {
         return group.submit(task).await(WAIT_SECONDS, TimeUnit.SECONDS);
@@ -97,7 +97,7 @@ final class OwnSockets {
         return Sockets.own();
     }
 
-    /** Closes the connections; others can be made afterwards. */
+    /** Closes the connections. New connections can be made afterwards. */
     void close() throws Exception {
         for (Channel channel : channels) {
             if (!channel.close().await(WAIT_SECONDS, TimeUnit.SECONDS)) {

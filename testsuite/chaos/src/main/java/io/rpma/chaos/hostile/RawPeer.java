@@ -34,7 +34,7 @@ import java.nio.ByteBuffer;
 import java.util.EnumSet;
 import java.util.concurrent.locks.LockSupport;
 
-/** A peer that uses {@code io.rpma} directly, and so can say whatever it likes. It has one connection at a time. */
+/** A peer that uses {@code io.rpma} directly, so that it can send arbitrary data. It has one connection at a time. */
 final class RawPeer {
     private static final int SLOTS = 32;
     private static final int SLOT_BYTES = 16 << 10;
@@ -54,7 +54,7 @@ final class RawPeer {
         region = peer.register(range.commit(0, 2L * SLOTS * SLOT_BYTES), EnumSet.allOf(MemoryUsage.class));
     }
 
-    /** Connects; returns the first event, or {@code null} if none came. */
+    /** Connects. Returns the first event, or {@code null} if there was none. */
     ConnectionEvent connect(InetSocketAddress to, ByteBuffer privateData) throws RpmaException {
         grant = null;
         try (ConnectionConfig config = provider.newConnectionConfig().timeoutMillis(2000).sendQueueSize(SLOTS)
@@ -78,52 +78,55 @@ final class RawPeer {
         return event;
     }
 
-    /** Returns the private data of the server, 0 bytes if there is none. */
+    /** Returns the private data of the server; it is empty if there is none. */
     ByteBuffer peerData() throws RpmaException {
         return connection.privateData();
     }
 
-    /** Sends so many bytes of anything with this immediate data. */
+    /** Sends the given number of arbitrary bytes with immediate data. */
     void send(int bytes, int immediate) throws RpmaException {
         connection.sendWithImmediate(bytes == 0 ? null : region, bytes == 0 ? 0 : (long) SLOTS * SLOT_BYTES, bytes,
             CompletionFlag.ALWAYS, immediate, SLOTS);
     }
 
-    /** Sends these bytes with this immediate data. */
+    /** Sends the given bytes with immediate data. */
     void send(byte[] bytes, int immediate) throws RpmaException {
         region.memory().asSlice((long) SLOTS * SLOT_BYTES, bytes.length).copyFrom(MemorySegment.ofArray(bytes));
         send(bytes.length, immediate);
     }
 
-    /** Sends so many bytes without immediate data. */
+    /** Sends the given number of bytes without immediate data. */
     void sendPlain(int bytes) throws RpmaException {
         connection.send(region, (long) SLOTS * SLOT_BYTES, bytes, CompletionFlag.ALWAYS, SLOTS);
     }
 
-    /** Writes nothing to nowhere with this immediate data. */
+    /** Performs a write of zero bytes with immediate data. */
     void writeNothing(int immediate) throws RpmaException {
         connection.writeWithImmediate(null, 0, null, 0, 0, CompletionFlag.ALWAYS, immediate, SLOTS);
     }
 
-    /** Writes into memory of the other side. */
+    /** Writes to the memory of the other side. */
     void write(RemoteMemoryRegion target, long offset, int bytes, int immediate) throws RpmaException {
         connection.writeWithImmediate(target, offset, region, (long) SLOTS * SLOT_BYTES, bytes, CompletionFlag.ALWAYS, immediate,
             SLOTS);
     }
 
-    /** The descriptor of this peer's memory. */
+    /** Returns the descriptor of this peer's memory. */
     byte[] descriptor() throws RpmaException {
         ByteBuffer descriptor = ByteBuffer.allocate(region.descriptorSize());
         region.descriptor(descriptor);
         return descriptor.array();
     }
 
-    /** The last message with at least so many bytes that came, such as the grant of an area; {@code null} if none did. */
+    /**
+     * Returns the last received message that has at least a minimum length, such as the grant of an area; {@code null} if there
+     * is none.
+     */
     byte[] grant() {
         return grant;
     }
 
-    /** Takes completions until the sends so far have completed or one has failed. Returns whether all is well. */
+    /** Processes completions until all sends have completed or one has failed. Returns whether all of them succeeded. */
     boolean poll() throws RpmaException {
         int none = 0;
         while (none < 20) {
@@ -146,7 +149,7 @@ final class RawPeer {
         return true;
     }
 
-    /** Waits until the server ends the connection; returns whether it did. */
+    /** Waits until the server closes the connection. Returns whether it did. */
     boolean isEnded(long millis) throws RpmaException {
         ConnectionEvent event = awaitEvent(millis);
         return event == ConnectionEvent.CLOSED || event == ConnectionEvent.LOST || event == ConnectionEvent.REJECTED;

@@ -21,20 +21,22 @@ import java.util.SplittableRandom;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
- * Writes random words into the shared memory that its connections give it: the halves of its connections, the server's shared
- * receive queues, its own table of regions; at any place, and at the words that are in use. What the server shares for reading,
- * as its table of regions, must not become writable.
+ * Writes random words to the shared memory of its connections: its halves of the connections, the server's shared receive queues,
+ * and its own table of regions. It writes both to arbitrary places and to words that are in use. Memory that the server shares
+ * for reading, such as its table of regions, must not become writable.
  *
- * <p>All of a process's registered memory is open to the processes of its user, by design. So the memory that regions lie in is
- * left alone, and so is everything while this process is in the middle of an operation there: a process that denies that it is
- * writing to a buffer makes the server give that buffer to others, which is the same as writing to their buffers.
+ * <p>By design, the processes of a user have access to all registered memory of a process. The memory of regions is therefore not
+ * attacked, and nothing is attacked while this process executes an operation there. If a process denies that it is writing to a
+ * buffer, the server gives this buffer to others, which has the same effect as writing to their buffers.
  */
 final class Scribble implements Attack {
-    /** How many words one connection is overwritten with, and how many of them are told of at once. */
+    /**
+     * How many words are overwritten for each connection (FEWEST to MOST), and how many of them are reported at once (PORTION).
+     */
     private static final int FEWEST = 100;
     private static final int MOST = 1600;
     private static final int PORTION = 100;
-    /** How many words are overwritten between two messages of its own. */
+    /** How many words are overwritten between two messages of this process. */
     private static final int STEP = 16;
     private static final int LOOKS = 64;
     private static final int HEAD_BYTES = 1024;
@@ -48,10 +50,10 @@ final class Scribble implements Attack {
         OwnSockets own = new OwnSockets(addresses);
         do {
             if (!own.connect()) {
-                // What it has written has broken this process itself.
+                // The words that this process has overwritten have broken its own connections.
                 return;
             }
-            // Without its own table it cannot send for long.
+            // Without its own table, this process cannot send for long.
             boolean ownTable = random.nextInt(8) == 0;
             List<Mappings.Mapping> targets = new ArrayList<>();
             int refused = 0;
@@ -70,7 +72,7 @@ final class Scribble implements Attack {
             HostileMain.say("count " + refused);
             int portions = random.nextInt(FEWEST / PORTION, MOST / PORTION + 1);
             for (int i = 0; i < portions; i++) {
-                // Told before it is done: this process may not live to tell.
+                // The count is reported first, because this process may not survive the action.
                 HostileMain.say("count " + PORTION);
                 for (int left = PORTION; left > 0; left -= STEP) {
                     int step = Math.min(left, STEP);
@@ -98,7 +100,7 @@ final class Scribble implements Attack {
         long words = mapping.memory().byteSize() / 8;
         long word = random.nextLong(random.nextInt(3) == 0 ? Math.min(words, HEAD_BYTES / 8) : words);
         if (random.nextBoolean()) {
-            // A word that is in use.
+            // Searches for a word that is in use.
             for (int i = 0; i < LOOKS && mapping.memory().get(JAVA_LONG, word * 8) == 0; i++) {
                 word = random.nextLong(words);
             }

@@ -24,8 +24,8 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Garbage on every socket of the software provider: the TCP port, the listener's two Unix sockets, and the control socket and the
- * link of real connections, which this process finds among its own descriptors.
+ * Sends garbage to every socket of the software provider: the TCP port, the two Unix sockets of the listener, and the control
+ * sockets and the links of real connections, which this process finds among its own descriptors.
  */
 final class Sockets implements Attack {
     private static final int BURST = 800;
@@ -44,7 +44,7 @@ final class Sockets implements Attack {
     /**
      * Creates the attack.
      *
-     * @param mayConnect whether this process is one that the server talks to: of its own user
+     * @param mayConnect whether the server accepts this process, because it belongs to the same user
      */
     Sockets(boolean mayConnect) {
         this.mayConnect = mayConnect;
@@ -75,7 +75,7 @@ final class Sockets implements Attack {
         }
     }
 
-    /** What is no hello, or nearly one. */
+    /** Sends data that is not a valid hello, or almost one. */
     private void tcp() {
         for (int i = 0; i < 20; i++) {
             try (Socket socket = new Socket(addresses.host(), addresses.streamPort())) {
@@ -93,13 +93,13 @@ final class Sockets implements Attack {
                     socket.setSoLinger(true, 0);
                 }
             } catch (IOException e) {
-                // The server has closed it, or takes no more for now: as it should.
+                // The server has closed the connection, or currently accepts no more connections. Both are correct.
                 continue;
             }
         }
     }
 
-    /** The second socket of a listener is there to be found, and reads nothing. */
+    /** Sends datagrams to the second socket of a listener, which only exists so that it can be found, and is never read. */
     private void datagrams() {
         int fd = UnixSocket.create(UnixSocket.DGRAM);
         if (UnixSocket.connect(fd, listener) == 0) {
@@ -112,15 +112,15 @@ final class Sockets implements Attack {
         Posix.close(fd);
     }
 
-    /** Many that connect, say nothing, and leave. */
+    /** Opens many connections that are closed without sending anything. */
     private void silent() {
         for (int i = 0; i < BURST; i++) {
             int fd = UnixSocket.create(UnixSocket.SEQPACKET);
             if (UnixSocket.connect(fd, listener) == 0) {
                 sent++;
                 if (!mayConnect && i == BURST - 1) {
-                    // What waits in the kernel's queue, which any user can fill, is no more than this: the server turns away
-                    // the last one after the others.
+                    // Waits until the server rejects the last connection, which happens after the others. This limits the length
+                    // of the kernel's queue, which any user can fill.
                     UnixSocket.awaitInput(fd, ANSWER_MILLIS);
                 }
             }
@@ -128,7 +128,7 @@ final class Sockets implements Attack {
         }
     }
 
-    /** Requests that make no sense. */
+    /** Sends invalid requests. */
     private void requests() {
         List<Integer> open = new ArrayList<>();
         for (int i = 0; i < 50; i++) {
@@ -164,10 +164,10 @@ final class Sockets implements Attack {
         }
     }
 
-    /** Garbage behind a handshake that was right: on the control sockets and the link of this process. */
+    /** Sends garbage after a correct handshake, to the control sockets and the link of this process. */
     private void established(OwnSockets own) throws Exception {
         if (!own.connect()) {
-            // What this process has sent before may have cost it the link: it is nobody else's connection.
+            // Earlier messages of this process may have broken its link. This affects no other process.
             refused++;
             own.close();
             return;
@@ -177,7 +177,7 @@ final class Sockets implements Attack {
             int many = random.nextInt(200, 2000);
             boolean link = random.nextBoolean();
             for (int i = 0; i < many; i++) {
-                // What is tolerated first, as much as the socket takes.
+                // Messages that the server tolerates are sent first, as many as the socket accepts.
                 if (UnixSocket.send(fd, garbage.bytes(), link ? garbage.gone() : garbage.look()) != 0) {
                     break;
                 }
@@ -188,7 +188,7 @@ final class Sockets implements Attack {
         own.close();
     }
 
-    /** Returns the descriptors of this process that are Unix sockets of the kind that the provider uses. */
+    /** Returns the descriptors of this process that are Unix sockets of the type that the provider uses. */
     static List<Integer> own() {
         List<Integer> found = new ArrayList<>();
         for (String name : new File("/proc/self/fd").list()) {

@@ -25,8 +25,8 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A process of another user: it tries to connect, which must fail; then it takes the names that clients and the server's other
- * addresses would have, as many as it may, and stays.
+ * A process of another user. It tries to connect, which must fail. Then it takes as many as possible of the names that clients
+ * and the other addresses of the server would have, and keeps them.
  */
 final class Stranger implements Attack {
     private static final byte[] HANDSHAKE = {0x4e, 0x52, 0x50, 0x4d, 1, 1, 0, 0, 0, 0, 0x40, 0, 0, 16, 0, 16};
@@ -45,7 +45,7 @@ final class Stranger implements Attack {
                     connected++;
                 }
             } catch (RpmaException e) {
-                // Refused, as it should be.
+                // The connection was refused, which is correct.
                 continue;
             } finally {
                 peer.close();
@@ -55,7 +55,7 @@ final class Stranger implements Attack {
             HostileMain.say("wrong the server took " + connected + " connections of another user");
         }
         List<String> taken = new ArrayList<>();
-        // A more specific address than the one that the server has bound: clients look there first.
+        // These are more specific addresses than the one that the server has bound. Clients look there first.
         Set<String> names = new HashSet<>();
         for (String listener : listeners) {
             for (String host : List.of("7f000001", "00000000", "00000000000000000000000000000000")) {

@@ -35,9 +35,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Sends as fast as it can, by a stream of small pieces, a stream of large ones and messages, in order to be killed or stopped
- * meanwhile. A connection that ends is replaced. The order {@code stop PLACE N} makes the process stop itself when it reaches a
- * place in the middle of an operation for the n-th time; it says {@code at PLACE} before.
+ * Sends as fast as possible on a stream with small pieces, a stream with large pieces and a message channel, so that it can be
+ * killed or stopped in the middle of operations. A connection that closes is replaced. After the order {@code stop PLACE N}, the
+ * process prints {@code at PLACE} and stops itself when it reaches this place in the middle of an operation for the n-th time.
  */
 final class Traffic implements Attack {
     private static final byte FOREIGN = 0x5a;

@@ -27,13 +27,13 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
 /**
- * Unix sockets and descriptors as the kernel has them, without any rule of the software provider. Nothing waits but
- * {@link #awaitInput}.
+ * Direct system calls for Unix sockets and descriptors, without the rules of the software provider. Only {@link #awaitInput}
+ * blocks.
  */
 final class UnixSocket {
     static final int SEQPACKET = 5;
     static final int DGRAM = 2;
-    /** The most bytes that {@link #send} takes. */
+    /** The maximum number of bytes that {@link #send} accepts. */
     static final int MAX_BYTES = 8192;
 
     private static final int AF_UNIX = 1;
@@ -67,7 +67,7 @@ final class UnixSocket {
         Posix.downcallErrno("poll", FunctionDescriptor.of(JAVA_INT, ADDRESS, JAVA_LONG, JAVA_INT));
     private static final MethodHandle EVENTFD =
         Posix.downcallErrno("eventfd", FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT));
-    // One thread only.
+    // Used by a single thread only.
     private static final MemorySegment BYTES = Arena.global().allocate(MAX_BYTES, 8);
     private static final MemorySegment VECTOR = Arena.global().allocate(16, 8);
     private static final MemorySegment CONTROL = Arena.global().allocate(1100, 8);
@@ -91,7 +91,7 @@ final class UnixSocket {
         }
     }
 
-    /** Creates a socket; returns it, or {@code -errno}. */
+    /** Creates a socket. Returns its descriptor, or {@code -errno}. */
     static int create(int type) {
         return call(capture -> (int) SOCKET.invokeExact(capture, AF_UNIX, type | NONBLOCK_CLOEXEC, 0));
     }
@@ -113,24 +113,24 @@ final class UnixSocket {
         return 3 + bytes.length;
     }
 
-    /** Connects to a name; returns 0 or {@code -errno}. */
+    /** Connects to a name. Returns 0 or {@code -errno}. */
     static int connect(int fd, String abstractName) {
         int length = name(abstractName);
         return call(capture -> (int) CONNECT.invokeExact(capture, fd, NAME, length));
     }
 
-    /** Binds to a name; returns 0 or {@code -errno}. */
+    /** Binds to a name. Returns 0 or {@code -errno}. */
     static int bind(int fd, String abstractName) {
         int length = name(abstractName);
         return call(capture -> (int) BIND.invokeExact(capture, fd, NAME, length));
     }
 
-    /** Lets others connect; returns 0 or {@code -errno}. */
+    /** Starts to listen. Returns 0 or {@code -errno}. */
     static int listen(int fd) {
         return call(capture -> (int) LISTEN.invokeExact(capture, fd, 1));
     }
 
-    /** Sends a message with descriptors; returns 0 or {@code -errno}. */
+    /** Sends a message with descriptors. Returns 0 or {@code -errno}. */
     static int send(int fd, byte[] message, int length, int... descriptors) {
         MemorySegment.copy(message, 0, BYTES, JAVA_BYTE, 0, length);
         VECTOR.set(JAVA_LONG, 0, BYTES.address());
@@ -152,7 +152,7 @@ final class UnixSocket {
         return Math.min(result, 0);
     }
 
-    /** Waits until there is something to be received, be it the end. */
+    /** Waits until data or the end of the connection can be received. */
     static void awaitInput(int fd, int millis) {
         NAME.set(JAVA_INT, 0, fd);
         NAME.set(JAVA_INT, 4, 1);
@@ -166,12 +166,12 @@ final class UnixSocket {
         return result < 0 ? result : NAME.get(JAVA_INT, 0);
     }
 
-    /** Returns whether a descriptor is a Unix socket that keeps messages apart. */
+    /** Returns whether a descriptor is a Unix socket that preserves message boundaries. */
     static boolean isUnixSeqpacket(int fd) {
         return option(fd, SO_DOMAIN) == AF_UNIX && option(fd, SO_TYPE) == SEQPACKET;
     }
 
-    /** Creates a memory file, with these seals. */
+    /** Creates a memory file with the given seals. */
     static int memoryFile(long size, int seals) {
         NAME.fill((byte) 0);
         NAME.setString(0, "chaos");
@@ -183,7 +183,7 @@ final class UnixSocket {
         return fd;
     }
 
-    /** Creates an eventfd that blocks. */
+    /** Creates a blocking eventfd. */
     static int eventFd() {
         return call(capture -> (int) EVENTFD.invokeExact(capture, 0, 0));
     }

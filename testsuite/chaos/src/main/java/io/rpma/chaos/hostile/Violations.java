@@ -24,8 +24,8 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Breaks the rules of the stream protocol, one in each connection: in the handshake, in immediate data, with credits, with areas
- * for large data. The server has to end the connection, unless the peer only says what may be said.
+ * Violates the rules of the stream protocol, one rule per connection: in the handshake, in immediate data, with credits, and with
+ * areas for large data. The server must close the connection, unless the peer only sends valid data.
  */
 final class Violations implements Attack {
     private static final int DATA = 1;
@@ -91,7 +91,7 @@ final class Violations implements Attack {
         if (random.nextInt(4) == 0) {
             random.nextBytes(handshake);
         } else {
-            // Where the server looks: magic, version, status, sizes, credits, areas.
+            // The fields that the server reads: magic, version, status, sizes, credits, areas.
             int[] places = {0, 3, 4, 6, 8, 9, 10, 11, 12, 13, 14, 15};
             for (int i = random.nextInt(1, 4); i > 0; i--) {
                 handshake[places[random.nextInt(places.length)]] = (byte) random.nextInt();
@@ -113,7 +113,7 @@ final class Violations implements Attack {
             violations.get(which).commit();
             peer.poll();
         } catch (RpmaException e) {
-            // The server has ended the connection in the middle of it.
+            // The server has closed the connection during the sends.
             return 1;
         }
         if (!peer.isEnded(END_MILLIS)) {
@@ -150,7 +150,7 @@ final class Violations implements Attack {
         peer.send(twice, immediate(GRANT, 0, 0));
     }
 
-    /** Asks for an area, and writes beyond it, or at its wrong end, or announces more than it has. */
+    /** Requests an area, and then writes beyond its end, writes to the wrong place in it, or announces more data than it has. */
     private void writeToGrant() throws RpmaException {
         peer.send(10, immediate(DATA, 0, 2));
         for (int i = 0; i < 50 && peer.grant() == null; i++) {
