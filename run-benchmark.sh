@@ -10,11 +10,12 @@
 # "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-# Measures Netty over RPMA beside Netty's own transports, built first if need be: `./run-benchmark.sh --quick` takes two
-# minutes, `./run-benchmark.sh` takes its time, `./run-benchmark.sh --help` lists the options. The report goes to
-# benchmark/target/report. `./run-benchmark.sh provider` measures the provider's data path alone, with the options of JMH.
-# `./run-benchmark.sh soak` sends 100 million messages there and back and demands that nothing is lost and memory stays flat.
-# `./run-benchmark.sh one-sided` measures reads, writes, flushes and atomic writes of another process's memory.
+# Measures Netty over RPMA and Netty's own transports for comparison. The benchmark is built first if necessary.
+# `./run-benchmark.sh --quick` takes two minutes, `./run-benchmark.sh` takes longer, and `./run-benchmark.sh --help` lists the
+# options. The report is written to benchmark/target/report. `./run-benchmark.sh provider` measures the provider's data path
+# alone, with the options of JMH. `./run-benchmark.sh soak` sends 100 million messages back and forth and checks that none is
+# lost and that the memory does not grow. `./run-benchmark.sh one-sided` measures reads, writes, flushes and atomic writes of
+# another process's memory.
 
 set -euo pipefail
 

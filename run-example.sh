@@ -10,14 +10,16 @@
 # "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-# Runs an example, built first if need be: `./run-example.sh` lists them, `./run-example.sh echo` runs one.
+# Runs an example, which is built first if necessary. `./run-example.sh` lists the examples, and `./run-example.sh echo` runs
+# one.
 
 set -euo pipefail
 
 # shellcheck source=tools/launch.sh
 . "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/tools/launch.sh"
 
-# The serial collector and a small heap do: the data path allocates next to nothing. protobuf-java calls sun.misc.Unsafe, of which
-# Java 25 warns unless told not to; Netty does without it, as it does by default on that Java.
+# The serial collector and a small heap are sufficient, because the data path allocates almost nothing. protobuf-java calls
+# sun.misc.Unsafe, and Java 25 prints a warning about this unless an option allows it. Netty runs without sun.misc.Unsafe, as it
+# does by default on that Java version.
 launch codec-examples --sun-misc-unsafe-memory-access=allow -Dio.netty.noUnsafe=true -XX:+UseSerialGC -Xmx256m \
     io.rpma.examples.Examples "$@"

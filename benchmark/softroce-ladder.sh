@@ -10,10 +10,11 @@
 # "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-# What each layer costs on real verbs, in one run: perftest, a C program on librpma, the same in Java through io.rpma, and
-# RpmaChannel; 64 B there and back, and 64 KiB one way. On a virtual machine with two processors, because programs that poll need
-# one each: QEMU with Debian's own kernel and SoftRoCE. Ratios are what counts: without KVM everything is 20 to 30 times slower
-# than on a machine.
+# Measures in one run what each layer costs on real verbs: perftest, a C program on librpma, the same program in Java on
+# io.rpma, and RpmaChannel. Each rung measures round trips of 64 B, and 64 KiB messages in one direction. It runs in a virtual
+# machine with two processors, because programs that poll need one processor each. The virtual machine is QEMU with Debian's own
+# kernel and SoftRoCE. Only the ratios are meaningful, because without KVM everything is 20 to 30 times slower than on real
+# hardware.
 
 set -euo pipefail
 
@@ -72,7 +73,7 @@ fi
 PATH=$PATH:/usr/sbin:/sbin
 [[ $(uname -m) == x86_64 ]] || fail "this is made for x86-64, not $(uname -m)"
 
-# Debian's stock kernel, unpacked outside of the tree, once.
+# Debian's stock kernel, which is unpacked once, outside of the source tree.
 kernel() {
     compgen -G "$cache/boot/vmlinuz-*" > /dev/null && return
     command -v apt-get > /dev/null || fail "the kernel comes from Debian's package linux-image-amd64, and there is no apt-get"
@@ -106,7 +107,7 @@ initial_memory() {
 }
 
 kernel
-# Builds the benchmark if need be.
+# Builds the benchmark if necessary.
 "$root/run-benchmark.sh" --list > /dev/null
 rm -rf "$work"
 mkdir -p "$work/results"
@@ -123,8 +124,9 @@ end_guest() {
 }
 trap end_guest EXIT
 
-# Starts the guest; fails if it does not say within some seconds that it is up. It reads the time as a machine does, from the
-# processor: the kernel distrusts an emulated processor's counter, and would ask an emulated timer, which takes microseconds.
+# Starts the guest. Fails if the guest does not report within some seconds that it is up. The guest reads the time from the
+# processor, as a real machine does. The kernel distrusts the counter of an emulated processor, and would otherwise read an
+# emulated timer, which takes microseconds.
 start() {
     local accel=$1 cpu=$2 patience=$3 second
     rm -f "$work/results/up"

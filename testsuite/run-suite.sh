@@ -10,7 +10,7 @@
 # "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-# Runs the compliance suite without Maven. `run-suite.sh --help` tells how.
+# Runs the compliance suite without Maven. `run-suite.sh --help` describes the usage.
 
 set -euo pipefail
 
@@ -59,7 +59,7 @@ if [[ ! -f $here/target/test.classpath || ! -d $here/target/test-classes ]]; the
     exit 2
 fi
 
-# Prints a java that is new enough: JAVA_HOME's, the PATH's, or one of those installed.
+# Prints a java program that is new enough: that of JAVA_HOME, that on the PATH, or an installed one.
 find_java() {
     local java version
     for java in ${JAVA_HOME:+"$JAVA_HOME/bin/java"} "$(type -P java || true)" /usr/lib/jvm/*/bin/java /opt/*/bin/java; do

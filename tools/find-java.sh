@@ -10,13 +10,14 @@
 # "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-# Prints the folder of a Java that runs this project: the one that is set up, if it is new enough, else any installed.
+# Prints the folder of a Java installation that can run this project: the configured one if it is new enough, otherwise any
+# installed one.
 
 set -euo pipefail
 
 readonly oldest=25
 
-# Prints the feature release (25 for 25.0.1) of the JDK or JRE in a folder; nothing if there is none.
+# Prints the feature release (25 for 25.0.1) of the JDK or JRE in a folder, or nothing if there is none.
 release_of() {
     local line
     [[ -x $1/bin/java && -r $1/release ]] || return 0

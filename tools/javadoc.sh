@@ -10,7 +10,7 @@
 # "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-# Makes the site of the Javadoc of both libraries, which can be searched, in target/javadoc. A warning fails.
+# Builds the searchable Javadoc site of both libraries in target/javadoc. A warning makes it fail.
 
 set -euo pipefail
 

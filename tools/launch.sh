@@ -25,7 +25,7 @@ launch_fail() {
     exit 1
 }
 
-# Whether there is nothing to build: the class path is newer than everything that the module comes from.
+# Returns whether nothing has to be built, because the class path file is newer than all sources of the module.
 launch_is_built() {
     local name sources=("$launch_root/pom.xml")
     [[ -f $launch_root/$1/target/runtime.classpath && -d $launch_root/$1/target/classes ]] || return 1
@@ -35,8 +35,9 @@ launch_is_built() {
     [[ -z $(find "${sources[@]}" -newer "$launch_root/$1/target/runtime.classpath" -print -quit) ]]
 }
 
-# One builds at a time, whichever program is started, because they share modules; what another has built meanwhile is taken. The
-# lock ends with the braces: the program does not inherit it.
+# Only one build runs at a time, whichever program is started, because the programs share modules. A module that another process
+# has built in the meantime is not built again. The lock is released at the end of the braces, so the program does not inherit
+# it.
 launch_build() {
     local log=$launch_root/$1/target/build.log
     command -v mvn > /dev/null || launch_fail "Maven is needed to build it: install it (Debian: apt install maven)"
@@ -58,7 +59,7 @@ launch() {
     java=$("$launch_root/tools/find-java.sh")
     launch_is_built "$1" || launch_build "$1"
     shift
-    # The file names the jars as lib/...:lib/...
+    # The entries for jar files have the form lib/...:lib/...
     jars=:$(< "$target/runtime.classpath")
     exec "$java/bin/java" --enable-native-access=ALL-UNNAMED -cp "$target/classes${jars//:lib\//:$target/lib/}" "$@"
 }

@@ -1,5 +1,5 @@
-# Runs in the guest, as root. Writes a line "NAME RTT_US TPUT_MIB" for every rung, from the lowest, once for each round: a guest
-# is not the same from one minute to the next.
+# Runs in the guest, as root. Writes a line "NAME RTT_US TPUT_MIB" for every rung, starting with the lowest, once for each
+# round. There are several rounds because the speed of a guest changes from one minute to the next.
 
 set -euo pipefail
 
@@ -18,7 +18,7 @@ say() {
     echo "[$(cut -d ' ' -f 1 /proc/uptime)] $*"
 }
 
-# Starts a server that says "listening", and waits until it has.
+# Starts a server that prints "listening", and waits until it has done so.
 serve() {
     coproc SERVER { exec "$@"; }
     server_pid=$SERVER_PID server_input=${SERVER[1]} server_output=${SERVER[0]}
@@ -36,20 +36,21 @@ serve() {
     return 1
 }
 
-# Nothing of a failed run may be there when the next is measured.
+# No process of a failed run may be left when the next rung is measured.
 abandon_server() {
     kill -9 "$server_pid" 2> /dev/null || true
     wait "$server_pid" 2> /dev/null || true
 }
 
-# Ends a server, which ends with its input; whether it went well.
+# Ends a server by closing its input. Returns whether the server succeeded.
 end_server() {
     exec {server_input}>&-
     wait "$server_pid"
 }
 
-# Prints what a rung measures. QEMU's emulated processors now and then run an old translation of code that a JVM is compiling,
-# and the JVM crashes: then the rung is measured again, and the log says so. A failure that stays is a failure.
+# Prints the result of a rung. QEMU's emulated processors occasionally run an outdated translation of code that a JVM is
+# compiling, which makes the JVM crash. The rung is then measured again, and the log says so. A repeated failure makes the rung
+# fail.
 measured() {
     local i out
     for ((i = 0; i < 5; i++)); do
@@ -62,7 +63,7 @@ measured() {
     return 1
 }
 
-# perftest's server does not say when it listens: its client is tried again.
+# perftest's server does not report when it listens, so its client is started repeatedly.
 perftest() {
     local tool=$1 i out
     shift
@@ -92,8 +93,8 @@ two_ends() {
 
 java=("$JAVA_HOME/bin/java" --enable-native-access=ALL-UNNAMED -Dio.rpma.provider=librpma -Xmx512m -XX:+UseSerialGC
     -XX:ErrorFile="$results/hs_err_%p.log" -cp "$TARGET/classes:$TARGET/lib/*")
-# The event loops poll without end, as the ends of the other rungs do: the default, 50 us at most, was measured on
-# real processors, and is less than a round trip takes on emulated ones. The warm-up is long because compilers are slow here too.
+# The event loops poll without end, as the ends of the other rungs do. The default of at most 50 us was measured on real
+# processors, and is shorter than a round trip on emulated ones. The warm-up is long because compilers are slow here too.
 channel() {
     local measurement=$1
     serve "${java[@]}" -Dio.rpma.netty.polling=spin io.rpma.benchmark.Peer server rpma "$measurement" || return

@@ -10,8 +10,9 @@
 # "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-# Lets processes die, stop, forge and scribble beside checked traffic that must not notice, built first if need be. It prints one
-# table, and exits with 1 unless nothing was lost, corrupted or leaked and no neighbour paused. `run.sh --help` lists the options.
+# Runs hostile processes next to verified traffic, which they must not affect. The processes are killed or stopped, forge
+# messages or overwrite shared memory. The tests are built first if necessary. The script prints one table, and exits with 1
+# unless nothing was lost, corrupted or leaked and no neighbour paused. `run.sh --help` lists the options.
 
 set -euo pipefail
 

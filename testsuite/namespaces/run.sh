@@ -10,7 +10,7 @@
 # "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-# Runs connections between hosts, which are network namespaces of this machine. `run.sh --help` tells more.
+# Runs connections between hosts, which are network namespaces of this machine. `run.sh --help` describes the details.
 
 set -euo pipefail
 

@@ -10,9 +10,10 @@
 # "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-# Runs inside the machine whose power is cut: mounts its disk, which replays the journal, and starts the server of remote-log and
-# those who append to it. run.sh starts it, and ends the machine. Arguments: the java command up to the class, as words; then --,
-# then the folder that outlives the machine, the address, the number of lanes and of records, and further options of the server.
+# Runs inside the machine whose power is cut. It mounts the disk, which replays the journal, and starts the server of remote-log
+# and its writers. run.sh starts this script and ends the machine. Arguments: the java command up to the class, as words; then
+# --, then the folder that survives the power cut, the address, the number of lanes, the number of records, and additional
+# options of the server.
 
 set -euo pipefail
 
@@ -31,11 +32,12 @@ shift 4
 mkdir "$disk"
 mount -t ext4 /dev/ubda "$disk"
 echo mounted
-# The writers read the log before the server changes anything in it: it does so when the first of them is granted its lane.
+# The writers read the log before the server changes anything in it. The server does that when the first of them is granted its
+# lane.
 "${java[@]}" io.rpma.examples.PowerCutMain "$disk/log" "$lanes" "$host" "$PORT" "$folder" &
 "${java[@]}" io.rpma.examples.Examples remote-log --server --host "$host" --port "$PORT" --file "$disk/log" --clients "$lanes" \
     --records "$records" --record-bytes 64 "$@" &
-# Neither ends by itself.
+# Neither process ends normally.
 code=0
 wait -n || code=$?
 echo "ended $code"

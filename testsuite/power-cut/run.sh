@@ -18,12 +18,13 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 root=$(cd "$here/../.." && pwd -P)
 readonly here root
 readonly LANES=2
-# What a lane has room for, whatever the sizes of its records; and when a new disk is begun.
+# RECORDS is the capacity of a lane, regardless of the sizes of its records. RENEW is the number of records after which a new
+# disk is used.
 readonly RECORDS=120000
 readonly RENEW=60000
-# How long a boot, and how long until the first record has been acknowledged, on a busy machine.
+# The maximum time on a busy machine until the machine has booted, and until the first record has been acknowledged.
 readonly PATIENCE_SECONDS=600
-# A cut comes at most so long after the first acknowledged record, or, every eighth time, after the disk was mounted.
+# A power cut happens at most this long after the first acknowledged record, or, every eighth time, after the disk was mounted.
 readonly APPENDING_MILLIS=1500
 readonly STARTING_MILLIS=4000
 
@@ -89,7 +90,8 @@ mke2fs=$(PATH=$PATH:/usr/sbin:/sbin type -P mke2fs) || fail "mke2fs is needed: i
     fail "not built yet: run mvn -B -DskipTests package first"
 "$root/testsuite/softroce/run.sh" --build > /dev/null || fail "there is no user-mode kernel"
 
-# In memory where there is room: what a disk's file has is what counts, not when the host's own disk has it.
+# The disk is in memory if there is enough space. Only the content of the disk's file matters, and not when it reaches the
+# host's own disk.
 parent=${TMPDIR:-/tmp}
 if [[ -w /dev/shm ]] && (($(df -P -B 1M /dev/shm | awk 'NR == 2 { print $4 }') >= 6000)); then
     parent=/dev/shm
@@ -115,8 +117,8 @@ trap 'exit 129' HUP
 
 # ------------------------------------------------------------------------------------------------------- one machine
 
-# Cuts the power of machines of one kind. Arguments: the provider, how many cuts, further options of the server. Leaves its row
-# of the table in $work/NAME.row.
+# Cuts the power of machines of one kind. Arguments: the provider, the number of cuts, additional options of the server. Writes
+# its row of the table to $work/NAME.row.
 cut_often() (
     set -euo pipefail
     name=$1 provider=$2 cuts=$3
@@ -130,7 +132,8 @@ cut_often() (
     trap - EXIT
     trap '[[ -z $guest ]] || { kill "$guest"; wait "$guest"; } 2> /dev/null; exit 143' TERM INT HUP
 
-    # What each lane is known to have: acknowledged to its writer, and found the last time.
+    # The records that each lane is known to contain: those that were acknowledged to its writer, and those that were found last
+    # time.
     acknowledged=() found=() starts=()
     sum_acknowledged=0 sum_found=0 lost=0 torn=0 cut=0 damaged=0
 
@@ -143,7 +146,7 @@ cut_often() (
         done
     }
 
-    # Prints the number in a file of numbers of eight bytes: the first, or the last that is whole.
+    # Prints a number from a file of eight-byte numbers: the first number, or the last one that is complete.
     number_in() {
         local size
         size=$(stat -c %s "$1")
@@ -171,7 +174,7 @@ cut_often() (
         guest=$!
     }
 
-    # Takes a line that the machine has said.
+    # Handles a line that the machine has printed.
     hear() {
         local what lane count rest
         echo "$1" >> "$work/$name.log"
@@ -192,7 +195,7 @@ cut_often() (
         esac
     }
 
-    # Listens until the machine has said a word.
+    # Handles the lines of the machine until it has printed the given word.
     await() {
         local line
         while IFS= read -r -t "$PATIENCE_SECONDS" -u "$said" line; do
@@ -211,7 +214,7 @@ cut_often() (
         exit 1
     }
 
-    # softroce/run.sh kills the kernel by SIGKILL, and returns when nothing of it is left.
+    # softroce/run.sh kills the kernel by SIGKILL, and returns when all of its processes have ended.
     power_off() {
         local line lane first last
         kill -TERM "$guest"
@@ -225,7 +228,7 @@ cut_often() (
             if [[ -f $results/acknowledged-$lane ]] && first=$(number_in "$results/acknowledged-$lane" first); then
                 last=$(number_in "$results/acknowledged-$lane" last)
                 if ((first < acknowledged[lane])); then
-                    # The server had less than the file.
+                    # The server had fewer records than were acknowledged before.
                     lost=$((lost + acknowledged[lane] - first))
                     damaged=1
                 fi
@@ -245,7 +248,7 @@ cut_often() (
     while ((cut < cuts)); do
         boot
         if ((cut % 8 == 7)); then
-            # While the journal is replayed, the log is read, the server starts.
+            # The cut happens while the journal is replayed, the log is read or the server starts.
             await mounted
             pause "$STARTING_MILLIS"
         else
@@ -267,7 +270,7 @@ cut_often() (
             full=$((full || acknowledged[lane] > RENEW))
         done
         if ((full || cut == cuts)); then
-            # What the last cut of this disk has left.
+            # Check what the last cut of this disk has left.
             boot
             await checked
             power_off
