@@ -10,9 +10,10 @@
 # "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-# Sourced by the scripts that run a program of this project, from whatever folder and by whatever link they are called:
+# Sourced by the scripts that run a program of this project. The scripts can be called from any folder and through links.
 #
-#   launch MODULE ARGUMENT...    becomes java with the class path of a module and these arguments; builds the module if need be
+#   launch MODULE ARGUMENT...    executes java with the class path of a module and these arguments; first builds the module if
+#                                necessary
 #   $launch_root                 the folder of the project
 
 set -euo pipefail

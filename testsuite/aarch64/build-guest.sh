@@ -11,28 +11,30 @@
 # language governing permissions and limitations under the License.
 
 
-# Makes what run.sh boots, and prints the folder it is in: Debian 13 for arm64, from its packages, and a kernel with pages of the
-# size that is given. Nothing is installed on this machine, none of apt's files is changed, and no program for arm64 is run.
+# Builds the guest that run.sh boots, and prints its folder. The guest consists of Debian 13 for arm64, unpacked from its
+# packages, and a kernel with the given page size. Nothing is installed on this machine, no file of apt is changed, and no program
+# for arm64 is run.
 #
 #   build-guest.sh 4k|16k [--update]
 #
-# The folder is ${XDG_CACHE_HOME:-$HOME/.cache}/netty-rpma/aarch64, and in it
+# The folder is ${XDG_CACHE_HOME:-$HOME/.cache}/netty-rpma/aarch64. It contains
 #
-#   root       the unpacked packages: the guest's root, which it only reads
+#   root       the unpacked packages, which are the read-only root file system of the guest
 #   packages   their names and versions
-#   4k, 16k    each a kernel (vmlinuz), its first file system (initramfs: busybox and the modules that are needed), its release
+#   4k, 16k    a kernel (vmlinuz), its first file system (initramfs: busybox and the required modules), and its release
 #
-# What is there is taken as it is; --update makes all of it anew. Two simultaneous calls build once.
+# Existing files are used as they are, unless --update builds all of them again. Two simultaneous calls build only once.
 
 set -euo pipefail
 
 readonly mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
 readonly release=trixie
 readonly keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-# These and what they depend on. The second line is for the project's scripts, and tests that start programs.
+# These packages and their dependencies are installed. The second line is for the project's scripts and for tests that start
+# programs.
 readonly packages=(openjdk-25-jre-headless librpma0 ibverbs-providers iproute2 busybox-static
     bash coreutils findutils grep libc-bin mawk procps sed util-linux)
-# The kernel's modules, with all that is below a folder: they load what they need of each other.
+# The kernel's modules, including everything below a folder. Modules load the modules that they depend on.
 readonly modules=(fs/9p fs/configfs fs/netfs fs/overlayfs net/9p net/ipv4/udp_tunnel.ko.xz net/ipv6/ip6_udp_tunnel.ko.xz
     drivers/infiniband/core drivers/infiniband/sw drivers/net/dummy.ko.xz drivers/net/veth.ko.xz crypto lib)
 
@@ -71,18 +73,18 @@ available=$(df -P -B 1M "$cache" | awk 'NR == 2 { print $4 }')
 ((available >= 2000)) || fail "the guest needs 2000 MiB, $cache has $available MiB free: make room there, or set XDG_CACHE_HOME" \
     "to another place"
 
-# Whoever holds the lock is alone: what an earlier call that was killed has left is litter.
+# Only the holder of the lock runs here, so existing files are leftovers of an earlier call that was killed.
 readonly work=$cache/build
 rm -rf "$work"
 mkdir -p "$work"/apt/etc/{apt.conf.d,preferences.d,sources.list.d,trusted.gpg.d} "$work"/apt/state/lists/partial \
     "$work"/apt/cache/archives/partial "$work/kernel"
 trap 'rm -rf "$work/apt" "$work/kernel"' EXIT
 touch "$work/apt/status"
-# What the machine says of proxies holds here, too.
+# The proxy settings of this machine apply here too.
 cp /etc/apt/apt.conf.d/* "$work/apt/etc/apt.conf.d/" 2> /dev/null || true
 echo "deb [arch=arm64 signed-by=$keyring] $mirror $release main" > "$work/apt/etc/sources.list"
 
-# own_apt COMMAND...: apt for arm64, with sources, lists and state of its own, where nothing is installed.
+# own_apt COMMAND...: runs apt for arm64, with its own sources, lists and state, in which nothing is installed.
 own_apt() {
     local command=$1
     shift
@@ -91,7 +93,7 @@ own_apt() {
         "$@"
 }
 
-# logged WHAT COMMAND...: a command whose output matters only if it fails.
+# logged WHAT COMMAND...: runs a command whose output is only shown if the command fails.
 logged() {
     local what=$1
     shift
@@ -113,7 +115,7 @@ if [[ ! -f $cache/packages || ! -d $cache/root ]]; then
         logged "$package cannot be unpacked" dpkg-deb -x "$package" "$work/root"
         dpkg-deb -W --showformat '${Package} ${Version}\n' "$package" >> "$work/packages"
     done
-    # What the packages' own scripts would make, as far as it is needed here.
+    # Creates what the scripts of the packages would create, as far as it is needed here.
     printf '%s\n' 'root:x:0:0:root:/root:/bin/bash' 'nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin' \
         > "$work/root/etc/passwd"
     printf '%s\n' 'root:x:0:' 'nogroup:x:65534:' > "$work/root/etc/group"
@@ -142,7 +144,7 @@ if [[ ! -f $cache/$pages/release ]]; then
         cd "$work/kernel"
         logged "the modules' dependencies cannot be found" busybox depmod -b first "$version"
         cp "$cache/root/usr/bin/busybox" first/bin/
-        # The rest of the first process is run.sh's, so that it can change without this.
+        # The remaining part of the first process belongs to run.sh, so that it can be changed without building the guest again.
         # shellcheck disable=SC2016 # for another shell
         printf '%s\n' '#!/bin/busybox sh' 'exec < /dev/console > /dev/console 2>&1' \
             'for module in 9pnet_virtio 9p; do /bin/busybox modprobe "$module" || exit; done' \

@@ -10,7 +10,7 @@
 # "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-# Runs a command on aarch64, emulated. `run.sh --help` tells how.
+# Runs a command on emulated aarch64. `run.sh --help` describes the usage.
 
 set -euo pipefail
 
@@ -133,7 +133,7 @@ control=$(mktemp -d "${TMPDIR:-/tmp}/aarch64.XXXXXX") || fail "a temporary folde
 mkdir -p "$control/out/results"
 cp "$here/init" "$control/init"
 
-# The repository is where the class path that Maven has written says.
+# The class path that Maven has written shows where the repository is.
 repository=$(cat "$root"/*/target/test.classpath 2> /dev/null | tr ':' '\n' |
     sed -n 's:^\(/.*\)/io/netty/netty-common/.*:\1:p' | head -n 1) || true
 {
@@ -161,14 +161,14 @@ printf '%s=%q\n' merge "$merge" date "$(date +%s)" > "$control/settings"
     echo
 } > "$control/command"
 
-# QEMU truncates the files it writes to, and can wait for pipes alone.
+# QEMU truncates the files that it writes to, and can only wait for pipes.
 mkfifo "$control/stdout" "$control/stderr"
 cat "$control/stdout" &
 relays=("$!")
 cat "$control/stderr" >&2 &
 relays+=("$!")
 
-# share TAG FOLDER OPTION: a folder that the guest sees.
+# share TAG FOLDER OPTION: shares a folder with the guest.
 shares=()
 share() {
     shares+=(-fsdev "local,id=$1,path=$2,security_model=none,multidevs=remap$3"

@@ -11,7 +11,7 @@
 # language governing permissions and limitations under the License.
 
 
-# Runs the project's tests on aarch64, emulated, with kernels of two sizes of pages. `verify.sh --help` tells how.
+# Runs the project's tests on emulated aarch64, with kernels of two page sizes. `verify.sh --help` describes the usage.
 
 set -euo pipefail
 
@@ -19,8 +19,9 @@ here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd -P)
 root=$(cd "$here/../.." && pwd -P)
 readonly here root
 readonly logs=$root/testsuite/target/aarch64
-# The first compiler alone: what a test runs once is done before the second one would have won back what it takes. JUnit's limits
-# of time are for machines that are not emulated, and those of the tests themselves are multiplied.
+# Only the first compiler is used. Code that a test runs once has ended before the second compiler would have saved as much time
+# as it takes. The time limits of JUnit are intended for machines that are not emulated, and the limits of the tests themselves
+# are multiplied.
 readonly options=(-XX:TieredStopAtLevel=1 -XX:+UseSerialGC --enable-native-access=ALL-UNNAMED -ea -Xmx1g
     -Djunit.jupiter.execution.timeout.mode=disabled -Dio.rpma.examples.jvmOptions=-XX:TieredStopAtLevel=1)
 export RPMA_TEST_PATIENCE=${RPMA_TEST_PATIENCE:-20}
@@ -77,12 +78,12 @@ for module in transport-rpma-native transport-rpma codec-examples; do
     [[ -d $root/$module/target/classes ]] || fail "$module is not built: mvn -B -DskipTests package"
 done
 
-# guest COMMAND...: in the guest whose turn it is.
+# guest COMMAND...: runs a command in the guest that is currently tested.
 guest() {
     timeout --kill-after=30 "${RPMA_AARCH64_STAGE_SECONDS:-14400}" "$here/run.sh" --pages "$pages" "$@"
 }
 
-# in_java MODULE MAIN ARGUMENT...: a program of the module's tests, in the module's folder.
+# in_java MODULE MAIN ARGUMENT...: runs a program of the module's tests, in the module's folder.
 in_java() {
     local module=$1
     shift
@@ -92,7 +93,7 @@ in_java() {
     )
 }
 
-# junit MODULE OPTION...: JUnit tests.
+# junit MODULE OPTION...: runs JUnit tests.
 junit() {
     local module=$1
     shift
@@ -107,7 +108,7 @@ echo_on() {
     )
 }
 
-# The classes that were asked for, by module.
+# Runs the requested classes of each module.
 selected() {
     local class native=() transport=()
     for class in "${classes[@]}"; do
@@ -135,7 +136,7 @@ run_stage() {
     esac
 }
 
-# counts_of LOG: prints how many tests passed and failed, as either launcher says.
+# counts_of LOG: prints how many tests passed and failed, according to the output of either launcher.
 counts_of() {
     awk '
         /^\[ *[0-9]+ tests successful/ { gsub(/[^0-9]/, ""); passed += $0 }

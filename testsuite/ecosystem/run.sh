@@ -10,15 +10,15 @@
 # "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-# Runs the test suites of frameworks on epoll and on RPMA, and prints what differs. `run.sh --help` tells how, README.md what
-# it means.
+# Runs the test suites of frameworks on epoll and on RPMA, and prints the differences. `run.sh --help` describes the usage, and
+# README.md explains the results.
 
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 root=$(cd "$here/../.." && pwd -P)
 readonly here root
-# One class of tests; the longest takes several minutes on TCP.
+# The time limit for one test class. The longest one takes several minutes on TCP.
 readonly class_seconds=1500
 
 usage() {
@@ -107,8 +107,8 @@ if ((build)); then
 fi
 [[ -f $agent ]] || fail "$agent is not built: leave out --no-build"
 
-# alone COMMAND...: in a network namespace of its own, since suites have ports that they insist on, and addresses that are to
-# take every packet and answer none. Name servers are out of reach at once.
+# alone COMMAND...: runs a command in its own network namespace, because some suites require specific ports, and addresses that
+# accept every packet and answer none. Queries to name servers fail at once.
 alone() {
     unshare --net --map-root-user bash -c 'ip link set lo up && ip link add hole arp off type veth peer name bottom \
         && ip address add 198.18.0.1/24 dev hole && ip link set bottom up && ip link set hole up \
@@ -116,7 +116,7 @@ alone() {
 }
 alone true || fail "a network namespace is needed for each class of tests, and cannot be made here (unshare --net, ip)"
 
-# class_path SUITE: has Maven resolve it, once.
+# class_path SUITE: lets Maven resolve the class path once.
 class_path() {
     local file=$here/target/$1.classpath
     if [[ ! -s $file || $here/pom.xml -nt $file ]]; then
@@ -125,19 +125,20 @@ class_path() {
     echo "$(< "$file")"
 }
 
-# concrete JAR: of the files of classes in it that come by standard input, the names of the classes that are not abstract.
+# concrete JAR: reads names of class files in the jar from the standard input, and prints the names of the classes that are not
+# abstract.
 concrete() {
     sed 's:\.class$::; s:/:.:g' | xargs "$jdk/bin/javap" -package -cp "$1:$path" \
         | sed -nE 's/^(public )?(final )?class ([A-Za-z0-9_.]+) .*\{$/\3/p' | sort
 }
 
-# tests_of_vertx JAR PACKAGES: the names of the classes of tests in those packages.
+# tests_of_vertx JAR PACKAGES: prints the names of the test classes in those packages.
 tests_of_vertx() {
     unzip -Z1 "$1" | grep -E "^io/vertx/tests/($2)/[A-Za-z0-9]*Test\.class$" | concrete "$1"
 }
 
-# run_class SUITE TRANSPORT ROUND CLASS: one class of tests, in one process until a test fails, and then in another one; in a
-# later round only what is listed in again.txt. Results and output remain.
+# run_class SUITE TRANSPORT ROUND CLASS: runs one test class in one process until a test fails, and then continues in another
+# process. In a later round, it only runs the tests that again.txt lists. The results and the output are kept.
 run_class() {
     local folder=$here/target/$1/$2/$3/${4##*.} options=() before after=0
     local -r deadline=$((SECONDS + class_seconds))
@@ -147,7 +148,7 @@ run_class() {
     mkdir -p "$folder"
     case $2 in
         epoll) options=(-Dvertx.transport=epoll) ;;
-        # Where a JVM has nothing over RPMA, its last line says so.
+        # If a JVM has transferred nothing over RPMA, its last line says so.
         rpma) options=("-javaagent:$agent=report" "-Dio.rpma.provider=$provider" -Dvertx.transport=epoll) ;;
     esac
     cd "$folder"
@@ -171,7 +172,7 @@ run_class() {
     touch finished
 }
 
-# run_one ...: a run_class of its own process, as soon as fewer than $jobs are running.
+# run_one ...: runs run_class in a process of its own, as soon as fewer than $jobs are running.
 run_one() {
     while (($(jobs -rp | wc -l) >= jobs)); do
         wait -n
@@ -179,7 +180,7 @@ run_one() {
     run_class "$@" &
 }
 
-# run_suite NAME CLASSES: all rounds of one suite, and its table.
+# run_suite NAME CLASSES: runs all rounds of one suite, and prints its table.
 run_suite() {
     local suite=$1 round class simple
     local -r again=$here/target/$suite/again.txt
@@ -222,9 +223,9 @@ run_suite() {
     "$java" "$differences" "$here/target/$suite" "$here/explained/$suite.txt"
 }
 
-# compile_reactor_netty SOURCES: the tests of its core and of its HTTP, each with its resources, since both have classes of the
-# same names. Left out are those that need parts of Reactor Netty under names that the published jars do not have.
-# Once for a folder: whoever changes its sources removes target/reactor-netty-classes.
+# compile_reactor_netty SOURCES: compiles the tests of the core and of the HTTP part, each with its own resources, because both
+# have classes with the same names. Tests are left out if they need parts of Reactor Netty under names that the published jars
+# do not have. The tests are compiled once per folder. After a change of the sources, remove target/reactor-netty-classes.
 compile_reactor_netty() {
     local part sources
     if [[ $own/compiled -nt $here/pom.xml && $(< "$own/compiled") == "$1" ]]; then
@@ -243,7 +244,7 @@ compile_reactor_netty() {
     echo "$1" > "$own/compiled"
 }
 
-# tests_of_reactor_netty PART: the names of the classes of tests of what was compiled that have a server, or whose superclass has.
+# tests_of_reactor_netty PART: prints the names of the compiled test classes that have a server, or whose superclass has one.
 tests_of_reactor_netty() {
     (cd "$own/$1" && grep -rlE 'DisposableServer|BaseHttpTest|HttpSendFileTests|ConnectionInfoTests|SslProviderTests' \
         --include='*Test*.class' reactor) | sed -E 's/(\$.*)?\.class$/.class/' | grep -E 'Tests?\.class$' | grep -v /udp/ \
@@ -268,7 +269,7 @@ for argument in "${suites[@]}"; do
             jar=$(tr ':' '\n' <<< "$path" | grep -E 'vertx-core-[0-9.]*-tests\.jar$')
             packages='net|tls|http|http/(compression|connection|fileupload|sendfile)|metrics|eventbus|tracing|endpoint|ha'
             packages+='|addressresolver'
-            # QUIC is no stream of TCP's; nor have tests of values, such as options and addresses, any connection.
+            # QUIC does not use TCP streams, and tests of values, such as options and addresses, make no connections.
             others='Http3|CompositeHttpServer|DomainSocket|Options|Config|MimeMapping|Method|Local|ReplyFailure|Expectation'
             others+='|Alternatives|Versions|NodeInfo|HostAndPort|RFC3986|SocketAddress|UriUtils|JsonEventBus|MessageQueueOn'
             others+='|LoadBalancing'

@@ -10,8 +10,9 @@
 # "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-# Runs the tests that know librpma best on the librpma of several Debian releases, whichever one this machine has: the contract
-# suite, the tests of the binding, and one-sided operations and messages of the transport. `run.sh --help` says more.
+# Runs the tests that depend most on librpma with the librpma of several Debian releases, regardless of the version that this
+# machine has: the contract suite, the tests of the binding, and the tests of the transport's one-sided operations and messages.
+# `run.sh --help` describes the usage.
 
 set -euo pipefail
 
@@ -46,8 +47,9 @@ fail() {
     exit 2
 }
 
-# Called by this script itself, where the tests run: `--inside LIBRARIES COMMAND...` runs a command with libraries laid over those
-# of the same folder, which nobody else sees. The lower folders are only read.
+# This script calls itself with these arguments where the tests run. `--inside LIBRARIES COMMAND...` runs a command with
+# libraries that are mounted over those in the folder of the same name. No other process sees them. The lower folders are only
+# read.
 if [[ ${1-} == --inside ]]; then
     export LIBRARIES=$2
     shift 2
@@ -82,7 +84,7 @@ done
 java=$("$root/tools/find-java.sh")/bin/java
 architecture=$(dpkg --print-architecture)
 
-# own_apt RELEASE COMMAND...: apt with sources, lists and state of its own.
+# own_apt RELEASE COMMAND...: runs apt with its own sources, lists and state.
 own_apt() {
     local folder=$work/$1/apt command=$2
     shift 2
@@ -90,21 +92,21 @@ own_apt() {
         -o "Dir::Cache=$folder/cache" -o APT::Sandbox::User="$(id -un)" "$@"
 }
 
-# fetch RELEASE: leaves the unpacked packages in $work/RELEASE/tree, and in $work/RELEASE/version what they are.
+# fetch RELEASE: unpacks the packages to $work/RELEASE/tree, and writes their versions to $work/RELEASE/version.
 fetch() {
     local release=$1 folder=$work/$1 rdmacm=librdmacm1 package
     rm -rf "$folder"
     mkdir -p "$folder"/apt/etc/{apt.conf.d,preferences.d,sources.list.d,trusted.gpg.d} "$folder"/apt/state/lists/partial \
         "$folder"/apt/cache/archives/partial
     touch "$folder/apt/status"
-    # What the machine says of proxies holds here, too.
+    # The proxy settings of this machine apply here too.
     cp /etc/apt/apt.conf.d/* "$folder/apt/etc/apt.conf.d/" 2> /dev/null || true
     echo "deb [arch=$architecture signed-by=$keyring] $mirror $release main" > "$folder/apt/etc/sources.list"
     own_apt "$release" apt-get -o APT::Update::Error-Mode=any update > "$folder/apt.log" 2>&1 || {
         tail -n 5 "$folder/apt.log" >&2
         fail "the mirror $mirror does not have $release; see $folder/apt.log"
     }
-    # Debian 13 has renamed it.
+    # Debian 13 has renamed this package.
     if own_apt "$release" apt-cache show librdmacm1t64 > /dev/null 2>&1; then
         rdmacm=librdmacm1t64
     fi
@@ -118,7 +120,7 @@ fetch() {
     for package in "$folder"/*.deb; do
         dpkg-deb -x "$package" "$folder/tree"
     done
-    # Debian 12 has some of them in /lib, which is the same folder.
+    # Debian 12 has some of the libraries in /lib, which is the same folder.
     if [[ -d $folder/tree/lib ]]; then
         cp -a "$folder/tree/lib/." "$folder/tree/usr/lib/"
         rm -r "$folder/tree/lib"
@@ -127,8 +129,8 @@ fetch() {
         "$(dpkg-deb -f "$folder"/libibverbs1_*.deb Version)" > "$folder/version"
 }
 
-# in_java RELEASE MODULE MAIN ARGUMENT...: a program of the module's tests, and the processes that it starts, on the libraries
-# of a release.
+# in_java RELEASE MODULE MAIN ARGUMENT...: runs a program of the module's tests, and the processes that it starts, with the
+# libraries of a release.
 in_java() {
     local libraries module=$2
     libraries=$(dirname "$(find "$work/$1/tree" -name librpma.so.0)")
@@ -141,7 +143,7 @@ in_java() {
     )
 }
 
-# junit RELEASE MODULE OPTION...: JUnit tests.
+# junit RELEASE MODULE OPTION...: runs JUnit tests.
 junit() {
     local release=$1 module=$2
     shift 2
@@ -160,7 +162,7 @@ run_part() {
     esac
 }
 
-# counts_of LOG: prints how many tests passed and failed, as either launcher says.
+# counts_of LOG: prints how many tests passed and failed, according to the output of either launcher.
 counts_of() {
     awk '
         /^\[ *[0-9]+ tests successful/ { gsub(/[^0-9]/, ""); passed += $0 }

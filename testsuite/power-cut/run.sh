@@ -10,7 +10,8 @@
 # "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-# Cuts the power of a machine that appends to a log, many times, and looks for what had been acknowledged. `run.sh --help` tells more.
+# Repeatedly cuts the power of a machine that appends to a log, and checks that all acknowledged records are still there.
+# `run.sh --help` describes the details.
 
 set -euo pipefail
 

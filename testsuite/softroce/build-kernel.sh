@@ -10,11 +10,11 @@
 # "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-# Prints the path of the user-mode kernel, and builds it first when the cache does not have it.
+# Prints the path of the user-mode kernel, and builds the kernel first if it is not in the cache.
 #
-# The cache is ${XDG_CACHE_HOME:-$HOME/.cache}/netty-rpma/softroce/, in it a folder for each version of the source
-# package, architecture and checksum of kernel.config. Two simultaneous calls build once: the second waits for the
-# first.
+# The cache is ${XDG_CACHE_HOME:-$HOME/.cache}/netty-rpma/softroce/. It has a folder for each combination of the version of the
+# source package, the architecture and the checksum of kernel.config. Two simultaneous calls build only once, because the second
+# call waits for the first.
 
 set -euo pipefail
 
@@ -36,18 +36,20 @@ arch=$(uname -m)
     "run on a machine with an RDMA device, or where 'modprobe rdma_rxe' works"
 
 cache=${XDG_CACHE_HOME:-${HOME:?HOME is not set: the cache has no place}/.cache}/netty-rpma/softroce
-# Room for the registers of a process (the XSAVE area). The kernel reads and writes them as a whole, and the host refuses to
-# write less than all of them: 2,696 bytes, as the source has it, suffice for AVX-512, but a processor with AMX has 11,008.
+# The size of the area for the registers of a process (the XSAVE area). The kernel reads and writes the registers as a whole,
+# and the host refuses to write only a part of them. The size in the source, 2,696 bytes, is sufficient for AVX-512, but a
+# processor with AMX has 11,008 bytes of registers.
 readonly XSTATE_BYTES=12288
 
-# Of what it sets, not of what it says about that.
+# The checksum covers the options in kernel.config, but not the other comments in it.
 checksum=$({
     grep '^\(# \)\?CONFIG_' "$here/kernel.config"
     echo "$XSTATE_BYTES"
 } | sha256sum)
 suffix=$arch-${checksum:0:12}
 
-# The version of the kernel's source: the package's, or the tarball's own checksum where no package manager knows it.
+# Prints the version of the kernel's source: that of the package, or the checksum of the tarball if no package manager has a
+# version.
 source_version() {
     if [[ ! -r $SOFTROCE_SOURCE ]]; then
         return 1
@@ -55,8 +57,8 @@ source_version() {
     dpkg-query -W -f '${Version}' linux-source-6.12 2> /dev/null || sha256sum < "$SOFTROCE_SOURCE" | cut -c 1-12
 }
 
-# A machine that only runs (the cache was restored, the source package is not installed) takes the newest kernel that
-# was built from this fragment.
+# A machine that cannot build the kernel (the cache was restored, and the source package is not installed) uses the newest
+# kernel that was built from this fragment.
 if ! version=$(source_version); then
     newest=
     for candidate in "$cache"/*-"$suffix"/linux; do
@@ -91,7 +93,7 @@ mkdir -p "$cache"
 exec 9> "$cache/lock"
 if ! flock -n 9; then
     say "another run builds the user-mode kernel: waiting for it"
-    # Not one long wait in a child: a signal would leave that behind.
+    # The wait is divided into short ones, because a signal would leave a child with a long wait behind.
     until flock -n 9; do
         sleep 0.5
     done
@@ -101,7 +103,7 @@ if [[ -x $target/linux ]]; then
     exit 0
 fi
 
-# Whoever holds the lock is alone: what an earlier build that was killed outright has left is litter.
+# Only the holder of the lock runs here, so existing files are leftovers of an earlier build that was killed.
 rm -rf "$cache"/build.*
 
 available=$(df -P -B 1M "$cache" | awk 'NR == 2 { print $4 }')
@@ -117,7 +119,7 @@ finish() {
     trap - EXIT
     trap '' INT TERM HUP
     if [[ -n $job ]]; then
-        # A process group: make alone would leave its compilers.
+        # Ends the whole process group, because ending only make would leave its compilers running.
         kill -KILL -- "-$job" 2> /dev/null || true
         wait "$job" 2> /dev/null || true
     fi
@@ -136,8 +138,8 @@ trap 'exit 143' TERM
 trap 'exit 129' HUP
 mkdir "$build"
 
-# Runs a step of the build in the background, as a process group, so that a signal ends all of it at once; it neither
-# holds the lock nor our output.
+# Runs a step of the build in the background, as a process group, so that a signal ends all its processes at once. The step
+# inherits neither the lock nor the output of this script.
 step() {
     set -m
     "$@" >> "$build/log" 2>&1 < /dev/null 9>&- &
@@ -152,7 +154,7 @@ step() {
     job=
     if ((status != 0)); then
         failed=1
-        # With several compilers at once the reason is seldom at the end.
+        # If several compilers run at once, the reason is rarely at the end of the output.
         grep -i -B 2 -m 5 'error:\|no rule to make\|\*\*\* \[\|not survive' "$build/log" >&2 || tail "$build/log" >&2
         say "building the user-mode kernel failed ($1: exit code $status); the whole log: $log"
         exit 1
@@ -169,8 +171,8 @@ progress() {
     fi
 }
 
-# Sources of other architectures, and of devices and file systems that are never compiled, stay packed: that is three
-# quarters. Their Kconfig files and makefiles are read by the configuration and come along.
+# The sources of other architectures, and of devices and file systems that are never compiled, are not unpacked; these are three
+# quarters of all sources. Their Kconfig files and makefiles are unpacked, because the configuration reads them.
 unpack() {
     local folder exclude=('--exclude=*/tools/perf' '--exclude=*/tools/testing/selftests'
         '--exclude=*/Documentation/*.rst' '--exclude=*/Documentation/*.yaml' '--exclude=*/Documentation/*.txt')
@@ -187,7 +189,8 @@ unpack() {
     xz -dc -T0 "$SOFTROCE_SOURCE" | tar -x -C "$build/source" --strip-components=1 "${exclude[@]}"
 }
 
-# Makes room for the registers of every processor. They also lie on the kernel's stacks: see CONFIG_KERNEL_STACK_ORDER.
+# Reserves enough space for the registers of every processor. They are also stored on the kernel's stacks; see
+# CONFIG_KERNEL_STACK_ORDER.
 make_room_for_registers() {
     local file=$build/source/arch/x86/um/user-offsets.c
     sed -i "s/^\(\tDEFINE_LONGS(HOST_FP_SIZE, \)2696);/\1$XSTATE_BYTES);/" "$file"
@@ -202,8 +205,8 @@ configure() {
     cd "$build/out"
     "$build/source/scripts/kconfig/merge_config.sh" -O . -m .config "$here/kernel.config"
     make ARCH=um olddefconfig
-    # A symbol that the configuration dropped (renamed, or a dependency unmet) would show only as a guest that
-    # misbehaves.
+    # If the configuration dropped a symbol because it was renamed or a dependency is not met, the guest would misbehave without
+    # any other sign.
     local line
     while read -r line; do
         grep -qxF -- "$line" .config || {
@@ -226,7 +229,7 @@ strip -o "$build/linux" "$build/out/linux"
 mkdir "$build/kernel"
 mv "$build/linux" "$build/kernel/linux"
 mv "$build/out/.config" "$build/kernel/config"
-# Into the cache whole or not at all.
+# The kernel is moved to the cache in one step, so that the cache never contains a part of it.
 mv -T "$build/kernel" "$target"
 rm -f "$log"
 say "built $target/linux in $((SECONDS - started)) s"

@@ -10,8 +10,8 @@
 # "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-# Installs the Debian packages that run.sh needs: all of them, or with --run only those of a machine that has the kernel
-# in its cache already. Continuous integration calls this; so does run.sh when it may.
+# Installs the Debian packages that run.sh needs: all of them, or with --run only those that a machine needs if the kernel is
+# already in its cache. Continuous integration calls this script, and so does run.sh if it is permitted to.
 
 set -euo pipefail
 
@@ -38,6 +38,6 @@ if ((EUID != 0)); then
 fi
 
 export DEBIAN_FRONTEND=noninteractive
-# A fresh container has no package lists, an old one stale ones: fetch them only if the first try fails.
+# A new container has no package lists, and an old one has outdated lists, so the lists are fetched if the first attempt fails.
 apt-get install -y -q --no-install-recommends "${packages[@]}" ||
     { apt-get update -q && apt-get install -y -q --no-install-recommends "${packages[@]}"; }

@@ -10,33 +10,33 @@
 # "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-# What must be installed on the host: looked for by the thing that is used, reported by the Debian package that brings
-# it. Sourced by run.sh, build-kernel.sh and install-packages.sh.
+# Checks what must be installed on the host. The checks look for the files that are used, and report the Debian packages that
+# contain them. Sourced by run.sh, build-kernel.sh and install-packages.sh.
 
-# The Debian packages that boot the guest and serve what runs in it.
+# The Debian packages that are needed to boot the guest and to run commands in it.
 # shellcheck disable=SC2034 # used by the scripts that source this file
 SOFTROCE_RUN_PACKAGES=(busybox-static iproute2 util-linux librpma0 libibverbs1 librdmacm1 ibverbs-providers
     ibverbs-utils rdmacm-utils)
-# The Debian packages that build its kernel.
+# The Debian packages that are needed to build the guest's kernel.
 # shellcheck disable=SC2034
 SOFTROCE_BUILD_PACKAGES=(linux-source-6.12 flex bison bc xz-utils gcc libc6-dev make libelf-dev)
 
 SOFTROCE_SOURCE=/usr/src/linux-source-6.12.tar.xz
 
-# Whether a command of that name is there, in PATH or in one of the system's folders that an unprivileged PATH leaves
-# out.
+# Returns whether a command with the name exists, in PATH or in one of the system folders that the PATH of an unprivileged user
+# lacks.
 softroce_has_command() {
     command -v "$1" > /dev/null || [[ -x /usr/sbin/$1 || -x /sbin/$1 ]]
 }
 
-# Whether one of the dynamic linker's usual folders has a file that matches the pattern.
+# Returns whether one of the usual folders of the dynamic linker contains a file that matches the pattern.
 softroce_has_library() {
     compgen -G "/usr/lib/$1" > /dev/null || compgen -G "/usr/lib/*-linux-gnu/$1" > /dev/null ||
         compgen -G "/usr/lib64/$1" > /dev/null || compgen -G "/usr/local/lib/$1" > /dev/null ||
         compgen -G "/usr/local/lib64/$1" > /dev/null || compgen -G "/usr/local/lib/*-linux-gnu/$1" > /dev/null
 }
 
-# Prints the packages without which the guest cannot run, one per line.
+# Prints the missing packages that are needed to run the guest, one per line.
 softroce_missing_run_packages() {
     softroce_has_command busybox || echo busybox-static
     { softroce_has_command ip && softroce_has_command rdma; } || echo iproute2
@@ -48,7 +48,7 @@ softroce_missing_run_packages() {
     softroce_has_library 'libibverbs/librxe-rdmav*.so' || echo ibverbs-providers
 }
 
-# Prints the packages without which the kernel cannot be built, one per line.
+# Prints the missing packages that are needed to build the kernel, one per line.
 softroce_missing_build_packages() {
     local command
     [[ -r $SOFTROCE_SOURCE ]] || echo linux-source-6.12

@@ -10,7 +10,8 @@
 # "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-# Runs a command on real librpma, with or without RDMA hardware. `run.sh --help` tells how, README.md how it works.
+# Runs a command on real librpma, with or without RDMA hardware. `run.sh --help` describes the usage, and README.md describes
+# how it works.
 
 set -euo pipefail
 
@@ -158,13 +159,13 @@ fi
 ((mebibytes >= 256)) || wrong_option "--mem $memory: the guest needs at least 256M"
 [[ $memlock =~ ^([0-9]{1,12}|unlimited)$ ]] || wrong_option "--memlock $memlock: a number of KiB is needed"
 
-# Makes a folder if need be and prints its real path. The guest's list of mounts has one path per line.
+# Creates a folder if necessary and prints its real path. The guest's list of mounts has one path per line.
 folder_of() {
     [[ $1 != *$'\n'* ]] || wrong_option "a folder's name may not contain a line break: ${1@Q}"
     if [[ ! -d $1 ]]; then
         local reason
         reason=$(mkdir -p -- "$1" 2>&1) || fail "$reason"
-        # Who is nobody inside must be able to write to it.
+        # The command runs as the user nobody in the guest, and must be able to write to the folder.
         ((as_user == 0)) || chmod 777 -- "$1"
     fi
     [[ -w $1 ]] || fail "the folder $1 is not writable"
@@ -185,8 +186,8 @@ fi
 
 # --------------------------------------------------------------------------------------------------------------- direct
 
-# Prints the name of an RDMA device that can be used as it is: a port is active and its network interface has an
-# address, which is what rdma_cm finds devices by.
+# Prints the name of an RDMA device that can be used directly. One of its ports must be active and the network interface of the
+# port must have an address, because rdma_cm finds devices by their addresses.
 usable_device() {
     local state port interface
     [[ -w /dev/infiniband/rdma_cm ]] && softroce_has_library librpma.so.0 || return 1
@@ -221,11 +222,11 @@ child=
 guest=
 kernel=
 
-# Prints the processes of the host that the guest is made of: it leads a session of its own.
+# Prints the processes of the host that belong to the guest. The guest has its own session.
 guest_processes() {
     local stat line fields
     for stat in /proc/[0-9]*/stat; do
-        # Processes come and go; the name in parentheses may contain anything, what follows it does not.
+        # Processes may end at any time. The name in parentheses may contain any characters, unlike the fields after it.
         read -r line 2> /dev/null < "$stat" || continue
         read -r -a fields <<< "${line##*) }"
         if [[ ${fields[3]} == "$guest" && ${stat%/stat}/exe -ef $kernel ]]; then
@@ -235,26 +236,26 @@ guest_processes() {
     done
 }
 
-# Ends what may be left of the guest, and returns when it is gone.
+# Ends the remaining processes of the guest, and returns when they are gone.
 end_guest_processes() {
     local left
     for ((tries = 0; tries < 200; tries++)); do
         mapfile -t left < <(guest_processes)
         ((${#left[@]} > 0)) || return 0
         kill -KILL "${left[@]}" 2> /dev/null || true
-        # They are not our children: there is nothing to wait for.
+        # The processes are not children of this shell, so it cannot wait for them.
         sleep 0.02
     done
     say "these processes of the guest do not end: ${left[*]}"
 }
 
-# How many mappings a process of this host may have. Runs that raise it share a file: each of them holds a shared lock on it
-# while it runs, and it has the value before the first of them and the value that was set last.
+# The limit of the mappings of a process on this host. Runs that raise the limit share a file. Each run holds a shared lock on
+# it while it runs. The file contains the value before the first run and the value that was set last.
 readonly map_limit=/proc/sys/vm/max_map_count
 map_limit_file=
 map_limit_users=
 
-# Raises the limit so far that every page of the guest's memory can be a mapping of its own.
+# Raises the limit so that every page of the guest's memory can be a separate mapping.
 raise_map_limit() {
     local needed=$((mebibytes * 256 + 65536)) before original='' set='' mutex
     ((EUID == 0)) || return 0
@@ -265,14 +266,14 @@ raise_map_limit() {
     before=$(< "$map_limit")
     if ((before < needed)) && { echo "$needed" > "$map_limit"; } 2> /dev/null; then
         read -r original set < "$map_limit_file" || true
-        # What a run that was killed has left may be older than somebody else's change.
+        # The file may come from a run that was killed, and something else may have changed the limit since then.
         [[ $before == "$set" ]] || original=$before
         echo "$original $needed" > "$map_limit_file"
     fi
     exec {mutex}>&-
 }
 
-# The last run that ends restores the limit, unless somebody else has changed it meanwhile.
+# The last run that ends restores the limit, unless something else has changed it in the meantime.
 restore_map_limit() {
     local original set mutex
     [[ -n $map_limit_users ]] || return 0
@@ -326,35 +327,35 @@ if ((${#missing[@]} > 0)); then
     ((${#missing[@]} == 0)) || fail "not installed: ${missing[*]}; install with: sudo $here/install-packages.sh"
 fi
 
-# These belong to the guest's kernel inside, not to the host.
+# These folders belong to the guest's kernel, not to the host.
 for folder in /proc /sys /dev /run; do
     [[ $PWD/ != $folder/* ]] ||
         fail "the working directory $PWD does not exist inside the guest: run from another folder"
 done
 
-# The control folder's path goes through the kernel's command line, and must be visible inside.
+# The path of the control folder is passed on the kernel's command line, and must be visible in the guest.
 parent=${TMPDIR:-/tmp}
 [[ $parent =~ ^/[A-Za-z0-9/._+-]+$ && ! $parent/ =~ ^/(proc|sys|dev|run)/ ]] || parent=/tmp
 control=$(mktemp -d "$parent/softroce.XXXXXX") || fail "a temporary folder is needed: set TMPDIR to a place for it"
 exec {lock}> "$control/lock"
 flock "$lock"
-# What a run that was killed outright has left: nobody holds its lock. (A folder without a lock may be just about to get
-# it.)
+# Removes the folders of earlier runs that were killed, whose locks nobody holds. A folder without a lock file may belong to a
+# run that is about to create it.
 for folder in "$parent"/softroce.*; do
     if [[ -O $folder && -f $folder/lock && $folder != "$control" ]] && flock -n "$folder/lock" true; then
         rm -rf "$folder"
     fi
 done
 
-# In the background, so that a signal ends it at once.
+# The build runs in the background, so that a signal ends it at once.
 "$here/build-kernel.sh" > "$control/kernel" &
 child=$!
 wait "$child" || fail "there is no user-mode kernel to run in"
 child=
 kernel=$(< "$control/kernel")
 
-# Prints a folder for the file that is the guest's memory. It grows as the guest touches its memory, but a full folder
-# would be a crash of the guest at any time: the room must be there at the start.
+# Prints a folder for the file that contains the guest's memory. The file grows when the guest uses more memory. A full folder
+# would crash the guest at any time, so the space must be available at the start.
 memory_folder() {
     local folder type flags room available report=
     for folder in /dev/shm "${TMPDIR:-/tmp}" /var/tmp; do
@@ -383,8 +384,8 @@ memory_folder() {
 memory_file_folder=$(memory_folder) || exit "$EXIT_GUEST_FAILED"
 raise_map_limit
 
-# Pairs of lines: a folder of the host, and where it is inside. The results folder of our own choice lies in a target
-# folder, which the command must be able to clean: it is elsewhere inside.
+# The file contains pairs of lines: a folder of the host, and its path in the guest. If this script has chosen the results
+# folder, the folder is in a target folder that the command must be able to delete, so it has another path in the guest.
 results=$(folder_of "$results")
 results_inside=$results
 if ((own_results)); then
@@ -398,7 +399,8 @@ fi
     done
 } > "$control/mounts"
 
-# Output that goes to one place outside goes through one pipe inside, or its order would be lost.
+# If both output streams have the same destination, they share one pipe in the guest, because their order would be lost
+# otherwise.
 merge=0
 if [[ /proc/self/fd/1 -ef /proc/self/fd/2 ]]; then
     merge=1
@@ -431,7 +433,7 @@ printf '%s=%q\n' bash "$BASH" busybox "$busybox" device "$device" memlock "$meml
 } > "$control/command"
 
 if [[ -n $disk ]]; then
-    # By a link: the kernel's command line has no way to write blanks and commas.
+    # A link is used because the kernel's command line cannot contain blanks and commas in a path.
     ln -s "$disk" "$control/disk"
     disk_parameter=("ubda=$control/disk")
 fi
@@ -443,8 +445,8 @@ mkdir "$control/out"
 } > "$control/init"
 chmod 755 "$control" "$control/init"
 
-# The kernel makes the files it writes to non-blocking, for everyone who has them open, and it can poll pipes but no
-# regular files: it gets pipes of its own. What ends up in our output streams goes through nobody else.
+# The kernel makes the files that it writes to non-blocking for all processes that have them open, and it can poll pipes but not
+# regular files. It therefore gets separate pipes. Only this script's relays write to the output streams of this script.
 mkfifo "$control/stdout" "$control/stderr" "$control/messages"
 cat "$control/stdout" &
 relays=("$!")
@@ -454,8 +456,8 @@ cat "$control/messages" > "$control/kernel.log" &
 relays+=("$!")
 exec {stdout_pipe}> "$control/stdout" {stderr_pipe}> "$control/stderr" {messages_pipe}> "$control/messages"
 
-# Kernel and processes of the guest take turns, and hand over at each system call: on one processor of the host that is
-# four to five times as fast as across two. Each guest gets one that no other guest is on, as long as there are any.
+# The kernel and the processes of the guest alternate, and switch at each system call. On one processor of the host, this is
+# four to five times as fast as on two. Each guest gets a processor that no other guest uses, as long as there is one.
 processors=()
 allowed=$(grep '^Cpus_allowed_list:' /proc/self/status)
 IFS=, read -r -a ranges <<< "${allowed##*[[:space:]]}"
@@ -482,7 +484,7 @@ case $device in
     none) say "running in a user-mode kernel ($version) without an RDMA device" ;;
 esac
 
-# If we are killed outright, the guest goes with us.
+# If this script is killed, the guest is killed too.
 (
     ulimit -c 0
     exec env -i "TMPDIR=$memory_file_folder" "HOME=$control" "$(type -P taskset)" -c "$processor" \
@@ -493,11 +495,12 @@ esac
 ) < /dev/null >&"$messages_pipe" 2>&1 &
 guest=$!
 kernel_status=0
-# Bash itself reports a child that was aborted, as the kernel is when it panics: we say it better.
+# Bash itself reports a child that was aborted, as the kernel is when it panics. The report is suppressed because this script
+# prints a better one.
 wait -n "$guest" "${relays[0]}" "${relays[1]}" 2> /dev/null || kernel_status=$?
 if kill -0 "$guest" 2> /dev/null; then
-    # A relay has ended before its stream did: its reader has gone, which is the end of any command that goes on
-    # writing.
+    # A relay has ended before its stream, because its reader has closed the stream. This ends any command that continues to
+    # write.
     exit 141
 fi
 end_guest_processes
@@ -506,8 +509,8 @@ guest=
 exec {stdout_pipe}>&- {stderr_pipe}>&- {messages_pipe}>&-
 wait "${relays[@]}" || true
 
-# Says so if the host refused the guest memory, which ends a process of the guest by signal 11 or the guest itself. Returns
-# whether it did.
+# Prints a message if the host refused memory to the guest, which ends a process of the guest by signal 11, or the guest itself.
+# Returns whether this has happened.
 explain_map_limit() {
     grep -q 'ran out of memory on the host side' "$control/kernel.log" || return 1
     local limit

@@ -10,7 +10,8 @@
 # "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-# Checks what run.sh promises, in guests of its own, and prints a line for each check. Exit code 0: all of them held.
+# Checks the documented behaviour of run.sh in guests that this script starts, and prints a line for each check. The exit code
+# is 0 if all checks have succeeded.
 
 set -euo pipefail
 
@@ -18,9 +19,9 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 run=$here/run.sh
 kernel=$("$run" --build)
 
-# Everything the runs below leave in a folder for temporary files would be here.
+# Temporary files that the runs below leave behind would be in this folder.
 work=$(mktemp -d "${TMPDIR:-/tmp}/selftest of softroce.XXXXXX")
-# The control folder's path may not contain a blank: a sibling, so that both are seen.
+# The path of the control folder may not contain a blank, so it is in a sibling folder. Both folders are checked.
 mkdir -m 755 "${work// /-}"
 export TMPDIR=${work// /-}
 chmod 755 "$work"
@@ -68,8 +69,8 @@ skip() {
     echo "skipped - $1: $2"
 }
 
-# Runs in the guest: leaves the exit code in $code, the streams in the files stdout and stderr, and their text in $out,
-# $err; $err without our own lines.
+# Runs a command in the guest. Sets $code to the exit code, writes the streams to the files stdout and stderr, and sets $out and
+# $err to their text. $err does not contain the lines that run.sh itself prints.
 guest() {
     code=0
     "$run" --guest "$@" > "$work/stdout" 2> "$work/stderr" || code=$?
@@ -77,7 +78,8 @@ guest() {
     err=$(grep -v '^softroce: ' "$work/stderr" || true)
 }
 
-# The processes of the guests that this script has started: their command line names our folder.
+# Prints the processes of the guests that this script has started. Their command lines contain the folder for
+# temporary files.
 own_guests() {
     local process line
     for process in /proc/[0-9]*; do
@@ -95,7 +97,7 @@ milliseconds() {
     echo $((now / 1000))
 }
 
-# wait_until SECONDS COMMAND...: whether the command succeeds within that time.
+# wait_until SECONDS COMMAND...: returns whether the command succeeds within that time.
 wait_until() {
     local deadline=$(($(milliseconds) + $1 * 1000))
     shift
@@ -185,7 +187,7 @@ guest bash -c 'echo out; echo err >&2; echo out2; echo err2 >&2'
 same 'two streams: stdout' $'out\nout2' "$out"
 same 'two streams: stderr' $'err\nerr2' "$err"
 
-# One place for both: their order is exact.
+# Both streams have the same destination, so their order must be exact.
 code=0
 # shellcheck disable=SC2016
 "$run" --guest bash -c 'for ((i = 0; i < 500; i++)); do echo "out $i"; echo "err $i" >&2; done' > both 2>&1 || code=$?
@@ -212,7 +214,8 @@ started=$(milliseconds)
 "$run" --guest cat /dev/zero 2> stderr | head -c 10 > stdout || code=$?
 same 'a reader that goes away ends the command' '141 1' "$code $(($(milliseconds) - started < 30000))"
 
-# Each line is read when it is written, and not at the end: the time that the guest says is the time that it is here.
+# Each line must be available when it is written and not only at the end, so the time in the guest's line must equal the time at
+# which it is read.
 late=0
 lines=0
 # shellcheck disable=SC2016
@@ -277,7 +280,7 @@ guest bash -c 'set -e
     getent hosts "$(hostname)"'
 like 'places to write, limits, host name' '0 10.77.0.1*' "$code $out"
 
-# The default results folder: there if something is in it.
+# The default results folder exists only if it contains something.
 # shellcheck disable=SC2016
 guest bash -c 'echo x > "$RPMA_SOFTROCE_RESULTS/selftest-of-softroce"'
 mapfile -t found < <(compgen -G "$here/../target/softroce/*/selftest-of-softroce")
@@ -322,8 +325,8 @@ if gcc -std=gnu11 -O2 -Wall -Wextra -Werror -o "$work/selftest" "$here/selftest.
     guest --as-user ./selftest register 10.77.0.1 1048576
     like 'librpma as a user without a limit' '0 registered 1048576 bytes' "$code $out"
 
-    # A page that lies apart from its neighbours is a mapping of the host, and 1 GiB has four times as many as a host allows by
-    # default. Root has the limit raised, and finds it afterwards as it was.
+    # A page that is not adjacent to other pages is a separate mapping of the host, and 1 GiB has four times as many pages as a
+    # host allows mappings by default. Root can raise the limit, and the limit must be restored afterwards.
     limit=$(< /proc/sys/vm/max_map_count)
     if ((EUID == 0)); then
         guest ./selftest touch $((1 << 30))
@@ -360,7 +363,7 @@ fi
 
 # -------------------------------------------------------------------------------------------- directly, and bad options
 
-# The guest itself is a machine with a usable RDMA device.
+# The guest itself is a machine with a usable RDMA device, so the command can run directly.
 # shellcheck disable=SC2016
 guest "$run" bash -c 'echo "$RPMA_PROVIDER"; [[ -d $RPMA_SOFTROCE_RESULTS ]]; exit 9'
 same 'on a machine with a device it runs directly' '9 librpma' "$code $out"
@@ -383,7 +386,7 @@ refused 2 '*--results needs a value*' --results
 refused 125 '*has room for the guest*1023998976 MiB*--mem*' --guest --mem 999999G true
 refused 125 '*cannot create*/proc/x*' --guest --results /proc/x true
 
-# Without librpma, for someone who may not install it.
+# librpma is missing, and the user may not install it.
 cp -r "$here" copy
 # shellcheck disable=SC2016
 echo 'softroce_has_library() { [[ $1 != librpma.so.0 ]]; }' >> copy/packages.sh
@@ -396,7 +399,7 @@ err=$("${as_nobody[@]}" copy/run.sh --guest true 2>&1) || code=$?
 like 'a missing package: which, and what installs it' \
     "125 softroce: *not installed: librpma0; install with: sudo $work/copy/install-packages.sh" "$code $err"
 
-# No right of root's is needed.
+# No privilege of root is needed.
 if ((EUID == 0)); then
     mkdir -p nobody/cache/netty-rpma/softroce "$TMPDIR/nobody"
     cp -r "${kernel%/*}" nobody/cache/netty-rpma/softroce

@@ -10,7 +10,7 @@
 # "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
 # language governing permissions and limitations under the License.
 
-# Runs the project's tests on real librpma. `verify.sh --help` tells how.
+# Runs the project's tests on real librpma. `verify.sh --help` describes the usage.
 
 set -euo pipefail
 
@@ -75,7 +75,8 @@ if ((build)); then
     mvn -B -q -DskipTests package
 fi
 
-# bounded COMMAND...: what hangs is ended, so that the other stages have their turn. No stage takes half of this.
+# bounded COMMAND...: ends a command that hangs, so that the following stages can run. No stage needs more than half of this
+# time.
 bounded() {
     timeout --kill-after=30 "$stage_seconds" "$@" || {
         local status=$?
@@ -86,10 +87,10 @@ bounded() {
     }
 }
 
-# Of run.sh, for in_java.
+# The options of run.sh that in_java uses.
 run_options=()
 
-# in_java MODULE MAIN ARGUMENT...: a program of the module's tests, in the module's folder as Maven runs them, on real librpma.
+# in_java MODULE MAIN ARGUMENT...: runs a program of the module's tests on real librpma, in the module's folder as Maven does.
 in_java() {
     local module=$1
     shift
@@ -99,15 +100,15 @@ in_java() {
     fi
     (
         cd "$module"
-        # The guest has one processor: a program that a test of the examples starts has ended before the second compiler has won
-        # back what it took.
+        # The guest has one processor. A program that a test of the examples starts has ended before the second compiler would
+        # have saved as much time as it takes.
         bounded "$here/run.sh" "${run_options[@]}" "$java" --enable-native-access=ALL-UNNAMED -ea -Xmx1g -Dbasedir="$PWD" \
             -Dio.rpma.examples.jvmOptions=-XX:TieredStopAtLevel=1 \
             -cp "target/test-classes:target/classes:$(< target/test.classpath)" "$@"
     )
 }
 
-# junit MODULE OPTION...: the module's JUnit tests.
+# junit MODULE OPTION...: runs the module's JUnit tests.
 junit() {
     local module=$1
     shift
@@ -115,7 +116,7 @@ junit() {
         --fail-if-no-tests --details=verbose --details-theme=ascii --disable-banner --disable-ansi-colors "$@"
 }
 
-# What an iWARP device can do of the transport: all but immediate data. Its limits are in README.md.
+# The features of the transport that an iWARP device supports: everything except immediate data. README.md lists its limits.
 siw() {
     local run_options=(--siw)
     in_java transport-rpma org.junit.platform.console.ConsoleLauncher execute --fail-if-no-tests --details=verbose \
@@ -125,7 +126,8 @@ siw() {
         --exclude-tag=immediate-data --exclude-tag=acknowledged-receives --exclude-tag=refusals-by-the-peer
 }
 
-# refused WORDS OPTION...: in a guest with these options of run.sh the example ends at once with an error that has the words.
+# refused WORDS OPTION...: checks that the example ends at once with an error that contains the words, in a guest with these
+# options of run.sh.
 refused() {
     local words=$1 output status=0
     shift
@@ -166,7 +168,8 @@ run_stage() {
         cli) junit cli ;;
         frameworks) junit integrations/vertx && junit integrations/reactor-netty && junit integrations/spring-boot ;;
         suite) bounded "$here/run.sh" --suite ;;
-        # The guest has one processor for everybody: a neighbour waits for it, whoever is hostile.
+        # All processes of the guest share one processor, so a neighbour has to wait for it, whether or not other processes are
+        # hostile.
         chaos)
             bounded "$here/run.sh" --keep "$root/testsuite/chaos/target" "$root/testsuite/chaos/run.sh" --provider librpma \
                 --minutes 1 --pause 1000
@@ -174,7 +177,7 @@ run_stage() {
     esac
 }
 
-# counts_of LOG: prints how many tests passed and failed, as either launcher says.
+# counts_of LOG: prints how many tests passed and failed, according to the output of either launcher.
 counts_of() {
     awk '
         /^\[ *[0-9]+ tests successful/ { gsub(/[^0-9]/, ""); passed += $0 }
@@ -209,12 +212,12 @@ for stage in "${stages[@]}"; do
         counts=("$good" $((1 - good)))
     else
         read -r -a counts < <(counts_of "$log")
-        # A stage that broke off has not said all.
+        # An aborted stage has not reported all of its results.
         if ((good == 0 && counts[1] == 0)); then
             counts[1]=1
         fi
         if ((good == 0)); then
-            # What failed, if the launcher came to say it; else where it broke off.
+            # Prints the failures if the launcher has reported them, and otherwise the point at which the stage was aborted.
             if grep -q '^Failures (' "$log"; then
                 sed -n '/^Failures (/,$p' "$log"
             else
