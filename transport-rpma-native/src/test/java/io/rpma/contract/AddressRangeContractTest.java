@@ -28,7 +28,7 @@ import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Reserved ranges of addresses, and the memory placed in them. */
+/** Tests reserved address ranges and the memory that is committed in them. */
 class AddressRangeContractTest extends ContractCase {
     private static final long PAGE = Posix.PAGE_SIZE;
 
@@ -124,7 +124,7 @@ class AddressRangeContractTest extends ContractCase {
         assertEquals(43, buffer.get(31));
     }
 
-    /** One region may reach over pieces that lie side by side. */
+    /** One region may cover several adjacent pieces. */
     @Test
     void neighbouringPiecesMakeOneRegion() throws Exception {
         Pair pair = pair();

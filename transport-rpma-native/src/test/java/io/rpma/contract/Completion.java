@@ -16,7 +16,7 @@ import io.rpma.CompletionOpcode;
 import io.rpma.CompletionStatus;
 import io.rpma.WorkCompletions;
 
-/** A work completion, copied out of its batch. */
+/** A work completion that has been copied from its batch. */
 record Completion(long context, CompletionStatus status, CompletionOpcode opcode, int byteLength, boolean hasImmediate,
         int immediate, int queuePairNumber) {
 

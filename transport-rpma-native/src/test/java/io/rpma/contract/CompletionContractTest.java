@@ -36,11 +36,11 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Completion queues: taking completions, events, separate and shared channels. */
+/** Tests completion queues: polling, events, and separate and shared completion channels. */
 class CompletionContractTest extends ContractCase {
     /**
-     * Has work requests of the client executed, with the contexts 0 to count - 1, and waits for an answer of the server that
-     * came after the acknowledgements, so that their completions are there; the client has a queue of its own for receives.
+     * Executes work requests of the client with the contexts 0 to count - 1, and waits for an answer that the server sent after
+     * the acknowledgements, so that the completions are available. The client has a separate queue for receives.
      */
     private static void complete(Pair pair, int count) throws RpmaException {
         pair.server.receive(null, 0, 0, -1);
@@ -97,7 +97,7 @@ class CompletionContractTest extends ContractCase {
         refused(INVALID, () -> pair.client.completionQueue().poll(null));
     }
 
-    /** Completions stay until they are taken; each is taken once. */
+    /** Completions stay in the queue until they are polled. Each is returned only once. */
     @Test
     void completionsStayUntilPolled() throws Exception {
         Pair pair = pair();
@@ -161,13 +161,13 @@ class CompletionContractTest extends ContractCase {
             taken = Wait.available(queue, 4);
         }
         assertEquals(1, taken.size());
-        // The event is still there.
+        // The event is still pending.
         Wait.consumed(queue);
         assertTrue(Wait.available(queue, 4).isEmpty());
         assertFalse(Poll.readable(queue.fd()));
     }
 
-    /** facts 2.3: one un-consumed event at most; what comes meanwhile makes no second one. */
+    /** facts 2.3: there is at most one unconsumed event; further completions do not cause a second one. */
     @Test
     void thereIsOneEventForManyCompletions() throws Exception {
         Pair pair = pair();
@@ -175,7 +175,7 @@ class CompletionContractTest extends ContractCase {
         for (int i = 0; i < 5; i++) {
             pair.client.write(null, 0, null, 0, 0, ALWAYS, i);
         }
-        // Whoever polls without consuming sees all of them under one event.
+        // Polling without consuming returns all completions under one event.
         List<Completion> taken = new ArrayList<>();
         while (taken.size() < 5) {
             assertTrue(Poll.readable(queue.fd(), Contract.DEADLINE));
@@ -186,7 +186,7 @@ class CompletionContractTest extends ContractCase {
         assertFalse(queue.consumeEvent());
     }
 
-    /** facts 2.3: whoever stops before the queue is empty gets no event for the rest. */
+    /** facts 2.3: there is no event for completions that are left in the queue when polling stops too early. */
     @Test
     void thereIsNoEventForWhatIsLeft() throws Exception {
         Pair pair = pair(Pair.with().client(config -> config.receiveCompletionQueueSize(16)));
@@ -198,14 +198,14 @@ class CompletionContractTest extends ContractCase {
             queue.consumeEvent();
             taken.addAll(Wait.available(queue, 1));
         }
-        // All four were there before the event was consumed, or have made one more event by now.
+        // All four completions were in the queue before the event was consumed, or have caused one more event by now.
         while (Poll.readable(queue.fd(), Contract.ABSENCE)) {
             Wait.consumed(queue);
         }
         assertEquals(3, Wait.available(queue, 8).size(), "left without an event");
     }
 
-    /** rpma_cq_wait(3) arms the queue again: the next completion makes the next event. */
+    /** rpma_cq_wait(3) arms the queue again: the next completion causes the next event. */
     @Test
     void consumingArmsAgain() throws Exception {
         Pair pair = pair();
@@ -218,7 +218,7 @@ class CompletionContractTest extends ContractCase {
         }
     }
 
-    /** A queue that was only polled is not armed by it, but its one event is kept. */
+    /** Polling does not arm a queue, but the one pending event is kept. */
     @Test
     void pollingAloneDoesNotArm() throws Exception {
         Pair pair = pair();
@@ -269,7 +269,7 @@ class CompletionContractTest extends ContractCase {
         pair.exchange();
     }
 
-    /** Flushed work requests come in the queue where they would have completed. */
+    /** Flushed work requests complete in the queue in which they would have completed otherwise. */
     @Test
     void flushesComeInTheQueueOfTheirKind() throws Exception {
         Pair pair = pair(Pair.with().both(config -> config.receiveCompletionQueueSize(16)));
@@ -319,7 +319,7 @@ class CompletionContractTest extends ContractCase {
         assertEquals(2, Wait.available(client.receiveCompletionQueue(), 4).getFirst().context());
     }
 
-    /** facts 2.3: loop until there is nothing: it may return both queues in turn, each once. */
+    /** facts 2.3: repeat until there is no event; the call may return both queues in turn, each once. */
     @Test
     void sharedChannelHoldsOneEventOfEachQueue() throws Exception {
         Pair pair = pair(Pair.with().client(config -> config.receiveCompletionQueueSize(16).sharedCompletionChannel(true)));
@@ -339,7 +339,7 @@ class CompletionContractTest extends ContractCase {
             }
             assertTrue(queues.contains(client.completionQueue()));
             assertTrue(queues.contains(client.receiveCompletionQueue()));
-            // An event that polling has made stale may be left; after it there is none.
+            // There may be a stale event because of the polling; after it, there is none.
             while (Poll.readable(client.completionFd(), Contract.ABSENCE)) {
                 Wait.consumed(client);
                 assertTrue(Wait.available(client.completionQueue(), 8).isEmpty());
@@ -347,7 +347,7 @@ class CompletionContractTest extends ContractCase {
         }
     }
 
-    /** facts 2.3: a channel may be shared although there is one queue only. */
+    /** facts 2.3: a channel may be shared even if there is only one queue. */
     @Test
     void sharedChannelWorksWithOneQueue() throws Exception {
         Pair pair = pair(Pair.with().client(config -> config.sharedCompletionChannel(true)));
@@ -360,7 +360,7 @@ class CompletionContractTest extends ContractCase {
         refused(SHARED_CHANNEL, () -> pair.client.completionQueue().consumeEvent());
     }
 
-    /** The configuration of one side is nothing to the other. */
+    /** The configuration of one side does not affect the other side. */
     @Test
     void sidesMayDiffer() throws Exception {
         Pair pair = pair(Pair.with()
@@ -375,7 +375,7 @@ class CompletionContractTest extends ContractCase {
         assertEquals(3, Wait.sharedCompletions(pair.client, pair.client.receiveCompletionQueue(), 1).getFirst().context());
     }
 
-    /** Shared channel and flushes: both queues fire when the connection is torn down. */
+    /** With a shared channel, both queues signal an event when the connection is torn down. */
     @Test
     void sharedChannelTellsOfFlushes() throws Exception {
         Pair pair = pair(Pair.with().client(config -> config.receiveCompletionQueueSize(16).sharedCompletionChannel(true)));
@@ -387,8 +387,8 @@ class CompletionContractTest extends ContractCase {
     }
 
     /**
-     * facts 0.7: a queue that overflows loses completions, on a real device without a word. What is left is in order, nothing
-     * comes twice, and the connection can still be closed.
+     * facts 0.7: a queue that overflows loses completions, on a real device without any report. The remaining completions are in
+     * order, none is returned twice, and the connection can still be closed.
      */
     @Test
     void overflowLosesCompletionsAndNothingElse() throws Exception {
@@ -413,7 +413,7 @@ class CompletionContractTest extends ContractCase {
         other.exchange();
     }
 
-    /** A batch is the caller's own: what it held before does not matter. */
+    /** A batch belongs to the caller, and its previous content does not matter. */
     @Test
     void batchIsReusable() throws Exception {
         Pair pair = pair();
@@ -428,7 +428,7 @@ class CompletionContractTest extends ContractCase {
         }
     }
 
-    /** Two batches, two queues. */
+    /** Two batches can be used with two queues. */
     @Test
     void queuesAreIndependent() throws Exception {
         Pair one = pair();

@@ -39,7 +39,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Several threads, each with its own connection or its own end of one; and that no wake-up is lost. */
+/** Tests several threads, each with its own connection or its own end of a connection, and checks that no wake-up is lost. */
 class ConcurrencyContractTest extends ContractCase {
     private static final VarHandle LONG = JAVA_LONG.varHandle();
 
@@ -60,7 +60,7 @@ class ConcurrencyContractTest extends ContractCase {
         }
     }
 
-    /** Waits in poll(2) for one completion, by the protocol: consume, poll until empty, wait. */
+    /** Waits in poll(2) for one completion, in the required order: consume the event, poll until the queue is empty, wait. */
     private static void next(CompletionQueue queue, WorkCompletions batch) throws Exception {
         while (queue.poll(batch) == 0) {
             assertTrue(Poll.readable(queue.fd(), Contract.DEADLINE), "a wake-up was lost");
@@ -69,7 +69,10 @@ class ConcurrencyContractTest extends ContractCase {
         assertEquals(0, batch.statusCode(0));
     }
 
-    /** facts 2.3: ten thousand messages back and forth, each awaited in poll(2) by a thread that sleeps: none is lost. */
+    /**
+     * facts 2.3: ten thousand messages are sent back and forth, and a thread waits in poll(2) for each of them; no wake-up is
+     * lost.
+     */
     @Test
     void noWakeUpIsLost() throws Exception {
         int rounds = 10_000;
@@ -99,7 +102,7 @@ class ConcurrencyContractTest extends ContractCase {
         }));
     }
 
-    /** The same under load: many messages under way, a receiver that sleeps whenever it has taken all. */
+    /** The same test under load: many messages are outstanding, and the receiver sleeps whenever it has processed all of them. */
     @Test
     void streamLosesNothingAndKeepsItsOrder() throws Exception {
         int messages = 10_000;
@@ -154,7 +157,7 @@ class ConcurrencyContractTest extends ContractCase {
         }));
     }
 
-    /** Peers are thread-safe, connections belong to one thread each. */
+    /** Peers are thread-safe, and each connection belongs to one thread. */
     @Test
     void threadsWithConnectionsOfOnePeer() throws Exception {
         List<Callable<Void>> parts = new ArrayList<>();
@@ -170,7 +173,7 @@ class ConcurrencyContractTest extends ContractCase {
         together(parts);
     }
 
-    /** Connecting, registering and closing in one thread does not disturb another. */
+    /** Connecting, registering and closing in one thread does not affect another thread. */
     @Test
     void connectingDisturbsNobody() throws Exception {
         Pair busy = pair(Pair.with());
@@ -195,7 +198,7 @@ class ConcurrencyContractTest extends ContractCase {
         }));
     }
 
-    /** Connections are made on the endpoint's thread and used on others, as event loops do. */
+    /** Connections are made on the endpoint's thread and used on other threads, as event loops do. */
     @Test
     void connectionsMoveToOtherThreads() throws Exception {
         Endpoint endpoint = endpoint();
@@ -272,7 +275,7 @@ class ConcurrencyContractTest extends ContractCase {
         }));
     }
 
-    /** An atomic write as a flag: who sees it sees what was written before it. */
+    /** An atomic write serves as a flag: a reader that sees it also sees the earlier writes. */
     @Test
     void atomicWritePublishesWhatWasWrittenBefore() throws Exception {
         Pair pair = pair();
@@ -282,7 +285,7 @@ class ConcurrencyContractTest extends ContractCase {
                 pair.client.write(pair.atServer, 4096, pair.clientMemory, 0, 1024, ON_ERROR, 0);
                 pair.client.atomicWrite(pair.atServer, 0, i, ALWAYS, i);
                 Wait.success(pair.client.completionQueue());
-                // The reader answers in the writer's memory.
+                // The reader writes its answer to the writer's memory.
                 long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Contract.DEADLINE);
                 while ((long) LONG.getVolatile(pair.clientMemory.memory(), 8192L) != i) {
                     assertTrue(System.nanoTime() < end, "no answer");
@@ -305,7 +308,7 @@ class ConcurrencyContractTest extends ContractCase {
         }));
     }
 
-    /** Both ends send as fast as they can, in threads of their own. */
+    /** Both ends send as fast as they can, each in its own thread. */
     @Test
     void bothEndsSendAtOnce() throws Exception {
         int messages = 3000;
@@ -334,7 +337,7 @@ class ConcurrencyContractTest extends ContractCase {
                     }
                     int got = queue.poll(batch);
                     if (got == 0) {
-                        // The other end's credits come with its own progress: look again soon.
+                        // Credits of the other end arrive when it makes progress, so the queue is checked again soon.
                         if (Poll.readable(queue.fd(), sent < messages && sent - completed < window ? 1 : Contract.DEADLINE)) {
                             queue.consumeEvent();
                         }

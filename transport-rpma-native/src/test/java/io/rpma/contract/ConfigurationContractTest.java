@@ -35,7 +35,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Configurations: of a connection, of a shared receive queue, of a peer. */
+/** Tests the configurations of connections, shared receive queues and peers. */
 class ConfigurationContractTest extends ContractCase {
     /** rpma_conn_cfg_new(3): the default values. */
     @Test
@@ -75,7 +75,7 @@ class ConfigurationContractTest extends ContractCase {
         assertEquals(1000, config.timeoutMillis());
     }
 
-    /** The sizes are unsigned in C: a negative one would be four thousand million. */
+    /** The sizes are unsigned in C, so a negative size would be a value of about four thousand million. */
     @Test
     void negativeSizesAreRefused() throws Exception {
         ConnectionConfig config = config();

@@ -50,9 +50,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
-/** The way to a connection: requests, the handshake, private data, refusals. */
+/** Tests how connections are established: requests, the handshake, private data, refusals. */
 class ConnectContractTest extends ContractCase {
-    /** facts 2.4: the client's own next_event completes the handshake; until it runs the server gets no ESTABLISHED. */
+    /** facts 2.4: the client's own next_event completes the handshake; before it runs, the server gets no ESTABLISHED. */
     @Test
     void serverIsEstablishedAfterTheClientTookItsEvent() throws Exception {
         Endpoint endpoint = endpoint();
@@ -89,7 +89,7 @@ class ConnectContractTest extends ContractCase {
         Wait.noEvent(client);
     }
 
-    /** What may be called on an event loop: it leads to the listener that is there, or tells nothing. */
+    /** An attempt that is safe on an event loop either leads to the current listener or returns nothing. */
     @Test
     void aRequestAtOnceLeadsToWhoListens() throws Exception {
         Endpoint endpoint = endpoint();
@@ -102,7 +102,7 @@ class ConnectContractTest extends ContractCase {
         establishAtOnce(address, endpoint);
         establishAtOnce(address, endpoint);
         endpoint.close();
-        // Nobody: what was known is of no use, and that shows at once or with the event.
+        // There is no listener, so the cached information is outdated. This shows at once or with the event.
         ConnectionRequest inVain = peer().tryNewConnectionRequest(address, config());
         if (inVain != null) {
             Wait.event(ConnectionEvent.REJECTED, scope.own(scope.own(inVain).connect(null)));
@@ -111,7 +111,7 @@ class ConnectContractTest extends ContractCase {
         try (Endpoint successor = peer().listen(address)) {
             establishAtOnce(address, successor);
         }
-        // Another one meanwhile, which takes connections to any address.
+        // Another listener has started in the meantime, which accepts connections to any address.
         try (Endpoint anywhere = peer().listen(new InetSocketAddress(address.getPort()))) {
             establishAtOnce(address, anywhere);
         }
@@ -138,7 +138,7 @@ class ConnectContractTest extends ContractCase {
         pair(Pair.with().endpoint(endpoint)).exchange();
     }
 
-    /** A connection that was rejected has its handle until it is closed. */
+    /** The handle of a rejected connection stays valid until it is closed. */
     @Test
     void workRequestAfterRejectionDoesNotSucceed() throws Exception {
         Endpoint endpoint = endpoint();
@@ -174,7 +174,7 @@ class ConnectContractTest extends ContractCase {
         assertEquals(5, Wait.success(client.completionQueue()).context());
     }
 
-    /** The client may send as soon as it has its event: the server need not have taken its own. */
+    /** The client may send as soon as it has its event, even if the server has not consumed its own event. */
     @Test
     void clientMaySendBeforeTheServerTookItsEvent() throws Exception {
         Endpoint endpoint = endpoint();
@@ -253,7 +253,7 @@ class ConnectContractTest extends ContractCase {
         });
     }
 
-    /** A request knows where it goes. */
+    /** A request returns its destination address. */
     @Test
     void outgoingRequestKnowsItsDestination() throws Exception {
         Endpoint endpoint = endpoint();
@@ -273,7 +273,7 @@ class ConnectContractTest extends ContractCase {
             Named.of("cq_size of 0", config -> config.completionQueueSize(0)));
     }
 
-    /** facts 2.5: what the device cannot give shows when the request is made: RPMA_E_PROVIDER. */
+    /** facts 2.5: a size that the device does not support is refused when the request is made: RPMA_E_PROVIDER. */
     @ParameterizedTest
     @MethodSource("tooLarge")
     void queuesThatTheDeviceCannotGiveAreRefused(Pair.Setup setup) throws Exception {
@@ -281,7 +281,7 @@ class ConnectContractTest extends ContractCase {
         ConnectionConfig config = config();
         setup.to(config);
         refused(PROVIDER, () -> peer().newConnectionRequest(endpoint.localAddress(), config));
-        // On the accepting side it costs that one request; its client is left to its own timeout.
+        // On the accepting side, only this request fails, and its client waits until its own timeout.
         client(endpoint, null);
         assertTrue(Poll.readable(endpoint.fd(), Contract.DEADLINE));
         refused(PROVIDER, () -> endpoint.nextConnectionRequest(config));
@@ -306,7 +306,7 @@ class ConnectContractTest extends ContractCase {
         Memory.assertFilled(region, 0, 64, 2);
     }
 
-    /** rpma_conn_disconnect(3) on a connection that is none yet does nothing. */
+    /** rpma_conn_disconnect(3) has no effect before the connection is established. */
     @Test
     void disconnectingBeforeItIsEstablishedDoesNothing() throws Exception {
         Endpoint endpoint = endpoint();
@@ -318,7 +318,7 @@ class ConnectContractTest extends ContractCase {
         Wait.noEvent(client);
     }
 
-    /** A connection that was rejected gives its receives back, like any other that has ended. */
+    /** The receives of a rejected connection are flushed, as those of any other connection that has ended. */
     @Test
     void receivesOfARejectedConnectionAreFlushed() throws Exception {
         Endpoint endpoint = endpoint();
@@ -371,8 +371,8 @@ class ConnectContractTest extends ContractCase {
     }
 
     /**
-     * rpma_conn_req_new(3): RPMA_E_PROVIDER - rdma_resolve_addr(3) failed; bounded by the timeout for address and route. Where
-     * the network answers for an address that nobody has, it shows in the handshake, which no timeout of librpma bounds.
+     * rpma_conn_req_new(3): RPMA_E_PROVIDER - rdma_resolve_addr(3) failed; limited by the timeout for address and route. If the
+     * network answers for an unused address, the failure occurs in the handshake, for which librpma has no timeout.
      */
     @Test
     void unreachableAddressIsNotReached() throws Exception {
@@ -391,7 +391,7 @@ class ConnectContractTest extends ContractCase {
         assertTrue(millis < 5000, millis + " ms");
     }
 
-    /** The port of an address cannot be 0: nobody listens there. */
+    /** The port 0 is not a valid destination, because no server can listen on it. */
     @Test
     void portZeroIsNoPlaceToConnectTo() throws Exception {
         assertThrows(RpmaException.class, () -> {
@@ -407,7 +407,10 @@ class ConnectContractTest extends ContractCase {
         return event;
     }
 
-    /** facts 2.4: a client that is gone fails that request, or the connection made of it, and nothing else. */
+    /**
+     * facts 2.4: a client that has disappeared makes its request fail, or the connection that was made from the request, and
+     * nothing else.
+     */
     @Test
     void endpointSurvivesClientsThatVanish() throws Exception {
         Endpoint endpoint = endpoint();
@@ -440,7 +443,7 @@ class ConnectContractTest extends ContractCase {
         Wait.event(ConnectionEvent.REJECTED, server);
     }
 
-    /** The server may be gone again before the client has looked. */
+    /** The server may already be closed before the client has processed its event. */
     @Test
     void serverThatClosesAtOnceEndsTheConnection() throws Exception {
         Endpoint endpoint = endpoint();
@@ -473,7 +476,7 @@ class ConnectContractTest extends ContractCase {
         assertEquals(4, numbers.size());
     }
 
-    /** Two connections to one endpoint do not hear each other. */
+    /** Two connections to one endpoint do not receive each other's messages. */
     @Test
     void connectionsOfOneEndpointAreSeparate() throws Exception {
         Endpoint endpoint = endpoint();
@@ -491,7 +494,7 @@ class ConnectContractTest extends ContractCase {
         two.exchange();
     }
 
-    /** No function of librpma tells the addresses; where a provider can tell, it tells the right ones. */
+    /** librpma has no function that returns the addresses; if a provider can return them, they must be correct. */
     @Test
     void addressesAreThoseOfTheConnection() throws Exception {
         Endpoint endpoint = endpoint();
@@ -582,7 +585,7 @@ class ConnectContractTest extends ContractCase {
         Wait.event(ConnectionEvent.REJECTED, client);
     }
 
-    /** What counts is what remains in the buffer, heap or direct. */
+    /** The remaining bytes of a heap or direct buffer are sent. */
     @Test
     void privateDataIsWhatRemainsInTheBuffer() throws Exception {
         Endpoint endpoint = endpoint();
@@ -599,7 +602,7 @@ class ConnectContractTest extends ContractCase {
         assertData(bytes(150), ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA, client.privateData());
     }
 
-    /** facts 3: private data is untrusted; whatever the bytes, they are delivered as they are. */
+    /** facts 3: private data is untrusted; any bytes are delivered unchanged. */
     @Test
     void privateDataMayBeGarbage() throws Exception {
         byte[] request = new byte[56];
@@ -613,7 +616,7 @@ class ConnectContractTest extends ContractCase {
         pair.exchange();
     }
 
-    /** Private data can be read as often as wanted, and outlives what the event carried. */
+    /** Private data can be read repeatedly, and stays valid after the event that contained it. */
     @Test
     void privateDataIsACopy() throws Exception {
         Pair pair = pair(Pair.with().clientData(bytes(5)).serverData(bytes(7)));
@@ -627,14 +630,14 @@ class ConnectContractTest extends ContractCase {
         assertEquals(bytes(5)[1], read.get());
     }
 
-    /** rpma_conn_req_get_private_data(3) speaks of the other side: an outgoing request has none yet. */
+    /** rpma_conn_req_get_private_data(3) returns the data of the other side, so an outgoing request has none yet. */
     @Test
     void outgoingRequestHasNoPrivateData() throws Exception {
         ConnectionRequest request = scope.own(peer().newConnectionRequest(endpoint().localAddress(), config()));
         refused(INVALID, request::privateData);
     }
 
-    /** Connections in sequence give everything back. */
+    /** Connections that are made and closed one after another release all their resources. */
     @Test
     void connectionsComeAndGo() throws Exception {
         Endpoint endpoint = endpoint();
@@ -648,7 +651,7 @@ class ConnectContractTest extends ContractCase {
         assertEquals(before, DescriptorCheck.count());
     }
 
-    /** Many connections at a time. */
+    /** Many connections can exist at a time. */
     @Test
     void connectionsStandSideBySide() throws Exception {
         Endpoint endpoint = endpoint();
@@ -680,7 +683,7 @@ class ConnectContractTest extends ContractCase {
         assertArrayEquals(Arrays.copyOf(sent, Contract.isIwarp() ? sent.length : padded), bytes);
     }
 
-    /** IPv6 works as IPv4 does, where the device has such an address. */
+    /** IPv6 works like IPv4, if the device has an IPv6 address. */
     @Test
     void addressesOfVersionSixWork() throws Exception {
         var six = Contract.DEVICE.addresses().stream().filter(address -> address instanceof java.net.Inet6Address

@@ -27,18 +27,18 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-/** The provider under test, its device, and how a refusal is recognised. */
+/** The provider under test, its device, and a check for refused calls. */
 final class Contract {
-    /** How many times as long everything may take that must happen, in the environment: an emulated machine needs it. */
+    /** A factor for all timeouts, from the environment. An emulated machine needs a larger one. */
     static final int PATIENCE = Integer.parseInt(System.getenv().getOrDefault("RPMA_TEST_PATIENCE", "1"));
 
-    /** How long anything may take that must happen, in milliseconds. A case that passes takes a small part of it. */
+    /** The timeout in milliseconds for events that must happen. A test that passes uses a small part of it. */
     static final long DEADLINE = 10_000L * PATIENCE;
 
-    /** How long is watched for something that must not happen, in milliseconds. */
+    /** How long a test waits, in milliseconds, for an event that must not happen. */
     static final long ABSENCE = 200;
 
-    /** An address of documentation networks (RFC 5737): never this host's. */
+    /** An address of the documentation networks (RFC 5737), which is never an address of this host. */
     static final InetAddress FOREIGN = address("192.0.2.254");
 
     static {
@@ -47,10 +47,10 @@ final class Contract {
         }
     }
 
-    /** The provider that the process was told to use; software RDMA where it was told nothing. */
+    /** The provider that was selected for the process, or software RDMA if none was selected. */
     static final RpmaProvider PROVIDER = Rpma.provider();
 
-    /** This host's address on the device. */
+    /** The address of this host on the device. */
     static final InetAddress HOST;
 
     static final Device DEVICE;
@@ -67,17 +67,17 @@ final class Contract {
     private Contract() {
     }
 
-    /** Returns an address to listen at whose port the provider chooses. */
+    /** Returns an address to listen on, for which the provider chooses the port. */
     static InetSocketAddress anyPort() {
         return new InetSocketAddress(HOST, 0);
     }
 
-    /** iWARP devices differ by their nature: exact private data lengths, no immediate data. */
+    /** iWARP devices differ in two ways: the length of private data is exact, and they have no immediate data. */
     static boolean isIwarp() {
         return DEVICE.name().startsWith("siw");
     }
 
-    /** Checks that the call is refused with this error, and says why. */
+    /** Checks that the call is refused with this error and that the exception has a message. */
     static RpmaException refused(RpmaError error, Executable call) {
         RpmaException e = assertThrows(RpmaException.class, call);
         assertEquals(error, e.error(), () -> "the refusal was: " + e);

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** What the cases share: their scope, and short ways to the handles that most of them need. */
+/** The base class of the tests. It has their scope, and methods that create the handles that most of them need. */
 @ExtendWith({Tally.class, DescriptorCheck.class})
 @Timeout(value = 120, unit = TimeUnit.SECONDS)
 class ContractCase {
@@ -38,7 +38,7 @@ class ContractCase {
         scope.close();
     }
 
-    /** Returns the case's peer. */
+    /** Returns the peer of the test. */
     Peer peer() throws RpmaException {
         if (peer == null) {
             peer = scope.own(Contract.DEVICE.newPeer());
@@ -46,7 +46,7 @@ class ContractCase {
         return peer;
     }
 
-    /** Returns the case's memory. */
+    /** Returns the memory of the test. */
     Memory memory() throws RpmaException {
         if (memory == null) {
             memory = scope.own(new Memory());
@@ -54,17 +54,17 @@ class ContractCase {
         return memory;
     }
 
-    /** Returns a new region of the case's peer. */
+    /** Returns a new region of the test's peer. */
     LocalMemoryRegion region(long bytes, MemoryUsage... usages) throws RpmaException {
         return scope.own(memory().region(peer(), bytes, usages.length == 0 ? Memory.ALL : Set.of(usages)));
     }
 
-    /** Returns a new endpoint of the case's peer, at a port that the provider chose. */
+    /** Returns a new endpoint of the test's peer, on a port that the provider chose. */
     Endpoint endpoint() throws RpmaException {
         return scope.own(peer().listen(Contract.anyPort()));
     }
 
-    /** Returns a new configuration with the defaults. */
+    /** Returns a new configuration with the default values. */
     ConnectionConfig config() throws RpmaException {
         return scope.own(Contract.PROVIDER.newConnectionConfig());
     }
@@ -74,7 +74,7 @@ class ContractCase {
         return scope.own(Pair.plain());
     }
 
-    /** Returns a connected pair of the case's peer. */
+    /** Returns a connected pair of the test's peer. */
     Pair pair(Pair.Builder wish) throws RpmaException {
         return scope.own(wish.peer(peer()).connect());
     }

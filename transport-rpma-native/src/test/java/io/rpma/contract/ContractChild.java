@@ -47,8 +47,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
- * The other side in a process of its own. The program connects to the address it is given, with one region of the size of a
- * pair's, and then does what it is told line by line on its standard input; it answers every line with one of its own.
+ * The other side of a connection, in its own process. The program connects to the given address, with one region of the same size
+ * as that of a pair. Then it executes commands that it reads line by line from its standard input, and answers each line with one
+ * line.
  */
 final class ContractChild {
     private static MemorySegment foreign;
@@ -65,7 +66,7 @@ final class ContractChild {
         errors = reading(() -> new String(process.getErrorStream().readAllBytes(), StandardCharsets.UTF_8));
     }
 
-    // A thread for each: the common pool has but one on a machine with one processor.
+    // Each task gets its own thread, because the common pool has only one thread on a machine with one processor.
     private static CompletableFuture<String> reading(Callable<String> source) {
         CompletableFuture<String> read = new CompletableFuture<>();
         Thread.ofPlatform().daemon().start(() -> {
@@ -78,12 +79,12 @@ final class ContractChild {
         return read;
     }
 
-    /** Starts the program; it connects to the address at once. */
+    /** Starts the program. It connects to the address at once. */
     static ContractChild connecting(InetSocketAddress address) throws IOException {
         return start(address.getAddress().getHostAddress(), "" + address.getPort());
     }
 
-    /** Starts the program to do nothing but to report what the log says. */
+    /** Starts the program, which then only reports what the log contains. */
     static ContractChild logging() throws IOException {
         return start("log");
     }
@@ -98,7 +99,7 @@ final class ContractChild {
         return new ContractChild(new ProcessBuilder(command).start());
     }
 
-    /** Waits for the program's next line. */
+    /** Waits for the next line of the program. */
     void expect(String answer) throws Exception {
         String line;
         try {
@@ -109,18 +110,18 @@ final class ContractChild {
         assertEquals(answer, line, () -> "the other process: " + (process.isAlive() ? "" : errors.join()));
     }
 
-    /** Tells the program to do something, and waits until it has. */
+    /** Sends a command to the program, and waits until it has been executed. */
     void command(String command) throws Exception {
         begin(command);
         expect("done " + command);
     }
 
-    /** Tells the program to do something, and does not wait. */
+    /** Sends a command to the program without waiting. */
     void begin(String command) {
         commands.println(command);
     }
 
-    /** Tells the program to do something that it does not live to report. */
+    /** Sends a command whose execution ends the program before it can answer. */
     void lastCommand(String command) throws Exception {
         begin(command);
         assertTrue(process.waitFor(60L * Contract.PATIENCE, TimeUnit.SECONDS));
@@ -132,7 +133,7 @@ final class ContractChild {
         assertTrue(process.waitFor(60L * Contract.PATIENCE, TimeUnit.SECONDS));
     }
 
-    /** Ends the program, if it has not ended, and everything that belonged to it here. */
+    /** Ends the program if it is still running, and releases everything that belongs to it. */
     void end() throws Exception {
         kill();
         answers.close();
@@ -140,7 +141,7 @@ final class ContractChild {
         errors.join();
     }
 
-    /** The program. */
+    /** Runs the program. */
     public static void main(String[] args) throws Exception {
         if (args[0].equals("log")) {
             log();
@@ -169,7 +170,7 @@ final class ContractChild {
         }
     }
 
-    // A sink is set before the first connection of a process, so that a provider may bind its functions accordingly.
+    // The sink is set before the first connection of the process, so that a provider can bind its functions accordingly.
     private static void log() throws Exception {
         RpmaLog log = Rpma.provider().log();
         AtomicInteger heard = new AtomicInteger();
@@ -210,7 +211,7 @@ final class ContractChild {
             case "post send" -> connection.send(region, 4096, 64, ALWAYS, 101);
             case "complete send" -> assertEquals(101, Wait.success(connection.completionQueue()).context());
             case "foreign" -> {
-                // Memory that the provider has nothing to do with; never freed, as the process ends soon.
+                // This memory is unknown to the provider. It is never freed, because the process ends soon.
                 foreign = Arena.global().allocate(4096, 8);
                 ByteBuffer descriptor = ByteBuffer.allocate(region.descriptorSize());
                 region.peer().register(foreign, Memory.ALL).descriptor(descriptor);

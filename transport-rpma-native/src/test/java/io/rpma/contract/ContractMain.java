@@ -28,15 +28,15 @@ import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 
 /**
- * Runs the cases without a build around them: {@code java -cp <class path> io.rpma.contract.ContractMain [-v] [pattern ...]},
- * where a pattern is a part of a class's or of a method's name; {@code -v} tells each case and its time. Prints every case that
- * fails with its trace, and ends with 0 if there was none, otherwise with 1.
+ * Runs the tests without a build tool: {@code java -cp <class path> io.rpma.contract.ContractMain [-v] [pattern ...]}, where a
+ * pattern is a part of the name of a class or a method. With {@code -v}, it prints each test and its duration. It prints every
+ * test that fails with its stack trace, and exits with 0 if none has failed, otherwise with 1.
  */
 public final class ContractMain {
     private ContractMain() {
     }
 
-    /** Runs the cases. */
+    /** Runs the tests. */
     public static void main(String[] args) {
         List<String> patterns = new ArrayList<>(List.of(args));
         boolean verbose = patterns.remove("-v");
@@ -61,7 +61,7 @@ public final class ContractMain {
         System.exit(good ? 0 : 1);
     }
 
-    /** Tells what fails as it fails; in the verbose form every case with its time. */
+    /** Prints each failure when it happens. In verbose mode, it also prints each test with its duration. */
     private static final class Progress implements TestExecutionListener {
         private final boolean verbose;
         private TestPlan plan;

@@ -27,8 +27,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 /**
- * No class of cases leaves a descriptor behind. Counted are the kinds that a provider opens (sockets, event and completion
- * channels, shared memory, RDMA devices); files and pipes are the virtual machine's own affair.
+ * Checks that no test class leaves descriptors open. It counts the kinds that a provider opens (sockets, event and completion
+ * channels, shared memory, RDMA devices). Files and pipes belong to the virtual machine and are not counted.
  */
 final class DescriptorCheck implements BeforeAllCallback, AfterAllCallback {
     private static boolean warm;
@@ -38,7 +38,7 @@ final class DescriptorCheck implements BeforeAllCallback, AfterAllCallback {
     @Override
     public void beforeAll(ExtensionContext context) throws Exception {
         if (!warm) {
-            // What is opened once for the life of the process, is opened with the first connection, or the first wait.
+            // Descriptors that stay open until the process ends are opened with the first connection or the first wait.
             try (Pair pair = Pair.with().connect()) {
                 pair.exchange();
                 pair.client.waitForEvent(Duration.ofNanos(1));
@@ -62,7 +62,7 @@ final class DescriptorCheck implements BeforeAllCallback, AfterAllCallback {
                 try {
                     kind = kind(Files.readSymbolicLink(descriptor).toString());
                 } catch (NoSuchFileException e) {
-                    continue; // closed since the folder was listed: the listing's own descriptor
+                    continue; // The file was closed after the folder had been listed; it is the descriptor of the listing.
                 }
                 if (kind != null) {
                     kinds.merge(kind, 1, Integer::sum);

@@ -32,7 +32,7 @@ import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Devices, their limits and addresses, and peers. */
+/** Tests devices, their limits and addresses, and peers. */
 class DeviceContractTest extends ContractCase {
     @Test
     void thereIsADevice() throws Exception {
@@ -44,7 +44,7 @@ class DeviceContractTest extends ContractCase {
         assertTrue(devices.stream().anyMatch(device -> device.name().equals(DEVICE.name())), devices::toString);
     }
 
-    /** ibv_query_device(3): limits that librpma's default configuration fits in. */
+    /** ibv_query_device(3): the limits permit librpma's default configuration. */
     @Test
     void limitsAreThoseOfAUsableDevice() {
         DeviceLimits limits = DEVICE.limits();
@@ -77,7 +77,7 @@ class DeviceContractTest extends ContractCase {
         refused(PROVIDER, () -> Contract.PROVIDER.localDevice(Contract.FOREIGN));
     }
 
-    /** librpma itself returns success and a NULL context for these; here they stand for any device of this host. */
+    /** librpma itself returns success and a NULL context for these addresses; here they stand for any device of this host. */
     @ParameterizedTest
     @ValueSource(strings = {"127.0.0.1", "::1", "0.0.0.0", "::"})
     void loopbackAndWildcardStandForAnyDevice(String literal) throws Exception {

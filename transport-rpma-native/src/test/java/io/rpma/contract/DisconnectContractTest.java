@@ -33,7 +33,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** The end of a connection: who is told what, and what becomes of the work requests. */
+/** Tests the end of a connection: which side is notified, and what happens to the work requests. */
 class DisconnectContractTest extends ContractCase {
     private static Set<Long> flushed(Connection connection, int count) throws Exception {
         Set<Long> contexts = new HashSet<>();
@@ -45,7 +45,7 @@ class DisconnectContractTest extends ContractCase {
         return contexts;
     }
 
-    /** rpma_conn_disconnect(3): the other side is told by RPMA_CONN_CLOSED. */
+    /** rpma_conn_disconnect(3): the other side is notified by RPMA_CONN_CLOSED. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void otherSideSeesClosed(boolean byClient) throws Exception {
@@ -65,7 +65,7 @@ class DisconnectContractTest extends ContractCase {
         assertEquals(Set.of(0L, -1L, -2L), flushed(pair.client, 3));
     }
 
-    /** facts 2.4: outstanding work of the initiator is flushed, unsignalled too. */
+    /** facts 2.4: outstanding work of the initiator is flushed, including unsignalled work requests. */
     @Test
     void stalledSendsOfTheInitiatorAreFlushed() throws Exception {
         Pair pair = pair();
@@ -81,7 +81,7 @@ class DisconnectContractTest extends ContractCase {
         }
     }
 
-    /** facts 0.3: CLOSED comes to the initiator only after the application of the other side has acted. */
+    /** facts 0.3: the initiator gets CLOSED only after the application of the other side has acted. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void initiatorSeesClosedWhenTheOtherSideActs(boolean byDisconnect) throws Exception {
@@ -110,7 +110,7 @@ class DisconnectContractTest extends ContractCase {
         assertEquals(Set.of(1L, 2L), flushed(pair.server, 2));
     }
 
-    /** facts 2.4: what was received before CLOSED is in the queue, and is to be taken before disconnecting. */
+    /** facts 2.4: messages that were received before CLOSED are in the queue, and must be polled before disconnecting. */
     @Test
     void whatWasReceivedBeforeClosedIsStillThere() throws Exception {
         Pair pair = pair();
@@ -134,7 +134,7 @@ class DisconnectContractTest extends ContractCase {
         assertEquals(left, flushed(pair.server, 2));
     }
 
-    /** facts 2.4: the same if the sender closes in place of disconnecting. */
+    /** facts 2.4: the same applies if the sender closes instead of disconnecting. */
     @Test
     void whatWasReceivedBeforeTheOtherSideClosedIsStillThere() throws Exception {
         Pair pair = pair();
@@ -148,7 +148,7 @@ class DisconnectContractTest extends ContractCase {
         Memory.assertFilled(pair.serverMemory, 0, 64, 3);
     }
 
-    /** A received message survives the receiver's own disconnect too. */
+    /** A received message is also kept when the receiver itself disconnects. */
     @Test
     void whatWasReceivedSurvivesTheOwnDisconnect() throws Exception {
         Pair pair = pair();
@@ -159,7 +159,7 @@ class DisconnectContractTest extends ContractCase {
         assertEquals(1, Wait.success(pair.server.completionQueue()).context());
     }
 
-    /** rpma_conn_delete(3) alone is enough: the other side is told. */
+    /** rpma_conn_delete(3) alone is sufficient to notify the other side. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void closingTellsTheOtherSide(boolean byClient) throws Exception {
@@ -168,7 +168,7 @@ class DisconnectContractTest extends ContractCase {
         Wait.event(CLOSED, byClient ? pair.server : pair.client);
     }
 
-    /** Closing with work outstanding, in every queue: nothing is left behind (the descriptors are counted). */
+    /** Closing with outstanding work in every queue releases everything; the descriptors are counted. */
     @Test
     void closingDropsWhatIsPosted() throws Exception {
         Pair pair = pair();
@@ -196,7 +196,7 @@ class DisconnectContractTest extends ContractCase {
         pair.client.disconnect();
     }
 
-    /** facts 2.4: both at the same time: both see CLOSED. */
+    /** facts 2.4: if both sides disconnect at the same time, both get CLOSED. */
     @Test
     void bothMayDisconnectAtOnce() throws Exception {
         Pair pair = pair();
@@ -223,7 +223,7 @@ class DisconnectContractTest extends ContractCase {
         Memory.assertUntouched(pair.serverMemory, 0, 64);
     }
 
-    /** A receive too; measured: rxe flushes it together with the next work request only. */
+    /** The same applies to receives; measured: rxe flushes them only together with the next work request. */
     @Test
     void receivesAfterDisconnectAreFlushed() throws Exception {
         Pair pair = pair();
@@ -233,7 +233,7 @@ class DisconnectContractTest extends ContractCase {
         assertEquals(Set.of(1L, 2L), flushed(pair.client, 2));
     }
 
-    /** facts 2.4: the passive side's queue pair stays as it is until it acts, but there is nobody to answer any more. */
+    /** facts 2.4: the passive side's queue pair does not change until that side acts, but nobody answers any more. */
     @Test
     void sendOfThePassiveSideAfterClosedDoesNotSucceed() throws Exception {
         Pair pair = pair();
@@ -249,7 +249,7 @@ class DisconnectContractTest extends ContractCase {
         assertTrue(Wait.available(pair.client.completionQueue(), 4).isEmpty());
     }
 
-    /** facts 0.4: CLOSED may come again, some two seconds later; nothing else comes after the first. */
+    /** facts 0.4: CLOSED may be repeated about two seconds later; no other event follows the first one. */
     @Test
     void onlyClosedFollowsClosed() throws Exception {
         Pair pair = pair();
@@ -276,7 +276,7 @@ class DisconnectContractTest extends ContractCase {
         assertNull(pair.server.nextEvent());
     }
 
-    /** The event is one: readable until taken, and not again. */
+    /** The event occurs once: the descriptor is readable until the event is consumed, and not again. */
     @Test
     void closedIsTakenOnce() throws Exception {
         Pair pair = pair();
@@ -288,7 +288,7 @@ class DisconnectContractTest extends ContractCase {
         assertFalse(Poll.readable(pair.server.eventFd()));
     }
 
-    /** A disconnected side keeps its completions until they are taken. */
+    /** A disconnected side keeps its completions until they are polled. */
     @Test
     void completionsOutliveTheDisconnect() throws Exception {
         Pair pair = pair();
@@ -304,7 +304,10 @@ class DisconnectContractTest extends ContractCase {
         assertEquals(CompletionStatus.SUCCESS, sent.status());
     }
 
-    /** The other direction's sender is stalled when the receiver goes: its send fails or is flushed by its own disconnect. */
+    /**
+     * If the receiver disconnects while the sender of the other direction is stalled, the send fails or is flushed by the
+     * sender's own disconnect.
+     */
     @Test
     void stalledSendEndsWithTheConnection() throws Exception {
         Pair pair = pair();
@@ -318,7 +321,7 @@ class DisconnectContractTest extends ContractCase {
         assertFalse(sent.success());
     }
 
-    /** After an error of the queue pair the connection is still there, and ends like any other. */
+    /** After an error of the queue pair, the connection still exists and can be disconnected like any other. */
     @Test
     void connectionInErrorCanBeDisconnected() throws Exception {
         Pair pair = pair();
@@ -332,7 +335,7 @@ class DisconnectContractTest extends ContractCase {
         Wait.event(CLOSED, pair.client);
     }
 
-    /** One end of many connections ends only that one. */
+    /** If one of many connections ends, the others are not affected. */
     @Test
     void otherConnectionsGoOn() throws Exception {
         Pair one = pair(Pair.with());

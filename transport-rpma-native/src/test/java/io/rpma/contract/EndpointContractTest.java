@@ -30,7 +30,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Listening endpoints. */
+/** Tests listening endpoints. */
 class EndpointContractTest extends ContractCase {
     /** rpma_ep_listen(3) with port "0". */
     @Test
@@ -55,7 +55,7 @@ class EndpointContractTest extends ContractCase {
     void portInUseIsRefused() throws Exception {
         Endpoint endpoint = endpoint();
         assertEquals(Posix.EADDRINUSE, refused(PROVIDER, () -> peer().listen(endpoint.localAddress())).errno());
-        // A second peer of the same device is no way around it.
+        // A second peer of the same device cannot listen on the port either.
         assertEquals(Posix.EADDRINUSE,
             refused(PROVIDER, () -> scope.own(Contract.DEVICE.newPeer()).listen(endpoint.localAddress())).errno());
     }
@@ -84,7 +84,7 @@ class EndpointContractTest extends ContractCase {
         assertFalse(Poll.readable(endpoint.fd()));
     }
 
-    /** rpma_ep_get_fd(3): readable when a request is there, and only then. */
+    /** rpma_ep_get_fd(3): the descriptor is readable only while there is a request. */
     @Test
     void descriptorTellsOfRequests() throws Exception {
         Endpoint endpoint = endpoint();
@@ -96,7 +96,7 @@ class EndpointContractTest extends ContractCase {
         assertFalse(Poll.readable(endpoint.fd()));
     }
 
-    /** A request that was prepared but not connected tells the other side nothing. */
+    /** A request that was prepared but not connected is not visible to the other side. */
     @Test
     void preparedRequestIsNotSeen() throws Exception {
         Endpoint endpoint = endpoint();
@@ -155,7 +155,7 @@ class EndpointContractTest extends ContractCase {
         }
     }
 
-    /** One endpoint serves many; each client comes to the connection that was made for it. */
+    /** One endpoint serves many clients, and each client gets the connection that was made for it. */
     @Test
     void manyClientsWaitAtOneEndpoint() throws Exception {
         Endpoint endpoint = endpoint();

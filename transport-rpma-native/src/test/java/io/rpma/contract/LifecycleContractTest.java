@@ -37,9 +37,9 @@ import static io.rpma.RpmaError.PROVIDER;
 import static io.rpma.contract.Contract.refused;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-/** Handles: used after closing, closed twice, closed in the wrong order. */
+/** Tests handles that are used after closing, closed twice, or closed in the wrong order. */
 class LifecycleContractTest extends ContractCase {
-    /** One way to use a connection. */
+    /** A method that uses a connection. */
     interface Use {
         void of(Pair pair) throws Exception;
     }
@@ -117,7 +117,7 @@ class LifecycleContractTest extends ContractCase {
         assertEquals(before, DescriptorCheck.count());
     }
 
-    /** Requests that never became connections give their descriptors back too. */
+    /** Requests that never became connections also close their descriptors. */
     @Test
     void requestsGiveTheDescriptorsBack() throws Exception {
         Endpoint endpoint = endpoint();
@@ -132,7 +132,7 @@ class LifecycleContractTest extends ContractCase {
         assertEquals(before, DescriptorCheck.count());
     }
 
-    /** Something of a peer that is open while the peer is closed. */
+    /** An object of a peer that is open while the peer is closed. */
     interface Child {
         Scope.Closing of(LifecycleContractTest test, Peer peer) throws Exception;
     }
@@ -177,7 +177,7 @@ class LifecycleContractTest extends ContractCase {
         refused(INVALID, () -> peer.register(memory().take(4096), Memory.ALL));
     }
 
-    /** rpma_ep_shutdown(3) before its requests are done with: they go on. */
+    /** If rpma_ep_shutdown(3) is called before the requests have been processed, they remain usable. */
     @Test
     void requestOutlivesItsEndpoint() throws Exception {
         Endpoint endpoint = endpoint();
@@ -190,7 +190,7 @@ class LifecycleContractTest extends ContractCase {
         Wait.event(io.rpma.ConnectionEvent.ESTABLISHED, server);
     }
 
-    /** What a shared receive queue has posted goes with it. */
+    /** The posted receives of a shared receive queue are discarded when it is closed. */
     @Test
     void sharedReceiveQueueClosesWithReceivesPosted() throws Exception {
         LocalMemoryRegion region = region(4096);
@@ -201,7 +201,7 @@ class LifecycleContractTest extends ContractCase {
         queue.close();
     }
 
-    /** A refusal changes nothing: the connection works as before. */
+    /** A refused call changes nothing, and the connection works as before. */
     @Test
     void refusalsDoNoHarm() throws Exception {
         Pair pair = pair();
@@ -214,7 +214,7 @@ class LifecycleContractTest extends ContractCase {
         pair.exchange();
     }
 
-    /** A refusal names what was refused. */
+    /** The exception of a refused call names what was refused. */
     @Test
     void refusalsSayWhat() throws Exception {
         Pair pair = pair();

@@ -26,13 +26,13 @@ import java.util.Set;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-/** Memory of the provider's own kind, piece by piece; and patterns to recognise what was carried. */
+/** Memory that the provider has allocated, and patterns that identify the transferred data. */
 final class Memory implements AutoCloseable {
     static final Set<MemoryUsage> ALL;
 
     /**
-     * Whether ordinary memory can be registered for flushes to persistence. Not where a device carries flushes out itself, as
-     * librpma 1.3 has it do it if it can: it refuses memory that is not persistent.
+     * Whether ordinary memory can be registered for flushes to persistence. It cannot if a device executes flushes itself, which
+     * librpma 1.3 makes it do if possible. Such a device refuses memory that is not persistent.
      */
     static final boolean IS_PERSISTENCE_TAKEN_ON_TRUST;
 
@@ -67,7 +67,7 @@ final class Memory implements AutoCloseable {
         range = Contract.PROVIDER.reserve(SIZE);
     }
 
-    /** Returns zeroed memory of whole pages, at least so many bytes. */
+    /** Returns zeroed memory in whole pages, with at least the given number of bytes. */
     MemorySegment take(long bytes) throws RpmaException {
         long length = (bytes + Posix.PAGE_SIZE - 1) / Posix.PAGE_SIZE * Posix.PAGE_SIZE;
         MemorySegment memory = range.commit(taken, length);
@@ -75,19 +75,19 @@ final class Memory implements AutoCloseable {
         return memory.asSlice(0, bytes);
     }
 
-    /** Returns a region of fresh memory. */
+    /** Returns a region of newly allocated memory. */
     LocalMemoryRegion region(Peer peer, long bytes, Set<MemoryUsage> usages) throws RpmaException {
         return peer.register(take(bytes), usages);
     }
 
-    /** Writes a pattern that tells the seed and the place. */
+    /** Writes a pattern that depends on the seed and the position. */
     static void fill(LocalMemoryRegion region, long offset, long length, int seed) {
         for (long i = 0; i < length; i++) {
             region.memory().set(JAVA_BYTE, offset + i, pattern(seed, i));
         }
     }
 
-    /** Checks the pattern, every byte of it. */
+    /** Checks every byte of the pattern. */
     static void assertFilled(LocalMemoryRegion region, long offset, long length, int seed) {
         for (long i = 0; i < length; i++) {
             byte expected = pattern(seed, i);
@@ -98,7 +98,7 @@ final class Memory implements AutoCloseable {
         }
     }
 
-    /** Checks that nothing was written there. */
+    /** Checks that nothing was written to this part. */
     static void assertUntouched(LocalMemoryRegion region, long offset, long length) {
         for (long i = 0; i < length; i++) {
             if (region.memory().get(JAVA_BYTE, offset + i) != 0) {
@@ -107,7 +107,7 @@ final class Memory implements AutoCloseable {
         }
     }
 
-    // Never zero, so that it differs from fresh memory.
+    // The pattern is never zero, so that it differs from new memory.
     private static byte pattern(int seed, long place) {
         return (byte) (1 + (seed * 31 + place * 7 + (place >> 8)) % 251);
     }

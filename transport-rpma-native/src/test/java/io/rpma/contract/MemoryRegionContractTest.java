@@ -45,7 +45,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-/** Memory regions of this side, their descriptors, and the regions opened from them. */
+/** Tests local memory regions, their descriptors, and the remote regions that are opened from them. */
 class MemoryRegionContractTest extends ContractCase {
     private static final int DESCRIPTOR = 21;
 
@@ -62,7 +62,7 @@ class MemoryRegionContractTest extends ContractCase {
         refused(INVALID, () -> peer().register(memory().take(4096).asSlice(0, 0), Memory.ALL));
     }
 
-    /** Pages on the Java heap move. */
+    /** Memory on the Java heap is refused, because the garbage collector can move it. */
     @Test
     void heapMemoryIsRefused() {
         refused(INVALID, () -> peer().register(MemorySegment.ofArray(new byte[4096]), Memory.ALL));
@@ -110,7 +110,7 @@ class MemoryRegionContractTest extends ContractCase {
         assertEquals(1 + 8, descriptor.get(20));
     }
 
-    /** The key is what makes the difference between two regions of the same memory. */
+    /** Two regions of the same memory differ in their keys. */
     @Test
     void eachRegistrationHasAKeyOfItsOwn() throws Exception {
         MemorySegment memory = memory().take(4096);
@@ -182,7 +182,7 @@ class MemoryRegionContractTest extends ContractCase {
         }
     }
 
-    /** Where a device carries flushes out itself: ordinary memory is refused, and the refusal says what to do. */
+    /** If a device executes flushes itself, it refuses ordinary memory, and the exception says what to do. */
     @Test
     void memoryThatIsNotPersistentIsRefusedByADeviceThatKnows() throws Exception {
         assumeFalse(Memory.IS_PERSISTENCE_TAKEN_ON_TRUST, "memory is taken for persistent on trust");
@@ -230,7 +230,7 @@ class MemoryRegionContractTest extends ContractCase {
         pair.exchange();
     }
 
-    /** rpma_mr_dereg(3): the handle is gone, the memory stays. */
+    /** rpma_mr_dereg(3): the handle becomes invalid, and the memory stays. */
     @Test
     void deregisteredRegionIsRefused() throws Exception {
         Pair pair = pair();
@@ -248,7 +248,7 @@ class MemoryRegionContractTest extends ContractCase {
         pair.exchange();
     }
 
-    /** rpma_mr_advise(3): RPMA_E_NOSUPP where the device pages nothing on demand. */
+    /** rpma_mr_advise(3): RPMA_E_NOSUPP if the device does not support on-demand paging. */
     @Test
     void adviceNeedsOnDemandPaging() throws Exception {
         LocalMemoryRegion region = region(4096);
@@ -257,7 +257,7 @@ class MemoryRegionContractTest extends ContractCase {
         }
     }
 
-    /** rpma_mr_reg(3) asks for no alignment. */
+    /** rpma_mr_reg(3) requires no alignment. */
     @Test
     void anyAddressAndSizeWillDo() throws Exception {
         Pair pair = pair();
@@ -274,7 +274,7 @@ class MemoryRegionContractTest extends ContractCase {
         assertEquals(0, memory.get(java.lang.foreign.ValueLayout.JAVA_BYTE, 5078));
     }
 
-    /** Memory of any kind can be registered, and reached by messages and by one-sided operations. */
+    /** Any kind of memory can be registered, and accessed by messages and by one-sided operations. */
     @Test
     void memoryFromElsewhereWorks() throws Exception {
         Pair pair = pair();
@@ -298,7 +298,7 @@ class MemoryRegionContractTest extends ContractCase {
         Memory.assertFilled(from, 0, 1000, 3);
     }
 
-    /** A direct buffer is memory like any other. */
+    /** A direct buffer can be registered like other memory. */
     @Test
     void directBuffersCanBeRegistered() throws Exception {
         Pair pair = pair();
@@ -312,7 +312,7 @@ class MemoryRegionContractTest extends ContractCase {
         assertNotEquals(0, buffer.get(0));
     }
 
-    /** Memory may be registered more than once, for different usages. */
+    /** The same memory may be registered more than once, for different usages. */
     @Test
     void overlappingRegionsWork() throws Exception {
         Pair pair = pair();
@@ -331,7 +331,9 @@ class MemoryRegionContractTest extends ContractCase {
         Memory.assertFilled(pair.serverMemory, 4096, 64, 3);
     }
 
-    /** rpma_mr_dereg(3) gives everything back: far more regions in sequence than a small table would hold. */
+    /**
+     * rpma_mr_dereg(3) releases everything: the test registers far more regions one after another than a small table could hold.
+     */
     @Test
     void regionsComeAndGo() throws Exception {
         MemorySegment memory = memory().take(4096);
@@ -348,7 +350,7 @@ class MemoryRegionContractTest extends ContractCase {
         assertTrue(region(4096).size() == 4096);
     }
 
-    /** rpma_peer_new(3): a region works with connections of its own peer only; the device finds out, not librpma. */
+    /** rpma_peer_new(3): a region only works with connections of its own peer; the device detects a violation, not librpma. */
     @Test
     void regionOfAnotherPeerIsOfNoUse() throws Throwable {
         LocalMemoryRegion stranger = region(4096);

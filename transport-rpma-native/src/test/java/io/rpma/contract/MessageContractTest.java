@@ -41,9 +41,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Messages: sending and receiving. */
+/** Tests sending and receiving messages. */
 class MessageContractTest extends ContractCase {
-    /** One way to post a work request that asks for completions. */
+    /** A method that posts a work request with completion flags. */
     interface Posting {
         void post(Pair pair, CompletionFlag flag) throws RpmaException;
     }
@@ -94,13 +94,13 @@ class MessageContractTest extends ContractCase {
         Pair pair = pair();
         pair.server.receive(pair.serverMemory, 0, 64, 3);
         posting.post(pair, ON_ERROR);
-        // A later, signalled work request completes: so the earlier one has been executed.
+        // A later signalled work request completes, so the earlier one has been executed.
         pair.client.write(null, 0, null, 0, 0, ALWAYS, 2);
         assertEquals(2, Wait.success(pair.client.completionQueue()).context());
         Wait.noCompletion(pair.client.completionQueue());
     }
 
-    /** rpma_send(3), rpma_recv(3): any length up to the buffer's, which may be filled to the last byte. */
+    /** rpma_send(3), rpma_recv(3): a message may have any length up to that of the buffer, which may be filled completely. */
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 7, 8, 63, 64, 65, 1023, 1024, 1025, 4095, 4096, 32768})
     void messageOfThisLengthArrives(int length) throws Exception {
@@ -134,7 +134,7 @@ class MessageContractTest extends ContractCase {
         Memory.assertUntouched(pair.serverMemory, length, 4096 - length);
     }
 
-    /** A message as long as the device allows, up to a megabyte. */
+    /** The message has the maximum length of the device, but at most one megabyte. */
     @Test
     void longMessageArrives() throws Exception {
         int length = (int) Math.min(1 << 20, Contract.DEVICE.limits().maxMessageSize());
@@ -187,7 +187,7 @@ class MessageContractTest extends ContractCase {
         pair.exchange();
     }
 
-    /** facts 2.6: librpma cuts a length to 32 bits, which would send something else than was asked for. */
+    /** facts 2.6: librpma truncates a length to 32 bits, so that it would send other data than requested. */
     @Test
     void lengthPastThirtyTwoBitsIsRefused() throws Exception {
         Pair pair = pair();
@@ -210,7 +210,7 @@ class MessageContractTest extends ContractCase {
         assertEquals(~context, Wait.success(pair.client.completionQueue()).context());
     }
 
-    /** rpma_recv(3): the buffers form an unordered set; messages of one connection arrive in order all the same. */
+    /** rpma_recv(3): the buffers form an unordered set; the messages of one connection still arrive in order. */
     @Test
     void messagesKeepTheirOrderWhateverTheBuffers() throws Exception {
         Pair pair = pair();
@@ -234,7 +234,7 @@ class MessageContractTest extends ContractCase {
         assertEquals(count, Wait.successes(pair.client.completionQueue(), count).size());
     }
 
-    /** Completions of sends come in the order of posting. */
+    /** Sends complete in the order in which they were posted. */
     @Test
     void sendsCompleteInOrder() throws Exception {
         Pair pair = pair();
@@ -281,7 +281,7 @@ class MessageContractTest extends ContractCase {
         assertEquals(0, received.byteLength());
     }
 
-    /** Immediate data belongs to its own message. */
+    /** Immediate data only belongs to its own message. */
     @Test
     void plainMessageAfterOneWithImmediateHasNone() throws Exception {
         Pair pair = pair();
@@ -294,7 +294,7 @@ class MessageContractTest extends ContractCase {
         assertFalse(received.get(1).hasImmediate());
     }
 
-    /** Both ways at the same time. */
+    /** Messages are sent in both directions at the same time. */
     @Test
     void messagesCrossEachOther() throws Exception {
         Pair pair = pair();
@@ -329,7 +329,7 @@ class MessageContractTest extends ContractCase {
         Memory.assertFilled(pair.serverMemory, 0, 64, 6);
     }
 
-    /** A stalled send holds up all behind it; nothing overtakes, one-sided operations neither. */
+    /** A stalled send delays everything behind it; nothing overtakes it, including one-sided operations. */
     @Test
     void whatIsBehindAStalledSendWaitsToo() throws Exception {
         Pair pair = pair();
@@ -355,7 +355,7 @@ class MessageContractTest extends ContractCase {
         Memory.assertFilled(pair.serverMemory, 4096, 64, 9);
     }
 
-    /** A stall of one direction is none of the other's. */
+    /** A stall in one direction does not affect the other direction. */
     @Test
     void otherDirectionIsNotStalled() throws Exception {
         Pair pair = pair();
@@ -392,7 +392,7 @@ class MessageContractTest extends ContractCase {
         Memory.assertUntouched(pair.serverMemory, 64, 64);
     }
 
-    /** facts 2.6: on a queue pair in the error state a send is taken, and flushed. */
+    /** facts 2.6: a queue pair in the error state accepts a send, and flushes it. */
     @Test
     void sendsAfterAnErrorAreFlushed() throws Exception {
         Pair pair = pair();
@@ -412,8 +412,8 @@ class MessageContractTest extends ContractCase {
     }
 
     /**
-     * A receive posted to a queue pair in the error state does not succeed; it is flushed, by the next disconnect at the latest
-     * (measured: rxe looks at its receive queue only when something else happens).
+     * A receive that is posted to a queue pair in the error state does not succeed. It is flushed by the next disconnect at the
+     * latest (measured: rxe processes its receive queue only when something else happens).
      */
     @Test
     void receivesAfterAnErrorAreFlushed() throws Exception {
@@ -441,8 +441,8 @@ class MessageContractTest extends ContractCase {
     }
 
     /**
-     * facts 2.6: past the end of the region a send is taken, and completes with LOC_PROT_ERR. Measured since: rxe reports the
-     * work request that broke the queue pair as flushed more often than not, so that the status names no culprit.
+     * facts 2.6: a send from beyond the end of the region is accepted, and completes with LOC_PROT_ERR. Measured since: rxe
+     * usually reports the work request that broke the queue pair as flushed, so the status does not identify the cause.
      */
     @Test
     void sendFromOutsideTheRegionIsAProtectionError() throws Exception {
@@ -459,7 +459,7 @@ class MessageContractTest extends ContractCase {
         Wait.noEvent(pair.server);
     }
 
-    /** A receive that reaches outside its region fails when a message reaches there. */
+    /** A receive that extends beyond its region fails when a message reaches that part. */
     @Test
     void receiveOutsideTheRegionIsAnError() throws Exception {
         Pair pair = pair();
@@ -469,7 +469,7 @@ class MessageContractTest extends ContractCase {
         assertEquals(2, Wait.failure(pair.client.completionQueue()).context());
     }
 
-    /** rpma_mr_reg(3): memory registered only for sending cannot be received into. */
+    /** rpma_mr_reg(3): memory that was registered only for sending cannot be used for receiving. */
     @Test
     void receiveIntoARegionForSendingIsAnError() throws Exception {
         Pair pair = pair();
@@ -507,7 +507,7 @@ class MessageContractTest extends ContractCase {
             .server(config -> config.receiveQueueSize(512).completionQueueSize(1024)));
         int posted = 0;
         RpmaException full = null;
-        // Nobody has posted a receive, so nothing leaves the queue.
+        // The other side has not posted a receive, so no send leaves the queue.
         while (full == null && posted < 4096) {
             try {
                 pair.client.send(pair.clientMemory, 0, posted % 64, flag, posted);
@@ -565,8 +565,8 @@ class MessageContractTest extends ContractCase {
     }
 
     /**
-     * facts 2.6: slots of unsignalled sends come back when a later signalled one has been polled. The queue is used to its
-     * last slot, ten times over.
+     * facts 2.6: the slots of unsignalled sends are released when a later signalled send has been polled. The test uses the whole
+     * queue ten times.
      */
     @Test
     void signalledSendRetiresTheUnsignalledOnesBeforeIt() throws Exception {
@@ -585,7 +585,7 @@ class MessageContractTest extends ContractCase {
         }
     }
 
-    /** A thousand messages through queues that wrap around, with ever other lengths. */
+    /** A thousand messages with varying lengths pass through queues that wrap around. */
     @Test
     void queuesWrapAround() throws Exception {
         Pair pair = pair(Pair.with().both(config -> config.sendQueueSize(3).receiveQueueSize(5).completionQueueSize(8)));
@@ -604,7 +604,7 @@ class MessageContractTest extends ContractCase {
         }
     }
 
-    /** A message of the smallest queues. */
+    /** A message passes through queues of the smallest size. */
     @Test
     void queuesOfOneSlotWork() throws Exception {
         Pair pair = pair(Pair.with().both(config -> config.sendQueueSize(1).receiveQueueSize(1).completionQueueSize(2)));
@@ -613,7 +613,7 @@ class MessageContractTest extends ContractCase {
         }
     }
 
-    /** A connection without a send queue may still receive. */
+    /** A connection without a send queue can still receive. */
     @Test
     void sendQueueMayBeEmpty() throws Exception {
         Pair pair = pair(Pair.with().server(config -> config.sendQueueSize(0)));
@@ -624,7 +624,7 @@ class MessageContractTest extends ContractCase {
         refused(PROVIDER, () -> pair.server.send(null, 0, 0, ALWAYS, 3));
     }
 
-    /** A connection without any receive queue of its own may still send. */
+    /** A connection without its own receive queue can still send. */
     @Test
     void receiveQueueMayBeEmpty() throws Exception {
         Pair pair = pair(Pair.with().client(config -> config.receiveQueueSize(0).completionQueueSize(16)));

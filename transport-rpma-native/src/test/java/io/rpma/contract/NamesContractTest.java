@@ -30,7 +30,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
-/** Names, words and the log. */
+/** Tests names, descriptions and the log. */
 class NamesContractTest extends ContractCase {
     @Test
     void providerIsTheOneThatWasAskedFor() {
@@ -88,14 +88,14 @@ class NamesContractTest extends ContractCase {
         RpmaLog log = PROVIDER.log();
         Level before = log.threshold(threshold);
         scope.onClose(() -> log.threshold(threshold, before));
-        // Nothing is called in between, so that nothing is logged.
+        // No function is called in between, so nothing is logged.
         for (Level level : Level.values()) {
             log.threshold(threshold, level);
             assertEquals(level, log.threshold(threshold));
         }
     }
 
-    /** RpmaLog: off when the provider is loaded, and errors are reported all the same. */
+    /** RpmaLog: the log is off when the provider is loaded, but errors are still reported. */
     @Test
     void logIsOffAtFirst() throws Exception {
         assertEquals(Level.DISABLED, PROVIDER.log().threshold(Threshold.MAIN));
@@ -111,10 +111,10 @@ class NamesContractTest extends ContractCase {
         refused(INVALID, () -> log.threshold(Threshold.MAIN, null));
     }
 
-    /** rpma_log_set_function(3): the function receives what passes the threshold; NULL gives the default back. */
+    /** rpma_log_set_function(3): the function receives the messages that pass the threshold; NULL restores the default. */
     @Test
     void logSinkHearsOfFailures() throws Exception {
-        // In a process of its own: a provider need not take a sink any more once it has made connections.
+        // The test runs in its own process, because a provider need not accept a sink after it has made connections.
         ContractChild child = ContractChild.logging();
         scope.onClose(child::end);
         child.expect("heard");

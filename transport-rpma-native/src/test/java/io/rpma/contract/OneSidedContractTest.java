@@ -51,7 +51,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-/** Reads, writes, atomic writes and flushes. */
+/** Tests reads, writes, atomic writes and flushes. */
 class OneSidedContractTest extends ContractCase {
     /** rpma_write(3). */
     @ParameterizedTest
@@ -83,7 +83,7 @@ class OneSidedContractTest extends ContractCase {
         Memory.assertUntouched(pair.clientMemory, 3001 + length, 500);
     }
 
-    /** The other side's processor has no part in it: no completion, no event, no receive taken. */
+    /** The other side's processor is not involved: there is no completion and no event, and no receive is consumed. */
     @Test
     void otherSideHearsNothing() throws Exception {
         Pair pair = pair();
@@ -99,7 +99,7 @@ class OneSidedContractTest extends ContractCase {
         assertEquals(1, Wait.success(pair.server.completionQueue()).context());
     }
 
-    /** Both sides may reach into each other. */
+    /** Both sides can access each other's memory. */
     @Test
     void serverReachesTheClientToo() throws Exception {
         Pair pair = pair();
@@ -112,7 +112,7 @@ class OneSidedContractTest extends ContractCase {
         Memory.assertFilled(pair.serverMemory, 1000, 100, 1);
     }
 
-    /** The first and the last byte of a region can be reached. */
+    /** The first and the last byte of a region are accessible. */
     @Test
     void regionsReachToTheirEnds() throws Exception {
         Pair pair = pair();
@@ -142,7 +142,7 @@ class OneSidedContractTest extends ContractCase {
         assertEquals(0, received.byteLength());
     }
 
-    /** With regions a length of 0 is allowed too. */
+    /** A length of 0 is also allowed with regions. */
     @Test
     void operationsOfNoBytesDoNothing() throws Exception {
         Pair pair = pair();
@@ -200,7 +200,9 @@ class OneSidedContractTest extends ContractCase {
         pair.exchange();
     }
 
-    /** rpma_write_with_imm(3): takes a receive to tell the other side; opcode 129, byte_len is what was written. */
+    /**
+     * rpma_write_with_imm(3): consumes a receive to notify the other side; opcode 129, byte_len is the number of written bytes.
+     */
     @Test
     void writeWithImmediateTakesAReceive() throws Exception {
         Pair pair = pair();
@@ -220,7 +222,7 @@ class OneSidedContractTest extends ContractCase {
         assertEquals(CompletionOpcode.RDMA_WRITE, written.opcode());
     }
 
-    /** It needs no memory in the receive, and waits for one like a send. */
+    /** The receive needs no memory, and the operation waits for a receive like a send. */
     @Test
     void writeWithImmediateWaitsForAReceive() throws Exception {
         Pair pair = pair();
@@ -236,7 +238,9 @@ class OneSidedContractTest extends ContractCase {
         assertEquals(1, Wait.success(pair.client.completionQueue()).context());
     }
 
-    /** facts 2.6: write and send on one queue pair keep their order: who has the message has the data. */
+    /**
+     * facts 2.6: a write and a send on one queue pair keep their order: when the message has arrived, the data has arrived too.
+     */
     @Test
     void messageComesAfterTheWriteBeforeIt() throws Exception {
         Pair pair = pair();
@@ -251,7 +255,7 @@ class OneSidedContractTest extends ContractCase {
         }
     }
 
-    /** Operations of one queue pair are executed in order: the last write wins. */
+    /** The operations of one queue pair are executed in order, so the result is that of the last write. */
     @Test
     void writesKeepTheirOrder() throws Exception {
         Pair pair = pair();
@@ -266,7 +270,7 @@ class OneSidedContractTest extends ContractCase {
         Memory.assertFilled(pair.serverMemory, 0, 256, 9);
     }
 
-    /** A read sees what was written before it. */
+    /** A read returns the data that was written before it. */
     @Test
     void readAfterWriteSeesIt() throws Exception {
         Pair pair = pair();
@@ -311,7 +315,7 @@ class OneSidedContractTest extends ContractCase {
         pair.exchange();
     }
 
-    /** An atomic write comes after the writes before it. */
+    /** An atomic write is executed after the writes before it. */
     @Test
     void atomicWriteComesAfterTheWritesBeforeIt() throws Exception {
         Pair pair = pair();
@@ -325,7 +329,7 @@ class OneSidedContractTest extends ContractCase {
         }
     }
 
-    /** The last eight bytes of a region are the last place for an atomic write. */
+    /** The last eight bytes of a region are the last valid position for an atomic write. */
     @Test
     void atomicWriteReachesTheEndAndNotFurther() throws Exception {
         Pair pair = pair();
@@ -392,7 +396,7 @@ class OneSidedContractTest extends ContractCase {
         pair.exchange();
     }
 
-    /** rpma_flush(3) is a read of eight bytes where the device has no flush of its own. */
+    /** rpma_flush(3) is a read of eight bytes if the device has no flush operation. */
     @Test
     void flushCompletesAsAReadOrAFlush() throws Exception {
         Pair pair = pair();
@@ -443,7 +447,7 @@ class OneSidedContractTest extends ContractCase {
     }
 
     /**
-     * facts 2.6: bounds, usage and key are checked by the other side: REM_ACCESS_ERR here, the queue pairs die, the other
+     * facts 2.6: the other side checks bounds, usage and key: the status here is REM_ACCESS_ERR, the queue pairs fail, the other
      * side's receives are flushed, and there is no connection event. Nothing is written.
      */
     @ParameterizedTest
@@ -471,7 +475,7 @@ class OneSidedContractTest extends ContractCase {
         Memory.assertUntouched(pair.serverMemory, 0, Pair.SIZE);
     }
 
-    /** What was posted behind the refused access is flushed, and not executed. */
+    /** Work requests behind the refused access are flushed and not executed. */
     @Test
     void whatIsBehindAForbiddenAccessIsFlushed() throws Exception {
         Pair pair = pair();
@@ -489,7 +493,9 @@ class OneSidedContractTest extends ContractCase {
         Memory.assertUntouched(pair.serverMemory, 4096, 64);
     }
 
-    /** facts 2.6: librpma does not check the local side either; the device does (rxe calls it a flush now and then). */
+    /**
+     * facts 2.6: librpma does not check the local side either, but the device does (rxe occasionally reports a flush instead).
+     */
     @Test
     void writeFromOutsideTheRegionIsAProtectionError() throws Exception {
         Pair pair = pair();
@@ -500,7 +506,7 @@ class OneSidedContractTest extends ContractCase {
         Memory.assertUntouched(pair.serverMemory, 0, 64);
     }
 
-    /** A read that would land outside its region. */
+    /** A read whose target is outside its region. */
     @Test
     void readToOutsideTheRegionIsAProtectionError() throws Exception {
         Pair pair = pair();
@@ -508,7 +514,7 @@ class OneSidedContractTest extends ContractCase {
         assertEquals(CompletionStatus.LOC_PROT_ERR, Wait.completion(pair.client.completionQueue()).status());
     }
 
-    /** rpma_mr_reg(3): reads land only in memory registered for it. */
+    /** rpma_mr_reg(3): the target of a read must be memory that was registered for it. */
     @Test
     void readIntoARegionForReadingFromIsAProtectionError() throws Exception {
         Pair pair = pair();
@@ -519,7 +525,7 @@ class OneSidedContractTest extends ContractCase {
         Memory.assertUntouched(region, 0, 64);
     }
 
-    /** Each usage that a side needs is enough by itself. */
+    /** Each side only needs the usages for its part of the operation. */
     @Test
     void usagesThatAreNeededAreEnough() throws Exception {
         Pair pair = pair();
@@ -536,7 +542,7 @@ class OneSidedContractTest extends ContractCase {
         Memory.assertFilled(landing, 0, 64, 2);
     }
 
-    /** A region of this very side can be the remote one of the other. */
+    /** Many regions of one side are accessible from the other side. */
     @Test
     void manyRegionsAreReached() throws Exception {
         Pair pair = pair();
@@ -554,7 +560,7 @@ class OneSidedContractTest extends ContractCase {
         return pair.own(Pair.remote(pair.own(pair.memory.region(pair.peer, 4096, Set.of(usages)))));
     }
 
-    /** Returns the server's region as an attacker would describe it. */
+    /** Returns the server's region with a forged descriptor, as an attacker would send it. */
     private static RemoteMemoryRegion forged(Pair pair, int field, long value) throws RpmaException {
         ByteBuffer descriptor = ByteBuffer.allocate(21).order(ByteOrder.LITTLE_ENDIAN);
         pair.serverMemory.descriptor(descriptor);

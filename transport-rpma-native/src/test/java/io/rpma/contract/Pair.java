@@ -29,8 +29,8 @@ import java.util.List;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 /**
- * Two ends of one connection in this process, made through a listening endpoint on the calling thread, each with a region
- * for every usage that the other can reach.
+ * Two ends of one connection in this process. They are connected through a listening endpoint on the calling thread. Each end has
+ * a region with every usage, which the other end can access.
  */
 final class Pair implements AutoCloseable {
     /** The size of each end's region in bytes. */
@@ -41,9 +41,9 @@ final class Pair implements AutoCloseable {
     final Connection server;
     final LocalMemoryRegion clientMemory;
     final LocalMemoryRegion serverMemory;
-    /** The server's region as the client sees it. */
+    /** The server's region, opened by the client. */
     final RemoteMemoryRegion atServer;
-    /** The client's region as the server sees it. */
+    /** The client's region, opened by the server. */
     final RemoteMemoryRegion atClient;
     final Memory memory;
 
@@ -78,7 +78,7 @@ final class Pair implements AutoCloseable {
         }
     }
 
-    /** Starts to describe a pair. */
+    /** Returns a builder for a pair. */
     static Builder with() {
         return new Builder();
     }
@@ -88,19 +88,19 @@ final class Pair implements AutoCloseable {
         return with().connect();
     }
 
-    /** Opens a region as the other side would. */
+    /** Opens a region as the other side would do. */
     static RemoteMemoryRegion remote(LocalMemoryRegion region) throws RpmaException {
         ByteBuffer descriptor = ByteBuffer.allocate(region.descriptorSize());
         region.descriptor(descriptor);
         return Contract.PROVIDER.openRemoteRegion(descriptor.flip());
     }
 
-    /** Closes it with the pair. */
+    /** Registers a resource that is closed together with the pair. */
     <T extends AutoCloseable> T own(T resource) {
         return scope.own(resource);
     }
 
-    /** Sends a message each way, to see that the connection works. */
+    /** Sends a message in each direction to check that the connection works. */
     void exchange() throws RpmaException {
         carry(client, clientMemory, server, serverMemory);
         carry(server, serverMemory, client, clientMemory);
@@ -136,13 +136,13 @@ final class Pair implements AutoCloseable {
         void to(ConnectionConfig config) throws RpmaException;
     }
 
-    /** Does something with a request before it is connected; of the pair there is no more yet than the memory. */
+    /** Prepares a request before it is connected; only the memory of the pair exists at that time. */
     @FunctionalInterface
     interface Preparation {
         void with(ConnectionRequest request, Pair pair) throws RpmaException;
     }
 
-    /** What a pair shall be like. */
+    /** Builds a pair. */
     static final class Builder {
         private final List<Setup> clientSetup = new ArrayList<>();
         private final List<Setup> serverSetup = new ArrayList<>();

@@ -24,7 +24,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
-/** Waiting for descriptors with {@code poll(2)}, as a user of the descriptors would. */
+/** Waits for descriptors with {@code poll(2)}, as a user of the descriptors would do. */
 final class Poll {
     private static final short POLLIN = 1;
     private static final short POLLNVAL = 0x20;
@@ -40,12 +40,15 @@ final class Poll {
         return readable(fd, 0);
     }
 
-    /** Waits until the descriptor is readable, at most so long; returns whether it is. */
+    /** Waits for at most the given time until the descriptor is readable. Returns whether it is readable. */
     static boolean readable(int fd, long millis) {
         return any(millis, fd) == 0;
     }
 
-    /** Waits until one of the descriptors is readable, at most so long; returns the index of the first that is, or -1. */
+    /**
+     * Waits for at most the given time until one of the descriptors is readable. Returns the index of the first readable one, or
+     * -1.
+     */
     static int any(long millis, int... fds) {
         long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
         try (Arena arena = Arena.ofConfined()) {

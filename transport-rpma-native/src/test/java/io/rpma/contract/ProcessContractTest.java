@@ -37,7 +37,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-/** Connections between two processes, and the death of one of them. */
+/** Tests connections between two processes, and the death of one of them. */
 class ProcessContractTest extends ContractCase {
     private ContractChild child;
     private Endpoint endpoint;
@@ -52,7 +52,7 @@ class ProcessContractTest extends ContractCase {
         child = ContractChild.connecting(endpoint.localAddress());
         scope.onClose(child::end);
         ConnectionConfig config = config().completionQueueSize(32);
-        // A new process takes its time: longer than a deadline on a loaded machine.
+        // Starting a process may take longer than the usual timeout on a loaded machine.
         Poll.readable(endpoint.fd(), 60_000);
         ConnectionRequest request = scope.own(Wait.request(endpoint, config));
         ByteBuffer descriptor = request.privateData();
@@ -88,7 +88,7 @@ class ProcessContractTest extends ContractCase {
         child.command("check");
     }
 
-    /** Memory of the other process that no provider has allocated. */
+    /** Returns memory of the other process that no provider has allocated. */
     private RemoteMemoryRegion foreign() throws Exception {
         child.command("foreign");
         connection.read(region, 0, atChild, 0, region.descriptorSize(), ALWAYS, 1);
@@ -98,8 +98,8 @@ class ProcessContractTest extends ContractCase {
     }
 
     /**
-     * A file that the other process has mapped, for instance: no device is there to write it to the medium, and this process
-     * cannot. A flush that did nothing must not succeed.
+     * The memory could be a file that the other process has mapped. No device writes it to the medium, and this process cannot do
+     * so. A flush that did nothing must not succeed.
      */
     @Test
     void softDoesNotPromiseThatForeignMemoryIsPersistent() throws Exception {
@@ -114,7 +114,7 @@ class ProcessContractTest extends ContractCase {
         assertEquals(CompletionStatus.REM_OP_ERR, Wait.failure(connection.completionQueue()).status());
     }
 
-    /** rpma_atomic_write(3) asks of the memory only that it is registered, whoever allocated it. */
+    /** rpma_atomic_write(3) only requires that the memory is registered, regardless of how it was allocated. */
     @Test
     void atomicWritesReachMemoryOfAnyOrigin() throws Exception {
         RemoteMemoryRegion foreign = foreign();
@@ -123,7 +123,10 @@ class ProcessContractTest extends ContractCase {
         child.command("check foreign");
     }
 
-    /** A stalled message arrives once a receive is posted; its sender sleeps until then on its completion queue's descriptor. */
+    /**
+     * A stalled message arrives after a receive has been posted. Until then, the sender sleeps on the descriptor of its
+     * completion queue.
+     */
     @Test
     void stalledSendOfAWaitingProcessArrives() throws Exception {
         child.command("post send");
@@ -137,13 +140,13 @@ class ProcessContractTest extends ContractCase {
     }
 
     /**
-     * The same, whatever the process that sent it is doing meanwhile. An adapter retries by itself. Software RDMA has no thread
-     * of its own: a process that neither waits on its descriptors nor calls anything does not go on with what has stalled.
+     * The same applies if the sending process does something else in the meantime, because an adapter retries by itself. Software
+     * RDMA has no thread of its own: stalled work only continues while the process waits on its descriptors or calls a function.
      */
     @Test
     void stalledSendOfABusyProcessArrives() throws Exception {
         assumeFalse(Contract.PROVIDER.name().equals("soft"), "software RDMA goes on when the sending process looks again");
-        child.command("post send"); // and now it waits for the next command, and calls nothing
+        child.command("post send"); // The process then waits for the next command without calling a function.
         Wait.noCompletion(connection.completionQueue());
         connection.receive(region, 0, 64, 1);
         Completion received = Wait.success(connection.completionQueue());
@@ -151,7 +154,7 @@ class ProcessContractTest extends ContractCase {
         assertEquals(64, received.byteLength());
     }
 
-    /** Bounds are the other process's own affair, whatever this one believes. */
+    /** The other process checks the bounds itself, regardless of the sizes that this process assumes. */
     @Test
     void boundsHoldAcrossProcesses() throws Exception {
         connection.write(atChild, Pair.SIZE - 8, region, 0, 64, ALWAYS, 1);
@@ -165,7 +168,7 @@ class ProcessContractTest extends ContractCase {
         Wait.event(CLOSED, connection);
     }
 
-    /** facts 2.4: the death of the other process is CLOSED, like its disconnecting. */
+    /** facts 2.4: the death of the other process causes CLOSED, as its disconnecting does. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void deathOfTheOtherProcessIsClosed(boolean killed) throws Exception {
@@ -180,7 +183,7 @@ class ProcessContractTest extends ContractCase {
         Wait.event(CLOSED, connection);
         Completion received = Wait.success(connection.completionQueue());
         Memory.assertFilled(region, (received.context() - 1) * 64, 64, 3);
-        // The other receive is flushed by disconnecting, not by the death.
+        // The other receive is flushed by the disconnect and not by the death of the process.
         Wait.noCompletion(connection.completionQueue());
         connection.disconnect();
         Completion flushed = Wait.completion(connection.completionQueue());
@@ -188,11 +191,11 @@ class ProcessContractTest extends ContractCase {
         assertEquals(Set.of(1L, 2L), Set.of(received.context(), flushed.context()));
     }
 
-    /** Whatever is under way when the other process dies: it ends, not with success, once this side has disconnected. */
+    /** Outstanding work ends without success after the other process has died and this side has disconnected. */
     @Test
     void workUnderWayEndsWithTheOtherProcess() throws Exception {
         for (int i = 0; i < 6; i++) {
-            connection.send(region, 0, 64, ALWAYS, i); // four receives are there: two sends stall
+            connection.send(region, 0, 64, ALWAYS, i); // There are four receives, so two sends stall.
         }
         Wait.successes(connection.completionQueue(), 4);
         child.kill();
@@ -206,7 +209,7 @@ class ProcessContractTest extends ContractCase {
         assertEquals(Set.of(4L, 5L), ended);
     }
 
-    /** The dead process's own stalled message does not arrive after its death. */
+    /** A stalled message of a dead process does not arrive after its death. */
     @Test
     void stalledSendOfADeadProcessDoesNotArrive() throws Exception {
         child.command("post send");
@@ -219,7 +222,7 @@ class ProcessContractTest extends ContractCase {
         Memory.assertUntouched(region, 0, 64);
     }
 
-    /** One-sided operations on a dead process's memory do no harm and do not succeed after the disconnect. */
+    /** One-sided operations on the memory of a dead process cause no damage, and do not succeed after the disconnect. */
     @Test
     void memoryOfADeadProcessIsOutOfReach() throws Exception {
         connection.write(atChild, 16384, region, 0, 64, ALWAYS, 1);
@@ -234,7 +237,7 @@ class ProcessContractTest extends ContractCase {
         }
     }
 
-    /** The endpoint serves the next process. */
+    /** The endpoint can serve the next process. */
     @Test
     void endpointServesOnAfterADeath() throws Exception {
         child.kill();

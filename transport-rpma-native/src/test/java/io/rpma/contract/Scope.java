@@ -15,9 +15,9 @@ package io.rpma.contract;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-/** What one case has opened; closed in the reverse order, all of it, whatever fails on the way. */
+/** Everything that one test has opened. All of it is closed in reverse order, even if closing some of it fails. */
 final class Scope implements AutoCloseable {
-    /** Gives something back. */
+    /** An action that releases something. */
     @FunctionalInterface
     interface Closing {
         void close() throws Exception;
@@ -25,13 +25,13 @@ final class Scope implements AutoCloseable {
 
     private final Deque<Closing> open = new ArrayDeque<>();
 
-    /** Takes over the duty to close, and returns the object. */
+    /** Takes responsibility for closing the object, and returns the object. */
     <T extends AutoCloseable> T own(T resource) {
         open.push(resource::close);
         return resource;
     }
 
-    /** Runs something when the case is over. */
+    /** Registers an action that runs at the end of the test. */
     void onClose(Closing closing) {
         open.push(closing);
     }

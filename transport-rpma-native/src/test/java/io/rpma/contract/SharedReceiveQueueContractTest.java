@@ -40,7 +40,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Receive queues that several connections share. */
+/** Tests receive queues that several connections share. */
 class SharedReceiveQueueContractTest extends ContractCase {
     private static final int SLOT = 256;
 
@@ -82,7 +82,9 @@ class SharedReceiveQueueContractTest extends ContractCase {
         refused(PROVIDER, () -> queue(0, 16));
     }
 
-    /** rpma_srq_recv(3): messages of all its connections take from one set; qp_num tells whose it was. */
+    /**
+     * rpma_srq_recv(3): the messages of all connections use one set of receives; qp_num identifies the connection of a message.
+     */
     @Test
     void connectionsShareTheReceives() throws Exception {
         SharedReceiveQueue queue = queue(16, 32);
@@ -114,7 +116,7 @@ class SharedReceiveQueueContractTest extends ContractCase {
         }
     }
 
-    /** src/conn_req.c: the connection has no receive CQ of its own where the queue has one. */
+    /** src/conn_req.c: the connection has no receive CQ of its own if the queue has one. */
     @Test
     void memberHasNoReceiveCompletionQueueOfItsOwn() throws Exception {
         SharedReceiveQueue queue = queue(16, 16);
@@ -125,7 +127,7 @@ class SharedReceiveQueueContractTest extends ContractCase {
         assertEquals(5, Wait.success(queue.receiveCompletionQueue()).context());
     }
 
-    /** rpma_srq_cfg_set_rcq_size(3): without one, receives complete in the connection's queue. */
+    /** rpma_srq_cfg_set_rcq_size(3): without a receive CQ, receives complete in the connection's queue. */
     @Test
     void receivesCompleteAtTheConnectionThatTheyCameBy() throws Exception {
         SharedReceiveQueue queue = queue(16, 0);
@@ -145,7 +147,7 @@ class SharedReceiveQueueContractTest extends ContractCase {
         assertTrue(first.context() != second.context());
     }
 
-    /** facts 2.3: the channel can be shared where the shared queue has no completion queue of its own. */
+    /** facts 2.3: the channel can be shared if the shared queue has no completion queue of its own. */
     @Test
     void sharedChannelNeedsAQueueWithoutCompletionQueue() throws Exception {
         SharedReceiveQueue without = queue(16, 0);
@@ -160,7 +162,7 @@ class SharedReceiveQueueContractTest extends ContractCase {
             config().sharedReceiveQueue(with).sharedCompletionChannel(true)));
     }
 
-    /** A client may share its receives as well. */
+    /** A client can also share its receives. */
     @Test
     void clientsMayShareToo() throws Exception {
         SharedReceiveQueue queue = queue(16, 16);
@@ -177,7 +179,7 @@ class SharedReceiveQueueContractTest extends ContractCase {
         assertEquals(Set.of(1L, 2L), Set.of(first.context(), second.context()));
     }
 
-    /** rpma_recv(3) on such a connection: ibv_post_recv(3) refuses, there is no queue to post to. */
+    /** rpma_recv(3) on such a connection: ibv_post_recv(3) fails, because there is no queue to post to. */
     @Test
     void memberTakesNoReceivesOfItsOwn() throws Exception {
         SharedReceiveQueue queue = queue(16, 16);
@@ -229,7 +231,7 @@ class SharedReceiveQueueContractTest extends ContractCase {
         assertEquals(-1, Wait.success(queue.receiveCompletionQueue()).context());
     }
 
-    /** Senders wait while the shared queue is empty, each for itself, and get on when receives are posted. */
+    /** Each sender waits while the shared queue is empty, and continues when receives have been posted. */
     @Test
     void emptyQueueStallsAllMembers() throws Exception {
         SharedReceiveQueue queue = queue(16, 16);
@@ -250,7 +252,7 @@ class SharedReceiveQueueContractTest extends ContractCase {
         assertEquals(Set.of(one.server.queuePairNumber(), two.server.queuePairNumber()), from);
     }
 
-    /** Receives in a shared queue belong to nobody: a member's end flushes none of them. */
+    /** Receives in a shared queue do not belong to a connection, so the end of a connection flushes none of them. */
     @Test
     void endOfAMemberFlushesNothing() throws Exception {
         SharedReceiveQueue queue = queue(16, 16);
@@ -270,7 +272,7 @@ class SharedReceiveQueueContractTest extends ContractCase {
         }
     }
 
-    /** A receive that a member took, and that was posted again in the place of another one, is not the member's any more. */
+    /** A receive that a connection has used, and that was then posted again, does not belong to that connection any more. */
     @Test
     void endOfAMemberFlushesNothingThatItTookBefore() throws Exception {
         SharedReceiveQueue queue = queue(4, 16);
@@ -297,7 +299,7 @@ class SharedReceiveQueueContractTest extends ContractCase {
         }
     }
 
-    /** A message too long for its buffer uses that one receive up and ends that one connection. */
+    /** A message that is too long for its buffer consumes one receive and ends only its own connection. */
     @Test
     void errorOfAMemberIsItsOwn() throws Exception {
         SharedReceiveQueue queue = queue(16, 16);
@@ -317,7 +319,7 @@ class SharedReceiveQueueContractTest extends ContractCase {
         assertEquals(4, Wait.success(two.client.completionQueue()).context());
     }
 
-    /** Messages received by a member that is gone stay in the queue, with its number. */
+    /** Messages of a connection that has ended stay in the queue, with the number of its queue pair. */
     @Test
     void whatWasReceivedOutlivesTheMember() throws Exception {
         SharedReceiveQueue queue = queue(16, 16);
@@ -335,7 +337,7 @@ class SharedReceiveQueueContractTest extends ContractCase {
         Memory.assertFilled(region, 0, 64, 8);
     }
 
-    /** rpma_write_with_imm(3) takes from the shared queue too. */
+    /** rpma_write_with_imm(3) also consumes receives of the shared queue. */
     @Test
     void writeWithImmediateTakesFromTheSharedQueue() throws Exception {
         SharedReceiveQueue queue = queue(16, 16);
@@ -350,7 +352,7 @@ class SharedReceiveQueueContractTest extends ContractCase {
         Memory.assertFilled(member.serverMemory, 0, 64, 1);
     }
 
-    /** The completion queue of a shared queue follows the rules of events, whoever the message came from. */
+    /** The completion queue of a shared queue follows the rules for events, regardless of the connection of a message. */
     @Test
     void completionQueueOfASharedQueueGivesEvents() throws Exception {
         SharedReceiveQueue queue = queue(16, 32);
@@ -368,7 +370,7 @@ class SharedReceiveQueueContractTest extends ContractCase {
         }
     }
 
-    /** Every slot is used over and over by all members. */
+    /** All connections use every slot repeatedly. */
     @Test
     void queueWrapsAround() throws Exception {
         SharedReceiveQueue queue = queue(5, 16);
@@ -394,7 +396,7 @@ class SharedReceiveQueueContractTest extends ContractCase {
         }
     }
 
-    /** Both sides of a connection may take from the same queue. */
+    /** Both sides of a connection can use the same queue. */
     @Test
     void bothEndsMayShareOneQueue() throws Exception {
         SharedReceiveQueue queue = queue(16, 16);

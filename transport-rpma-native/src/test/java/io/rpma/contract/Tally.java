@@ -24,8 +24,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.TestWatcher;
 
 /**
- * Counts the cases of one run and says at its end how many there were and how many passed, on the standard output and, where
- * the folder of the build is known, in {@code target/contract-<provider>.txt}.
+ * Counts the tests of one run. At the end, it writes how many tests there were and how many passed to the standard output and, if
+ * the build folder is known, to {@code target/contract-<provider>.txt}.
  */
 final class Tally implements BeforeAllCallback, TestWatcher {
     private static final ExtensionContext.Namespace NAMESPACE = ExtensionContext.Namespace.create(Tally.class);
@@ -59,7 +59,7 @@ final class Tally implements BeforeAllCallback, TestWatcher {
         return context.getRoot().getStore(NAMESPACE).getOrComputeIfAbsent(Counts.class, key -> new Counts(), Counts.class);
     }
 
-    /** The counts of the run; the engine closes them when everything has run. */
+    /** The counts of the run. The test engine closes this object after all tests. */
     static final class Counts implements AutoCloseable {
         final AtomicInteger passed = new AtomicInteger();
         final AtomicInteger failed = new AtomicInteger();

@@ -30,7 +30,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assertions.fail;
 
-/** Waiting on descriptors for what must come, with a deadline, and for what must not come, with a bound. */
+/** Waits on descriptors for events that must occur, with a deadline, and for events that must not occur, with a limit. */
 final class Wait {
     private Wait() {
     }
@@ -84,7 +84,7 @@ final class Wait {
         assertNull(event);
     }
 
-    /** Waits for the event of a queue, and consumes it. */
+    /** Waits for the event of a queue, and consumes the event. */
     static void consumed(CompletionQueue queue) throws RpmaException {
         long deadline = deadline();
         do {
@@ -92,7 +92,7 @@ final class Wait {
         } while (!isThere(queue.consumeEvent()));
     }
 
-    /** Waits for an event of a connection whose queues share their descriptor, and consumes it. */
+    /** Waits for an event of a connection whose queues share their descriptor, and consumes the event. */
     static CompletionQueue consumed(Connection connection) throws RpmaException {
         long deadline = deadline();
         CompletionQueue queue;
@@ -103,13 +103,16 @@ final class Wait {
         return queue;
     }
 
-    /** A readable descriptor means an event; over TCP also that another thread is taking what may make one from the socket. */
+    /**
+     * Returns whether there is an event. Normally a readable descriptor means that there is one. Over TCP, it may also mean that
+     * another thread is reading data from the socket that may cause an event.
+     */
     private static boolean isThere(boolean event) {
         assertTrue(event || Contract.PROVIDER.name().equals("tcp"), "the descriptor is readable, and there is no event");
         return event;
     }
 
-    /** Waits for so many completions, by the protocol that loses no wake-up; further ones stay in the queue. */
+    /** Waits for the given number of completions, in an order that loses no wake-up. Further completions stay in the queue. */
     static List<Completion> completions(CompletionQueue queue, int count) throws RpmaException {
         List<Completion> taken = new ArrayList<>();
         long deadline = deadline();
