@@ -48,7 +48,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Waiting for events without a loop, as librpma's programs do on blocking descriptors. */
+/** Tests waiting for events without an event loop, as librpma's programs do on blocking descriptors. */
 class WaitContractTest extends ContractCase {
     private static final Duration LONG = Duration.ofMillis(Contract.DEADLINE);
     private static final Duration SHORT = Duration.ofMillis(20);
@@ -63,14 +63,14 @@ class WaitContractTest extends ContractCase {
         return future.get(Contract.DEADLINE, TimeUnit.MILLISECONDS);
     }
 
-    /** Waits until a thread is parked, in its wait or on its way there: what it then does is up to the event. */
+    /** Waits until a thread is parked, either in its wait or before it. What it does next depends on the event. */
     private static void awaitParked(Thread thread) {
         while (thread.getState() != Thread.State.TIMED_WAITING) {
             Thread.onSpinWait();
         }
     }
 
-    /** A whole program for each end, each on a thread of its own: request, establishment, messages, disconnect. */
+    /** Runs a whole program for each end, each on its own thread: request, establishment, messages, disconnect. */
     private void programs(ThreadFactory threads) throws Exception {
         Endpoint endpoint = endpoint();
         int rounds = 50;
@@ -138,7 +138,10 @@ class WaitContractTest extends ContractCase {
         programs(Thread.ofVirtual().factory());
     }
 
-    /** More of them wait than there are carriers; others run meanwhile, and each wakes by its own event. */
+    /**
+     * More virtual threads wait than there are carrier threads. Other virtual threads run in the meantime, and each waiting one
+     * is woken by its own event.
+     */
     @Test
     void virtualThreadsThatWaitKeepNoCarrier() throws Exception {
         int count = 4 * Runtime.getRuntime().availableProcessors() + 8;
@@ -208,7 +211,7 @@ class WaitContractTest extends ContractCase {
         assertThrows(NullPointerException.class, () -> pair.client.waitForEvent(null));
     }
 
-    /** Interrupted before or while it waits; what comes later is not lost. */
+    /** A thread is interrupted before or while it waits, and later events are not lost. */
     @Test
     void aWaitCanBeInterrupted() throws Exception {
         Pair pair = pair();
@@ -231,7 +234,10 @@ class WaitContractTest extends ContractCase {
         assertEquals(1, pair.server.completionQueue().poll(new WorkCompletions(1), LONG));
     }
 
-    /** Several completions, fewer taken at once: none waits for an event that does not come. */
+    /**
+     * If fewer completions are polled than have arrived, a wait for the others returns at once, because no further event comes
+     * for them.
+     */
     @Test
     void noCompletionIsWaitedForThatHasCome() throws Exception {
         Pair pair = pair();
@@ -260,7 +266,7 @@ class WaitContractTest extends ContractCase {
         refused(NOT_SHARED_CHANNEL, () -> pair.client.waitForCompletionEvent(SHORT));
     }
 
-    /** One thread at a time: the second is told so, and the first goes on waiting. */
+    /** Only one thread can wait at a time. A second thread gets an exception, and the first one continues to wait. */
     @Test
     void aSecondThreadIsRefused() throws Exception {
         Pair pair = pair();
@@ -274,7 +280,10 @@ class WaitContractTest extends ContractCase {
         assertEquals(ConnectionEvent.CLOSED, get(first));
     }
 
-    /** What is closed is not waited for: neither from then on nor by who waits already, nor by who gets its descriptor next. */
+    /**
+     * A wait on a closed object ends, whether it starts later or is in progress, and does not affect the next user of its
+     * descriptor.
+     */
     @Test
     void closingEndsTheWait() throws Exception {
         Endpoint endpoint = endpoint();

@@ -21,7 +21,7 @@ import java.nio.file.Path;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Reads the names that a 64-bit little-endian ELF library exports: its dynamic symbols that are defined, global functions. */
+/** Reads the names that a 64-bit little-endian ELF library exports: the defined global functions among its dynamic symbols. */
 final class ElfSymbols {
     private static final int SHT_DYNSYM = 11;
     private static final int STB_GLOBAL = 1;

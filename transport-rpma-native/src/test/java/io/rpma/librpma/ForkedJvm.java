@@ -20,13 +20,13 @@ import java.util.concurrent.TimeUnit;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** A JVM of its own, for what is decided once in the life of a process. */
+/** A separate JVM, for decisions that are made once in the life of a process. */
 record ForkedJvm(int exitCode, String output) {
     /**
      * Runs a main method and waits for its end.
      *
-     * @param main the class
-     * @param arguments JVM options; with {@code --module} among them, it is last and names the class
+     * @param main the class with the main method
+     * @param arguments the options of the JVM; if {@code --module} is one of them, it is the last one and names the class
      */
     static ForkedJvm run(Class<?> main, String... arguments) throws Exception {
         List<String> command = new ArrayList<>();

@@ -36,7 +36,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Every function that the installed library exports is bound, and has a row in the table of the package's documentation. */
+/**
+ * Checks that every function that the installed library exports is bound, and has a row in the table of the package's
+ * documentation.
+ */
 class FunctionTableTest {
     private static final Path PACKAGE_PAGE = module().resolve("src/main/java/io/rpma/package-info.java");
     private static final Pattern ROW = Pattern.compile("<tr><td>\\{@code (rpma_\\w+)}</td><td>(.*?)</td></tr>");
@@ -81,12 +84,13 @@ class FunctionTableTest {
                 members.add(link);
             }
         });
-        // What is bound and what is documented are the same list.
+        // The bound functions and the documented functions are the same.
         assertEquals(new TreeSet<>(LibrpmaLibrary.functions()), new TreeSet<>(rows.keySet()));
         assertTrue(members.size() > 80, "the links are not the same few members over and over");
     }
 
-    // The folder of this module, wherever the tests are run from: they are compiled to target/test-classes in it.
+    // Returns the folder of this module, regardless of the working directory. The tests are compiled to target/test-classes in
+    // this folder.
     private static Path module() {
         try {
             return Path.of(FunctionTableTest.class.getProtectionDomain().getCodeSource().getLocation().toURI()).getParent()
@@ -99,7 +103,7 @@ class FunctionTableTest {
     private static Set<String> exported() throws Exception {
         Library.provider();
         Path library;
-        // The file that this process has loaded, wherever it was found.
+        // Returns the file that this process has loaded, regardless of where it was found.
         try (Stream<String> maps = Files.lines(Path.of("/proc/self/maps"))) {
             library = maps.filter(line -> line.contains("/librpma.so")).map(line -> Path.of(line.substring(line.indexOf('/'))))
                 .findFirst().orElseThrow(() -> new AssertionError("the library is loaded and not mapped"));

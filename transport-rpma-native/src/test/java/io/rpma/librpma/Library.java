@@ -19,12 +19,12 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.SymbolLookup;
 import org.junit.jupiter.api.Assumptions;
 
-/** Lets a test run only where the library is installed. A library that is there and cannot be bound is a failure. */
+/** Skips a test if the library is not installed. If the library is installed and cannot be bound, the test fails. */
 final class Library {
     private Library() {
     }
 
-    /** Returns the provider, or skips the test where there is no librpma.so.0. */
+    /** Returns the provider, or skips the test if there is no librpma.so.0. */
     static RpmaProvider provider() throws RpmaException {
         try {
             SymbolLookup.libraryLookup(LibrpmaLibrary.name(), Arena.global());
@@ -38,7 +38,7 @@ final class Library {
         }
     }
 
-    /** Returns the provider, or skips the test where there is no usable device. */
+    /** Returns the provider, or skips the test if there is no usable device. */
     static RpmaProvider providerWithDevice() throws RpmaException {
         RpmaProvider provider = provider();
         Assumptions.assumeFalse(provider.devices().isEmpty(),

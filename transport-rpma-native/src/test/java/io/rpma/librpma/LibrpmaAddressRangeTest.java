@@ -30,7 +30,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Needs no library: only the calls of the system. */
+/** This test does not need the library, but only system calls. */
 class LibrpmaAddressRangeTest {
     private static final long PAGE = Posix.PAGE_SIZE;
 

@@ -28,7 +28,7 @@ class LibrpmaAddressesTest {
 
     private final Arena arena = Arena.ofAuto();
 
-    // struct sockaddr_in or sockaddr_in6 as the kernel writes it: family in host order, port in network order.
+    // Writes a struct sockaddr_in or sockaddr_in6 as the kernel does: the family in host order, the port in network order.
     private static void sockaddr(MemorySegment target, int family, int port, byte[] address, int scope) {
         target.set(ValueLayout.JAVA_SHORT, 0, (short) family);
         target.set(ValueLayout.JAVA_BYTE, 2, (byte) (port >> 8));

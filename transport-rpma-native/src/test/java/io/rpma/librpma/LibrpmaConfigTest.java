@@ -39,7 +39,7 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** What the library does without a device: configurations, descriptors, words. */
+/** Tests what the library does without a device: configurations, descriptors, descriptions. */
 class LibrpmaConfigTest {
     private RpmaProvider provider;
 
@@ -165,7 +165,7 @@ class LibrpmaConfigTest {
     @Test
     void remoteRegionIsWhatItsDescriptorSays() throws Exception {
         int usages = MemoryUsage.bits(Set.of(MemoryUsage.WRITE_DST, MemoryUsage.FLUSH_VISIBILITY));
-        // A direct buffer, not at its start: only the remaining bytes count, and they stay.
+        // The descriptor is not at the start of the direct buffer. Only the remaining bytes count, and they stay readable.
         ByteBuffer descriptor = ByteBuffer.allocateDirect(24);
         descriptor.position(3).put(regionDescriptor(1L << 40, usages)).flip().position(3);
         try (RemoteMemoryRegion region = provider.openRemoteRegion(descriptor)) {

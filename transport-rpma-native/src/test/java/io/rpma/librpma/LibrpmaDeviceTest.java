@@ -76,7 +76,10 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** The binding on a real device, both ends in one thread. The rules of the interface are another suite's; this is about FFM. */
+/**
+ * Tests the binding on a real device, with both ends in one thread. Another suite tests the rules of the interface; this one
+ * tests the use of FFM.
+ */
 @Timeout(120)
 class LibrpmaDeviceTest {
     private static final CompletionFlag ALWAYS = CompletionFlag.ALWAYS;
@@ -114,7 +117,7 @@ class LibrpmaDeviceTest {
             assertSame(device, provider.localDevice(address));
             assertEquals(address, provider.reachable(address));
         }
-        // Asking must work; the answer is the device's own affair.
+        // The query must succeed, but its result depends on the device.
         System.out.println(device + ", on-demand paging " + device.isOnDemandPagingCapable() + ", " + limits);
     }
 
@@ -288,7 +291,7 @@ class LibrpmaDeviceTest {
             LocalMemoryRegion closed = Pair.register(peer, 4096, Pair.usages(peer));
             closed.close();
             closed.close();
-            // Not even as the empty message that a region of null would be.
+            // The closed region must not be treated as null, with which this would be an empty message.
             assertRefused(RpmaError.INVALID, "the local memory region is closed", () -> client.send(closed, 0, 0, ALWAYS, 1));
         }
         assertRefused(RpmaError.INVALID, "the connection is closed", () -> client.send(null, 0, 0, ALWAYS, 1));
@@ -427,7 +430,7 @@ class LibrpmaDeviceTest {
             assertEquals(ConnectionEvent.REJECTED, Wait.event(dropped));
             assertNull(dropped.nextEvent());
             dropped.close();
-            // Taken, not connected, and the endpoint closes under it; and one that was never taken.
+            // One request has been accepted but not connected and the endpoint is closed, and one request was never accepted.
             Connection taken = peer.newConnectionRequest(address, config).connect(null);
             ConnectionRequest request = Wait.request(endpoint, config);
             Connection waiting = peer.newConnectionRequest(address, config).connect(null);
@@ -439,7 +442,7 @@ class LibrpmaDeviceTest {
             assertEquals(ConnectionEvent.REJECTED, Wait.event(waiting));
             taken.close();
             waiting.close();
-            // Nobody listens there any more.
+            // No listener exists any more.
             Connection late = peer.newConnectionRequest(address, config).connect(null);
             assertEquals(ConnectionEvent.REJECTED, Wait.event(late));
             late.close();
@@ -621,7 +624,7 @@ class LibrpmaDeviceTest {
             }
             assertEquals(before, descriptors());
         }
-        // Nothing that failed keeps the peer open: the close above would have thrown.
+        // The closed peer shows that no failed object has kept it open; otherwise, closing it would have thrown an exception.
     }
 
     @Test
@@ -662,7 +665,7 @@ class LibrpmaDeviceTest {
                 freed = other.allocate(64);
             }
             assertRefused(RpmaError.INVALID, "freed already", () -> peer.register(freed, EnumSet.of(MemoryUsage.SEND)));
-            // Memory that is not mapped: the kernel finds out.
+            // The memory is not mapped, which the kernel detects.
             assertRefused(RpmaError.PROVIDER, "rpma_mr_reg",
                 () -> peer.register(MemorySegment.ofAddress(4096).reinterpret(4096), EnumSet.of(MemoryUsage.RECV)));
             try (LocalMemoryRegion region = peer.register(memory, EnumSet.of(MemoryUsage.SEND, MemoryUsage.FLUSH_VISIBILITY))) {
@@ -702,7 +705,7 @@ class LibrpmaDeviceTest {
     void postingAndPollingAllocateNothing() throws Exception {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         try (ConnectionConfig config = config(); Pair pair = new Pair(provider, config)) {
-            // Enough rounds for the compiler; before it, the interpreter's method handles allocate.
+            // Enough rounds for the compiler, because before compilation the interpreter's method handles allocate memory.
             exchange(pair, 30_000);
             long before = threads.getCurrentThreadAllocatedBytes();
             exchange(pair, 10_000);

@@ -38,7 +38,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** What a machine may lack, and the words for it. */
+/** Tests the messages about what a machine may lack. */
 class LibrpmaLibraryTest {
     private static final String NATIVE = "--enable-native-access=ALL-UNNAMED";
 

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
-/** The log's state belongs to the process: what changes it for good happens in a JVM of its own. */
+/** The state of the log belongs to the process, so tests that change it permanently run in a separate JVM. */
 class LibrpmaLogTest {
     private static final String NATIVE = "--enable-native-access=ALL-UNNAMED";
 
@@ -104,7 +104,7 @@ class LibrpmaLogTest {
         assertEquals(1, jvm.exitCode(), jvm.output());
     }
 
-    // An address of the documentation range, which no interface has: the library fails, and says so in its log.
+    // An address of the documentation range, which no interface has, makes the library fail and log an error.
     private static void provoke(RpmaProvider provider) throws Exception {
         try {
             provider.localDevice(InetAddress.getByName("192.0.2.1"));
@@ -142,7 +142,7 @@ class LibrpmaLogTest {
     private static final class SinkLate {
         public static void main(String[] args) throws Exception {
             RpmaProvider provider = LibrpmaProvider.open();
-            // The first use of the data path, though of no connection: a null handle is an invalid argument.
+            // This is the first use of the data path, without a connection: a null handle is an invalid argument.
             System.out.println("poll: " + LibrpmaDataPath.cqGetWc(0, 1, 0, 0));
             System.out.println("critical: " + LibrpmaLog.isDataPathCritical());
             try {

@@ -33,7 +33,7 @@ import java.util.Deque;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** Two connected ends on one thread, with a registered region each; closes everything in the opposite order. */
+/** Two connected ends on one thread, each with a registered region. Everything is closed in reverse order. */
 final class Pair implements AutoCloseable {
     static final int REGION_SIZE = 1 << 16;
 
@@ -70,7 +70,10 @@ final class Pair implements AutoCloseable {
         }
     }
 
-    /** All usages that ordinary memory can be registered for: without one where the device refuses what is not persistent. */
+    /**
+     * Returns all usages that ordinary memory can be registered for. One usage is missing if the device refuses memory that is
+     * not persistent.
+     */
     static Set<MemoryUsage> usages(Peer peer) throws RpmaException {
         Set<MemoryUsage> all = EnumSet.allOf(MemoryUsage.class);
         try {

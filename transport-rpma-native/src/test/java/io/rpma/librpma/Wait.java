@@ -31,7 +31,7 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static java.lang.foreign.ValueLayout.JAVA_SHORT;
 
-/** Waits on the provider's descriptors as an event loop does, with an end. */
+/** Waits on the provider's descriptors as an event loop does, but with a time limit. */
 final class Wait {
     private static final int LIMIT_MILLIS = 20_000;
     private static final MethodHandle POLL =
@@ -78,7 +78,7 @@ final class Wait {
         }
     }
 
-    /** Returns how many completions there are, at least one, by the protocol that loses no wake-up. */
+    /** Waits for at least one completion, in an order that loses no wake-up. Returns the number of completions. */
     static int completions(CompletionQueue queue, WorkCompletions completions) throws RpmaException {
         while (true) {
             int count = queue.poll(completions);

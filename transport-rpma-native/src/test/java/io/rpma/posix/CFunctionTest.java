@@ -22,7 +22,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Functions of the C library get their arguments whole, and their failures are known by errno. */
+/** Checks that functions of the C library receive complete arguments, and that their failures are reported by errno. */
 class CFunctionTest {
     private static final int EBADF = 9;
     private static final int AT_FDCWD = -100;
@@ -45,7 +45,7 @@ class CFunctionTest {
         assertEquals(-EBADF, FCNTL.call(-1, F_GETFL, 0));
     }
 
-    /** An int that is negative, a pointer, a size and an offset beyond 4 GiB: each arrives as C expects it. */
+    /** A negative int, a pointer, a size and an offset beyond 4 GiB each arrive as C expects them. */
     @Test
     void argumentsOfAllKindsArrive() {
         try (Arena arena = Arena.ofConfined()) {

@@ -24,16 +24,15 @@ import org.junit.jupiter.api.Assumptions;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
- * Another user of this host, as whom a test makes system calls. To the kernel each thread has a user of its own, and whoever
- * asks who is at the other end of a socket is told the user of the thread that connected or listened. Only root can become
- * another user.
+ * Another user of this host, as which a test makes system calls. In the kernel, each thread has its own user. A process that
+ * queries the peer of a socket gets the user of the thread that connected or listened. Only root can become another user.
  */
 final class AnotherUser {
-    /** The number of the user, who need not have a name. */
+    /** The identifier of the user, which need not have a name. */
     static final int ID = 54_321;
 
     private static final long SETRESUID = System.getProperty("os.arch").equals("aarch64") ? 147 : 117;
-    // Not the function of the C library, which changes all threads.
+    // This is not the function of the C library, which changes all threads.
     private static final MethodHandle SYSCALL = Posix.downcall("syscall",
         FunctionDescriptor.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG),
         Linker.Option.captureCallState("errno"), Linker.Option.firstVariadicArg(1));
@@ -46,7 +45,7 @@ final class AnotherUser {
         Assumptions.assumeTrue(Libc.geteuid() == 0, "only root can act as another user");
     }
 
-    /** Runs system calls on this thread as the other user; their result is that of a call in {@link Sockets}. */
+    /** Runs system calls on this thread as the other user. The result is that of a call in {@link Sockets}. */
     static int call(IntSupplier action) {
         become(ID);
         try {

@@ -37,10 +37,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Measures connecting between two processes, each with one thread that waits by epoll:
- * {@code java -cp <class path> io.rpma.soft.ConnectBenchmark [rate CONCURRENT SECONDS | open COUNT]}. {@code rate}: connect,
- * accept, establish, disconnect, close, so many at a time. {@code open}: as many connections as given stay open; prints what
- * each costs both ends together.
+ * Measures connecting between two processes, each with one thread that waits by epoll: {@code java -cp <class path>
+ * io.rpma.soft.ConnectBenchmark [rate CONCURRENT SECONDS | open COUNT]}. {@code rate} repeatedly connects, accepts, establishes,
+ * disconnects and closes, with the given number of connections at a time. {@code open} keeps the given number of connections
+ * open, and prints what each of them costs both ends together.
  */
 public final class ConnectBenchmark {
     private static final int RECEIVES = 20;
@@ -64,7 +64,7 @@ public final class ConnectBenchmark {
         config = provider.newConnectionConfig().sendQueueSize(64).receiveQueueSize(RECEIVES).completionQueueSize(100);
     }
 
-    /** Runs a client and starts a server in a process of its own, or runs as that server. */
+    /** Runs a client and starts a server in a separate process, or runs as that server. */
     public static void main(String[] args) throws Exception {
         if (args[0].equals("server")) {
             new ConnectBenchmark().serve(args[1].equals("rate"));

@@ -39,10 +39,10 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
- * A process that connects, accepts and runs out of descriptors on order. It listens, and says at which port; then it answers each
- * order with one line: {@code exhaust} takes all descriptors, {@code free} gives one of them back, {@code release} all of them;
- * {@code next} asks for the next connection request, {@code take} waits for it, {@code accept} accepts it; {@code connect PORT}
- * asks for a connection, {@code event} for its next event, {@code await} waits for that.
+ * A process that connects, accepts and runs out of descriptors when it is ordered to. It listens, and prints its port. Then it
+ * answers each order with one line: {@code exhaust} takes all descriptors, {@code free} releases one of them, and {@code release}
+ * releases all of them; {@code next} polls for the next connection request, {@code take} waits for it, and {@code accept} accepts
+ * it; {@code connect PORT} requests a connection, {@code event} polls for its next event, and {@code await} waits for that.
  */
 final class ConnectingChild {
     private static final long LIMIT = 512;
@@ -58,7 +58,7 @@ final class ConnectingChild {
     private ConnectingChild() throws RpmaException {
     }
 
-    /** Carries out orders until there are no more. */
+    /** Executes orders until there are no more. */
     public static void main(String[] arguments) throws Exception {
         limit();
         loadClasses();
@@ -100,7 +100,7 @@ final class ConnectingChild {
         }
     }
 
-    /** Loading a class takes a descriptor. */
+    /** Loads classes in advance, because loading a class needs a descriptor. */
     private static void loadClasses() throws IOException, ReflectiveOperationException {
         for (Class<?> one : List.of(OpenFiles.class, ConnectingChild.class)) {
             Path root = Path.of(one.getProtectionDomain().getCodeSource().getLocation().getPath());

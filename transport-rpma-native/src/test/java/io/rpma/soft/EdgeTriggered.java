@@ -24,7 +24,10 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Waits for a descriptor as the transport does: it is told of what is ready once, and not again until something new comes. */
+/**
+ * Waits for a descriptor with edge-triggered notification, as the transport does: readiness is reported once, and again only
+ * after something new has arrived.
+ */
 final class EdgeTriggered implements AutoCloseable {
     private static final int EPOLL_CTL_ADD = 1;
     private static final int EPOLLIN = 1;
@@ -46,7 +49,7 @@ final class EdgeTriggered implements AutoCloseable {
         }
     }
 
-    /** Waits until the descriptor is told to be ready; returns whether it is within this time. */
+    /** Waits until the descriptor is reported as ready. Returns whether this happens within the time. */
     boolean await(int millis) {
         return Sockets.poll(epoll, (short) Sockets.EPOLLIN, millis) > 0 && Sockets.epollNext(epoll) >= 0;
     }

@@ -48,7 +48,7 @@ final class Ends implements AutoCloseable {
         Station.expect(ConnectionEvent.ESTABLISHED, server);
     }
 
-    /** Polls until something comes; returns the number of completions. */
+    /** Polls until there are completions. Returns their number. */
     int poll(Connection connection) throws RpmaException {
         return Station.await(connection.completionQueue(), completions, Station.Waiting.SPINNING);
     }

@@ -31,7 +31,10 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** A doorbell between two processes: what the other one does with its descriptor makes no call of this one wait. */
+/**
+ * Tests a doorbell between two processes: nothing that the other process does with its descriptor makes a call of this process
+ * block.
+ */
 @Timeout(20)
 class EventPipeTest {
     private static final int F_GETFL = 3;
@@ -39,11 +42,11 @@ class EventPipeTest {
     private static final int O_NONBLOCK = 0x800;
     private static final MethodHandle FCNTL = Posix.downcall("fcntl",
         FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(2));
-    // Twice what a pipe holds, which is 16 pages.
+    // Twice the capacity of a pipe, which is 16 pages.
     private static final long MOST_EVENTS = 32 * Posix.PAGE_SIZE;
 
     private EventPipe own;
-    /** What the other process is sent. */
+    /** The descriptor that is sent to the other process. */
     private int sent;
     private EventPipe ofPeer;
 
@@ -51,7 +54,7 @@ class EventPipeTest {
     void open() throws Exception {
         own = EventPipe.create();
         sent = own.openForPeer();
-        // A second number for the same open file: the one that a peer keeps of what it has sent, or that it was sent.
+        // A second descriptor of the same open file, as a peer has after it has sent or received it.
         ofPeer = EventPipe.open(sent);
     }
 
@@ -81,7 +84,7 @@ class EventPipeTest {
         assertEquals(0, fcntl(fd, F_SETFL, flags & ~O_NONBLOCK));
     }
 
-    /** Signals until there is no room, and some more. */
+    /** Signals until the pipe is full, and a few more times. */
     private static void fill(EventPipe event) {
         for (long i = 0; i < MOST_EVENTS; i++) {
             event.signal();
@@ -117,7 +120,7 @@ class EventPipeTest {
         assertTrue(own.isReadable());
     }
 
-    /** Nobody but the owner can take events away. */
+    /** Only the owner can consume events. */
     @Test
     void whatAPeerHasCannotBeRead() {
         own.signal();
@@ -125,7 +128,7 @@ class EventPipeTest {
         assertEquals(1, own.read());
     }
 
-    /** Root could open it whatever its mode. */
+    /** Root could open the pipe regardless of its mode. */
     @Test
     void aPeerThatTakesTheModeAwayHurtsNoOtherPeer() {
         AnotherUser.assumeRoot();

@@ -30,11 +30,11 @@ import java.util.List;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
- * A process that listens or connects, in whatever namespaces and as whatever user it has been started. {@code serve ADDRESS PORT}
- * says at which port it listens, and then for each client its address and the number of other processes that it shares memory
- * with. {@code connect ADDRESS PORT COUNT} makes so many connections, each of which writes to the other process's memory, reads
- * it, and exchanges a message, and says how many processes it shares memory with, when all of them are there. What fails is said
- * as {@code errno NUMBER MESSAGE}. Both end with their input.
+ * A process that listens or connects, in the namespaces and as the user with which it has been started. {@code serve ADDRESS
+ * PORT} prints the port that it listens on, and then for each client its address and the number of other processes that it shares
+ * memory with. {@code connect ADDRESS PORT COUNT} makes the given number of connections. Each of them writes to the other
+ * process's memory, reads it, and exchanges a message. When all of them exist, it prints how many processes it shares memory
+ * with. A failure is printed as {@code errno NUMBER MESSAGE}. Both end when their input ends.
  */
 final class FolderChild {
     private static final int MESSAGE = 64;
@@ -46,9 +46,9 @@ final class FolderChild {
     private FolderChild() throws RpmaException {
     }
 
-    /** Does what the arguments say. */
+    /** Executes what the arguments request. */
     public static void main(String[] arguments) throws Exception {
-        // Ends with the test, also when its main thread waits for a client.
+        // The process ends with the test, even if its main thread is waiting for a client.
         Thread.ofPlatform().daemon().start(FolderChild::endWithInput);
         try {
             FolderChild child = new FolderChild();
@@ -72,7 +72,7 @@ final class FolderChild {
                 continue;
             }
         } catch (java.io.IOException e) {
-            // The other process is gone.
+            // The other process has ended.
             System.exit(1);
         }
         System.exit(0);

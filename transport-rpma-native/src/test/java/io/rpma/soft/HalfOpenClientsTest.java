@@ -19,7 +19,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
-/** Which of the clients that a listener waits for goes first. */
+/** Tests which of the clients that a listener waits for is removed first. */
 class HalfOpenClientsTest {
     @Test
     void anOriginLosesItsOwnOldestOne() {

@@ -21,7 +21,7 @@ import io.rpma.RpmaException;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-/** A station that listens for other processes; nothing of them may be left when it is closed. */
+/** A station that listens for other processes. When it is closed, nothing of these processes may be left. */
 final class Listening implements AutoCloseable {
     final Station station = new Station();
     final Endpoint endpoint = station.listen();
@@ -30,7 +30,10 @@ final class Listening implements AutoCloseable {
     Listening() throws RpmaException {
     }
 
-    /** Accepts the next client with so many receives of this length, side by side from the beginning of the memory on. */
+    /**
+     * Accepts the next client, and posts the given number of receives of the given length, adjacent to each other from the start
+     * of the memory.
+     */
     Connection accept(ConnectionConfig config, int receives, int bytes) throws RpmaException {
         ConnectionRequest request = Station.awaitRequest(endpoint, config);
         for (int i = 0; i < receives; i++) {

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** What a peer can write into the log. */
+/** Tests how much a peer can write to the log. */
 class LogLimitTest {
     private final List<String> lines = new ArrayList<>();
     private final Queue<Runnable> later = new ArrayDeque<>();

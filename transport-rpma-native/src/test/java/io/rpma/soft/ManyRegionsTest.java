@@ -46,11 +46,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Thousands of regions, each in memory that was reserved for it alone. */
+/** Tests thousands of regions, each in memory that was reserved only for it. */
 @Timeout(120)
 class ManyRegionsTest {
     private static final int COUNT = 10_000;
-    /** Files, mappings: what a process may have more of for all the regions together. */
+    /** The number of files or mappings that a process may additionally have for all regions together. */
     private static final int FEW = 100;
 
     private Station station;
@@ -77,7 +77,9 @@ class ManyRegionsTest {
         return connection;
     }
 
-    /** Nothing here takes part while the other process registers: its regions are there when they are used. */
+    /**
+     * This process does nothing while the other process registers its regions, but the regions are available when they are used.
+     */
     @ParameterizedTest
     @CsvSource({"10000,4096,before", "10000,4096,while", "300,67108864,before", "300,67108864,while"})
     void regionsOfTheOtherProcessAreReached(int count, long bytes, String when) throws Exception {
@@ -145,7 +147,7 @@ class ManyRegionsTest {
         assertEquals(files, files(), "files after the regions");
     }
 
-    /** The sizes tell the ranges from each other in what the other process has mapped. */
+    /** The sizes identify the ranges in what the other process has mapped. */
     @Test
     void aProcessIsSentOnlyTheRangesThatItMayNeed() throws Exception {
         long reached = Ranges.LARGE + Posix.PAGE_SIZE;

@@ -23,7 +23,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** What other processes can make this one map, of address space and of mappings. */
+/** Tests how much address space and how many mappings other processes can make this process use. */
 class MappingLimitTest {
     private static final long SPACE = 1L << 47;
 
@@ -72,7 +72,7 @@ class MappingLimitTest {
         }
     }
 
-    /** Also where the kernel begins at the lower end of the addresses, as that of the guest does. */
+    /** The limit must also work if the kernel allocates addresses from the lower end, as that of the guest does. */
     @Test
     void aKernelOfSixtyFourBitsHasAddressesForManyLargeFiles() {
         assertTrue(MappingLimit.ofKernel().account(7).add(16L << 30));
@@ -112,7 +112,7 @@ class MappingLimitTest {
         sent.release();
     }
 
-    /** A hole of a file of huge pages cannot be filled when there are no free ones: whoever touches it is killed. */
+    /** A hole in a file of huge pages cannot be filled if no huge pages are free, and a process that accesses it is killed. */
     @Test
     void aFileThatCouldEndThisProcessIsNotMapped() throws Exception {
         MappingLimit limit = MappingLimit.ofKernel();

@@ -17,9 +17,11 @@ import java.lang.foreign.ValueLayout;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT_UNALIGNED;
 
-/** Messages that tell their sender, their number and whether they are whole. Their lengths vary with the number. */
+/**
+ * Messages that contain their sender and their number, and whose completeness can be checked. Their lengths depend on the number.
+ */
 final class Numbered {
-    /** The longest one, in bytes. */
+    /** The length of the longest message in bytes. */
     static final int MAX = 1024;
 
     private static final int HEAD = 12;
@@ -50,7 +52,7 @@ final class Numbered {
         return sum;
     }
 
-    /** Checks a message that was received; fails unless it is the one that is due. */
+    /** Checks a received message. Fails unless it is the expected one. */
     static void check(MemorySegment memory, long offset, int length, int sender, int number) {
         int foundSender = memory.get(JAVA_INT_UNALIGNED, offset);
         int foundNumber = memory.get(JAVA_INT_UNALIGNED, offset + 4);

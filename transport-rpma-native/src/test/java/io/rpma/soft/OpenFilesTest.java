@@ -30,12 +30,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
- * A process that has no descriptor left: whoever connects to it, or is connected to by it, waits until there are some again, and
- * is not blamed.
+ * Tests a process that has no descriptors left. Processes that connect to it, or that it connects to, wait until descriptors are
+ * available again, and are not blamed.
  */
 @Timeout(120)
 class OpenFilesTest {
-    /** More than one connection takes. */
+    /** More descriptors than one connection needs. */
     private static final int MAX_NEEDED = 40;
     private static final String SHORTAGE = "errno " + Sockets.EMFILE;
 
@@ -65,7 +65,7 @@ class OpenFilesTest {
         return answers.readLine();
     }
 
-    /** Gives an order to a process without descriptors again and again, and one descriptor in between. */
+    /** Repeatedly gives an order to a process without descriptors, and releases one descriptor each time. */
     private String orderUntilThereAreEnough(String order) throws IOException {
         assertEquals("exhausted", order("exhaust"));
         String answer = order(order);
@@ -103,7 +103,7 @@ class OpenFilesTest {
         }
     }
 
-    /** The memory of both processes has been shared by the first connection: what is missing now is one for the doorbell. */
+    /** The first connection has already shared the memory of both processes. Now a descriptor for the doorbell is missing. */
     @Test
     void aFurtherClientWaitsUntilTheListenerCanOpenItsDoorbell() throws Exception {
         InetSocketAddress listener = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
@@ -141,7 +141,7 @@ class OpenFilesTest {
         Connection client = station.peer.newConnectionRequest(listener, null).connect(null);
         assertEquals("exhausted", order("exhaust"));
         assertEquals("freed", order("free"));
-        // The client is accepted, but its request cannot be read.
+        // The client is accepted by the kernel, but its request cannot be read.
         assertTrue(order("next").startsWith(SHORTAGE));
         client.close();
         assertTrue(order("next").startsWith(SHORTAGE));

@@ -40,7 +40,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** A process overwrites the memory of a shared receive queue, or breaks its rules: the connections of the others go on. */
+/**
+ * A process overwrites the memory of a shared receive queue or breaks its rules, and the connections of other processes must
+ * continue.
+ */
 @Timeout(60)
 class OverwrittenSharedReceivesTest {
     private static final int SLOTS = 4;
@@ -87,7 +90,10 @@ class OverwrittenSharedReceivesTest {
         }
     }
 
-    /** Sends a message by the honest connection, and checks it; the receive stays with this test. Returns its slot. */
+    /**
+     * Sends a message over the well-behaved connection and checks it. The test keeps the receive. Returns the slot of the
+     * receive.
+     */
     private int exchange() throws Exception {
         long source = 8192;
         int number = ++messages;
@@ -99,7 +105,7 @@ class OverwrittenSharedReceivesTest {
         boolean isReceived = false;
         long deadline = System.nanoTime() + 20_000_000_000L;
         while (!isSent || !isReceived) {
-            // Both, as event loops do: it is the owner of the queue that repairs it.
+            // Both queues are polled, as event loops do, because the owner of the shared queue repairs it.
             isSent |= honest.client.completionQueue().poll(sent) > 0;
             isReceived |= honest.server.completionQueue().poll(one) > 0;
             Station.pause();
@@ -111,7 +117,7 @@ class OverwrittenSharedReceivesTest {
         return (int) one.context(0);
     }
 
-    /** All receives can be taken, each once. */
+    /** Checks that all receives can be taken, each exactly once. */
     private void expectAll() throws Exception {
         boolean[] seen = new boolean[SLOTS];
         for (int i = 0; i < SLOTS; i++) {
@@ -129,7 +135,7 @@ class OverwrittenSharedReceivesTest {
         Memory.putIntVolatile(base() + SharedReceives.HEAD, Memory.getIntVolatile(base() + SharedReceives.HEAD) + distance);
     }
 
-    /** The hint at where to look points behind what is posted, into the middle of it, or before it. */
+    /** The hint for the search points behind the posted receives, into the middle of them, or before them. */
     @ParameterizedTest
     @CsvSource({"1000", "4", "3", "1", "-1", "-1000000", "2000000000", "-2147483648"})
     void aWrongHintKeepsNobodyFromSending(int distance) throws Exception {
@@ -150,7 +156,7 @@ class OverwrittenSharedReceivesTest {
         void overwrite(long word);
     }
 
-    /** Whatever lies in the take words: nobody waits for ever, and no receive is lost. */
+    /** Regardless of the content of the take words, no sender waits forever, and no receive is lost. */
     private void overwriteTakeWords(Overwriting overwriting) throws Exception {
         postAll();
         for (int round = 0; round < 3; round++) {
@@ -172,7 +178,7 @@ class OverwrittenSharedReceivesTest {
         overwriteTakeWords(word -> Memory.putLong(word, 0));
     }
 
-    /** All that is posted is marked as taken by somebody who completes nothing. */
+    /** All posted receives are marked as taken by a process that completes none of them. */
     @ParameterizedTest
     @CsvSource({"0", "1", "2", "12345", "-1", "2147483647"})
     void receivesMarkedAsTakenAreRepaired(int taker) throws Exception {
@@ -182,7 +188,10 @@ class OverwrittenSharedReceivesTest {
         });
     }
 
-    /** The receive of an honest sender is marked as somebody else's between its taking and its completion's being polled. */
+    /**
+     * The receive of a well-behaved sender is marked as taken by another one, between the moment when it is taken and the moment
+     * when its completion is polled.
+     */
     @ParameterizedTest
     @CsvSource({"0x0badbeef", "12345", "-1", "0", "1", "2"})
     void aTakerThatIsNobodyDoesNotHurtTheHonest(String lower) throws Exception {
@@ -198,8 +207,8 @@ class OverwrittenSharedReceivesTest {
     }
 
     /**
-     * One bit of a take word is wrong, or the word is one too large or too small, while its receive holds a message that has
-     * not been polled: no other sender takes the receive, and the message arrives as it was sent.
+     * One bit of a take word is wrong, or the word is too large or too small by one, while its receive holds a message that has
+     * not been polled. No other sender takes the receive, and the message arrives unchanged.
      */
     @ParameterizedTest
     @MethodSource("slightChanges")
@@ -249,8 +258,8 @@ class OverwrittenSharedReceivesTest {
     }
 
     /**
-     * A queue pair that says for ever that it is in the middle of an operation keeps the receive that it names, and only that:
-     * the others are posted again.
+     * A queue pair that permanently claims to be executing an operation only keeps the receive that it names. The other receives
+     * are posted again.
      */
     @Test
     void aPeerThatIsBusyForEverKeepsOneReceive() throws Exception {
@@ -274,7 +283,10 @@ class OverwrittenSharedReceivesTest {
         assertEquals(kept, exchange());
     }
 
-    /** A peer completes a receive that another one has taken, or nobody: it ends, and the other's message arrives. */
+    /**
+     * A peer completes a receive that another peer has taken, or that nobody has taken. Its connection ends, and the message of
+     * the other peer arrives.
+     */
     @ParameterizedTest
     @CsvSource({"0", "2"})
     void aCompletionOfWhatOneHasNotTakenIsItsOwnEnd(int slot) throws Exception {
@@ -291,7 +303,7 @@ class OverwrittenSharedReceivesTest {
         expectAll();
     }
 
-    /** The marks of those who wait for a receive are wiped out. */
+    /** The marks of senders that wait for a receive are erased. */
     @Test
     void whoWaitsIsServedThoughItsMarksAreGone() throws Exception {
         WorkCompletions one = new WorkCompletions(1);
@@ -306,7 +318,7 @@ class OverwrittenSharedReceivesTest {
         }
     }
 
-    /** The bits that say whose ring has something are wiped out, or set without a reason. */
+    /** The bits that show which rings contain messages are erased, or set without a reason. */
     @ParameterizedTest
     @CsvSource({"0,false", "0,true", "-1,false", "-1,true"})
     void aMessageIsFoundThoughItsReadyBitsAreGone(byte value, boolean asleep) throws Exception {
@@ -327,7 +339,10 @@ class OverwrittenSharedReceivesTest {
         }
     }
 
-    /** Everything that peers can write, but for the take words, is overwritten while the owner sleeps: a message wakes it. */
+    /**
+     * Everything that peers can write, except the take words, is overwritten while the owner sleeps. A message still wakes the
+     * owner.
+     */
     @ParameterizedTest
     @CsvSource({"0", "-1", "1"})
     void theOwnerIsWokenWhateverIsOverwritten(byte value) throws Exception {
@@ -353,7 +368,7 @@ class OverwrittenSharedReceivesTest {
         }
     }
 
-    /** What says where messages go cannot be written by a peer. */
+    /** Peers cannot write to the memory that determines where messages are placed. */
     @Test
     void postedReceivesAreReadOnlyForPeers() {
         SharedMemory posted = shared.posted();
@@ -361,7 +376,9 @@ class OverwrittenSharedReceivesTest {
             Posix.mmap(0, posted.size(), Posix.PROT_READ | Posix.PROT_WRITE, Posix.MAP_SHARED, posted.fd(), 0));
     }
 
-    /** Anything at any place, again and again: each message of the honest connection arrives whole. */
+    /**
+     * Random values are repeatedly written to random places, and each message of the well-behaved connection arrives unchanged.
+     */
     @Test
     void overwritingAtRandomCostsNothing() throws Exception {
         Random random = new Random(7);
@@ -370,7 +387,7 @@ class OverwrittenSharedReceivesTest {
         for (int round = 0; round < 300; round++) {
             int words = random.nextInt(4);
             for (int i = 0; i < words; i++) {
-                // Half of them among the words that matter.
+                // Half of the values are written to words that are in use.
                 int offset = random.nextBoolean() ? random.nextInt(size / 4) * 4
                     : SharedReceives.TAKES + random.nextInt(2 * SLOTS) * 4;
                 Memory.putInt(base() + offset, random.nextInt(3) == 0 ? random.nextInt(NOBODY) : random.nextInt());
