@@ -44,7 +44,10 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** The other process dies, or stops, at any moment: an event, never a hang, nothing lost; and memory taken away is left alone. */
+/**
+ * Tests that the death or stop of the other process at any moment causes an event, never a hang, and loses nothing; and that
+ * memory that has been taken away from it is not accessed.
+ */
 @Timeout(120)
 class PeerDeathTest {
     private static final int FLUSHED = CompletionStatus.WR_FLUSH_ERR.code();
@@ -72,7 +75,10 @@ class PeerDeathTest {
         return listening.accept(config, receives, 64);
     }
 
-    /** Dies in the middle of its third message: what was completed is there, the rest comes back flushed. */
+    /**
+     * The process dies in the middle of its third message. The completed messages are available, and the other receives are
+     * flushed.
+     */
     @ParameterizedTest
     @CsvSource({"taken,2", "copied,2", "published,3"})
     void deathInTheMiddleOfAMessage(String place, int completed) throws Exception {
@@ -91,7 +97,10 @@ class PeerDeathTest {
         }
     }
 
-    /** Dies with a receive of the shared queue in its hands: it is given back once, and the others go on with all of them. */
+    /**
+     * The process dies while it holds a receive of the shared queue. The receive is returned once, and the other connections
+     * continue with all receives.
+     */
     @ParameterizedTest
     @CsvSource({"taken,20", "copied,20", "published,20", "taken,0", "copied,0", "published,0"})
     void deathWithASharedReceive(String place, int completions) throws Exception {
@@ -108,7 +117,7 @@ class PeerDeathTest {
             Child child = Child.start("die", port, place, 7, "kill");
             Connection doomed = accept(config, 0);
             Set<Long> lost = new HashSet<>();
-            // The queue is full all the time but for what has been taken and not given back.
+            // The queue is always full, except for the receives that have been taken and not returned.
             int reports = 0;
             boolean ended = false;
             WorkCompletions batch = new WorkCompletions(8);
@@ -122,7 +131,7 @@ class PeerDeathTest {
                     count = doomed.completionQueue().poll(batch);
                 }
                 if (count == 0) {
-                    // On one CPU the senders have none otherwise.
+                    // On a machine with one processor, the senders could not run otherwise.
                     Thread.yield();
                 }
                 for (int i = 0; i < count; i++) {
@@ -140,13 +149,13 @@ class PeerDeathTest {
                 }
                 if (!ended && doomed.nextEvent() == ConnectionEvent.CLOSED) {
                     if (completions == 0) {
-                        // Without a completion queue of its own the shared queue reports only what was completed.
+                        // If the shared queue has no completion queue, the connection's queue only reports completed receives.
                         count = doomed.completionQueue().poll(batch);
                         for (int i = 0; i < count; i++) {
                             shared.receive(station.region, batch.context(i) * 64, 64, batch.context(i));
                         }
                     }
-                    // Not until then is it certain that the other process does nothing more.
+                    // Only now is it certain that the other process does nothing more.
                     child.awaitEnd();
                     doomed.close();
                     ended = true;
@@ -162,7 +171,9 @@ class PeerDeathTest {
         shared.close();
     }
 
-    /** More processes than there are receives die with a receive in their hands: nobody can be told, so it is posted again. */
+    /**
+     * More processes die with a receive than there are receives. No connection can be notified, so the receives are posted again.
+     */
     @Test
     void deathsLoseNoSharedReceive() throws Exception {
         int slots = 1;
@@ -200,8 +211,8 @@ class PeerDeathTest {
     }
 
     /**
-     * Sleeps for completions of the shared queue when a sender dies between the entry and the doorbell, or has said that it rings
-     * and dies before it does: still finds it.
+     * A process sleeps for completions of the shared queue when a sender dies between writing the entry and ringing the doorbell,
+     * or announces that it rings and dies before it does. The process still finds the entry.
      */
     @ParameterizedTest
     @ValueSource(strings = {"published", "fired"})
@@ -225,7 +236,7 @@ class PeerDeathTest {
         shared.close();
     }
 
-    /** A client that is gone before its request is taken, or between that and the answer, fails that request only. */
+    /** A client that disappears before its request is accepted, or between that and the answer, only makes that request fail. */
     @Test
     void deathBeforeTheAnswer() throws Exception {
         try (Child child = Child.start("request", port)) {
@@ -256,7 +267,7 @@ class PeerDeathTest {
         }
     }
 
-    /** Work requests that wait for a peer that dies end with an error, though nobody posts anything. */
+    /** Work requests that wait for a peer that dies end with an error, even if nothing is posted. */
     @Test
     void deathOfAPeerThatIsWaitedFor() throws Exception {
         try (Child child = Child.start("idle", port); Connection connection = accept(null, 0)) {
@@ -281,7 +292,7 @@ class PeerDeathTest {
         assertEquals(-1, MemorySegment.ofArray(before).mismatch(memory));
     }
 
-    /** Once a region is closed, nothing the other process still does reaches its memory. */
+    /** After a region has been closed, nothing that the other process still does reaches its memory. */
     @Test
     void memoryIsLeftAloneOnceDeregistered() throws Exception {
         for (int round = 0; round < 5; round++) {
@@ -308,7 +319,7 @@ class PeerDeathTest {
         }
     }
 
-    /** Once a connection is closed, nothing reaches the buffers of its receives, completed or not. */
+    /** After a connection has been closed, nothing reaches the buffers of its receives, whether or not they are completed. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void memoryIsLeftAloneOnceTheConnectionIsClosed(boolean disconnectFirst) throws Exception {

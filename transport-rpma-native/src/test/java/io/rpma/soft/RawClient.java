@@ -22,7 +22,7 @@ import java.nio.charset.StandardCharsets;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** A client of a listener that is nothing but a socket. */
+/** A client of a listener that consists only of a socket. */
 final class RawClient implements AutoCloseable {
     private final int fd;
 
@@ -30,7 +30,7 @@ final class RawClient implements AutoCloseable {
         this.fd = fd;
     }
 
-    /** Connects to a listener, and says nothing. */
+    /** Connects to a listener, and sends nothing. */
     static RawClient connect(Peer peer, Endpoint endpoint) {
         return connect(((SoftPeer) peer).rendezvous().names().listener(endpoint.localAddress()));
     }
@@ -53,18 +53,18 @@ final class RawClient implements AutoCloseable {
         return new RawClient(fd);
     }
 
-    /** Sends what is no message of the protocol. */
+    /** Sends data that is not a message of the protocol. */
     void sendNonsense() {
         assertEquals(4, Sockets.send(fd, Scratch.get().messageAddress(), 4));
     }
 
-    /** Returns whether the listener has closed the connection without a word. */
+    /** Returns whether the listener has closed the connection without sending a message. */
     boolean isClosed() {
         ControlMessage.Incoming incoming = ControlMessage.incoming();
         return ControlMessage.receive(fd, incoming) == null && incoming.result == 0;
     }
 
-    /** Returns in which words the listener rejects this client, {@code null} if it has not sent anything. */
+    /** Returns the message with which the listener rejects this client, or {@code null} if the listener has sent nothing. */
     String rejection() {
         ControlMessage.Incoming incoming = ControlMessage.incoming();
         ControlMessage message = ControlMessage.receive(fd, incoming);

@@ -33,12 +33,14 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Two processes' views of each other, with a connection between them, of which one reads nothing for a while. */
+/**
+ * Tests the views that two processes have of each other, with a connection between them. One of them does not read for a while.
+ */
 @Timeout(60)
 class RemoteProcessTest {
-    /** More files than a link has room for, one to a message. */
+    /** More files than fit into a link, with one file per message. */
     private static final int MANY = 600;
-    /** Turns after which two sides that read have long exchanged everything. */
+    /** After this many turns, two sides that read have exchanged everything. */
     private static final int TURNS = 100;
     /** The name of files that only the test of their descriptors creates. */
     private static final String NAME = "rpma-test-descriptors";
@@ -86,7 +88,7 @@ class RemoteProcessTest {
         return file;
     }
 
-    /** Both sides look at their events, as loops do. */
+    /** Both sides handle their events, as event loops do. */
     private void exchange() throws RpmaException {
         for (int i = 0; i < TURNS; i++) {
             assertNull(otherControl.next());
@@ -117,7 +119,7 @@ class RemoteProcessTest {
         assertAlive();
     }
 
-    /** A connection that needs more than the link has room for fails by itself, with a message that says why. */
+    /** A connection that needs more space than the link has fails alone, with a message that gives the reason. */
     @Test
     void aConnectionThatIsInWantOfRoomFailsAlone() throws Exception {
         RpmaException full = null;
@@ -161,7 +163,10 @@ class RemoteProcessTest {
         assertAlive();
     }
 
-    /** A message brings both files; it stays in the link as long as one of them finds no room, and nobody is to blame. */
+    /**
+     * A message contains both files. It stays in the link while one of them cannot be mapped for lack of space, and no process is
+     * blamed.
+     */
     @Test
     void whatThereAreNoAddressesForIsMappedLater() throws Exception {
         Range small = newFile();
@@ -256,7 +261,7 @@ class RemoteProcessTest {
         return Posix.mmap(0, size, 0, Posix.MAP_PRIVATE | Posix.MAP_ANONYMOUS | Posix.MAP_NORESERVE, -1, 0);
     }
 
-    /** Two files of half of what one process may have mapped are too much, because its table is mapped as well. */
+    /** Two files of half the size that one process may have mapped are too much, because its table is mapped as well. */
     @Test
     void aProcessThatWantsTooMuchMappedLosesItsConnections() throws Exception {
         long size = there.mappings().mostBytesEach() / 2;
@@ -271,7 +276,7 @@ class RemoteProcessTest {
         assertTrue(toHere.isGone());
     }
 
-    /** Nobody looks, while ranges come and go: neither of the two sockets overflows. */
+    /** Neither side handles its events while ranges are created and closed, and neither of the two sockets overflows. */
     @Test
     void rangesThatComeAndGoDoNotBreakAConnectionThatDoesNotLook() throws Exception {
         for (int i = 0; i < MANY; i++) {
@@ -312,7 +317,7 @@ class RemoteProcessTest {
         }
     }
 
-    /** The message that connects is the first one: the listener knows no other. */
+    /** The message that connects must be the first one, because the listener accepts no other. */
     @Test
     void nothingIsAskedBeforeTheMessageThatConnects() throws Exception {
         for (int i = 0; i < 200; i++) {

@@ -40,12 +40,14 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Processes that meet in a folder: in namespaces of their own as containers have them, and as different users. */
+/**
+ * Tests processes that share memory through a folder: in separate namespaces, as containers have them, and as different users.
+ */
 @Timeout(120)
 class SharedFolderTest {
     private static final String ANY = "0.0.0.0";
     private static final String LOOPBACK = "127.0.0.1";
-    /** Not the user of the test, who is mapped to root or to himself. */
+    /** This is not the user of the test, who is mapped to root or to the same user. */
     private static final String[] AS_ANOTHER_USER = {"setpriv", "--reuid=54321", "--regid=54321", "--clear-groups"};
 
     @TempDir
@@ -55,7 +57,7 @@ class SharedFolderTest {
 
     @BeforeEach
     void open() throws Exception {
-        // Another user must be able to come here at all.
+        // Another user must be able to access this folder.
         Files.setPosixFilePermissions(temporary, PosixFilePermissions.fromString("rwxr-xr-x"));
         folder = Files.createDirectory(temporary.resolve("folder"));
         setMode("rwxrwx---");
@@ -68,7 +70,7 @@ class SharedFolderTest {
     @AfterEach
     void close() throws Exception {
         for (Process process : processes) {
-            // unshare goes when its child has gone, which goes with its input.
+            // unshare ends when its child has ended, which ends with its input.
             process.getOutputStream().close();
             if (!process.waitFor(20, TimeUnit.SECONDS)) {
                 process.destroyForcibly().waitFor();
@@ -76,7 +78,7 @@ class SharedFolderTest {
         }
     }
 
-    /** A process, and what it says. */
+    /** A process and its output. */
     private record Child(Process process, BufferedReader answers) {
         String answer() throws IOException {
             return answers.readLine();
@@ -84,7 +86,7 @@ class SharedFolderTest {
     }
 
     private Child start(List<String> program, List<String> options, String... arguments) throws IOException {
-        // Processes of several PID namespaces would take the same file of performance data, and say so.
+        // Processes in several PID namespaces would use the same file of performance data, and print a warning.
         List<String> all = new ArrayList<>(options);
         all.add("-XX:-UsePerfData");
         Process process = ChildProcess.startBy(program, all, readableClassPath(), FolderChild.class, arguments);
@@ -92,7 +94,9 @@ class SharedFolderTest {
         return new Child(process, process.inputReader());
     }
 
-    /** Returns the class path with copies of the libraries, which may lie in a folder that only this user can read. */
+    /**
+     * Returns the class path with copies of the libraries, because the originals may be in a folder that only this user can read.
+     */
     private String readableClassPath() throws IOException {
         StringBuilder classPath = new StringBuilder();
         for (String entry : ChildProcess.classPath().split(File.pathSeparator)) {
@@ -141,7 +145,7 @@ class SharedFolderTest {
 
     // ---- namespaces
 
-    /** What containers of a pod have of their own: everything but the network. */
+    /** Returns the command for the separate namespaces that containers of a pod have: all except the network namespace. */
     private static String[] container(String... users) {
         List<String> all = new ArrayList<>(List.of("unshare", "--user"));
         all.addAll(List.of(users));
@@ -190,7 +194,7 @@ class SharedFolderTest {
         }
     }
 
-    /** An address means something else in each network namespace: the listener is found by TCP, and tells its name. */
+    /** An address has a different meaning in each network namespace, so the listener is found by TCP, and sends its name. */
     @Test
     void containersWithNetworksOfTheirOwnMeet() throws Exception {
         String[] own = {"unshare", "--user", "--map-root-user", "--net"};
@@ -210,7 +214,7 @@ class SharedFolderTest {
         Child connecting = connect(client, "10.99.0.1", port, 2);
         assertEquals("done 1", connecting.answer());
         assertEquals("10.99.0.2 1", listener.answer(), "the address by which the client reaches the listener");
-        // At the same address and port of another network there may be another listener.
+        // Another network may have another listener at the same address and port.
         Child second = start(List.of("unshare", "--user", "--map-root-user", "--net", "sh", "-c",
             "ip link set lo up && exec \"$@\"", "sh"), option(), "serve", ANY, port);
         assertEquals(port, second.answer());
@@ -267,7 +271,7 @@ class SharedFolderTest {
 
     @Test
     void aListenerThatHasNotBeenToldOfTheFolderIsRefused() throws Exception {
-        // Takes what comes by TCP while the other process asks.
+        // Accepts what arrives by TCP while the other process connects.
         Child listener = start(List.of(), List.of(), "serve", LOOPBACK, "0");
         String refused = connect(List.of(), LOOPBACK, listener.answer(), 1).answer();
         assertTrue(refused.contains("start the listener with -Dio.rpma.soft.directory=" + folder), refused);
@@ -333,7 +337,7 @@ class SharedFolderTest {
         assertEquals("done 1", connect(List.of(), LOOPBACK, port, 1).answer());
     }
 
-    /** Many start at once where dead ones have left their files: each of them gets its name. */
+    /** Many processes start at once in a folder where dead processes have left files, and each of them gets its name. */
     @Test
     void thoseThatStartAtOnceDoNotRemoveEachOther() throws Exception {
         SharedFolder shared = SharedFolder.open(folder.toString());

@@ -26,7 +26,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** What a peer can do with a memory file that it has been sent. */
+/** Tests what a peer can do with a memory file that it has received. */
 class SharedMemoryTest {
     private static final int EACCES = 13;
     private static final int SIZE = 8192;

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Timeout;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** A shared receive queue whose users come and go. */
+/** Tests a shared receive queue whose connections are opened and closed. */
 @Timeout(30)
 class SharedReceivesTest {
     private static final int SLOTS = 4;
@@ -49,8 +49,8 @@ class SharedReceivesTest {
     }
 
     /**
-     * Slots are posted anew in another order than before, so that each lies where another one was. Who took the other one once
-     * has nothing to do with it: when he goes, no receive goes with him.
+     * Slots are posted again in another order, so that each is at the place of another one. A connection that once took the other
+     * slot has nothing to do with it: when the connection ends, it takes no receive with it.
      */
     @Test
     void aReceivePostedAnewIsNotTakenByWhoTookItBefore() throws Exception {
@@ -93,8 +93,8 @@ class SharedReceivesTest {
     }
 
     /**
-     * One queue pair after the other comes, receives one message, and goes, while other threads post the same slots anew. No
-     * receive is given up twice, or lost because a taker was held up between finding it and taking it.
+     * Queue pairs are created one after another, receive one message and end, while other threads post the same slots again. No
+     * receive is released twice, or lost because a taker was delayed between finding and taking it.
      */
     @Test
     void whoGoesLeavesReceivesThatWerePostedAnewMeanwhile() throws Exception {

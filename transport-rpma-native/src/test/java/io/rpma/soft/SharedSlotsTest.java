@@ -33,7 +33,7 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Connections come and go in memory that they use one after the other; none reaches into the next. */
+/** Tests connections that use the same memory one after the other. None of them can access the next one. */
 @Timeout(60)
 class SharedSlotsTest {
     private static long half(Connection connection) {
@@ -64,10 +64,10 @@ class SharedSlotsTest {
         Station.expect(to.completionQueue(), context, 0);
     }
 
-    /** An end that is still open when the other one has closed keeps the other one's memory from being used anew. */
+    /** While one end is open, the memory of the closed other end is not used again. */
     @Test
     void memoryIsUsedAnewOnlyWhenBothEndsAreClosed() throws Exception {
-        // A size that no other test leaves slots of.
+        // A size of which no other test has left slots.
         try (Station station = new Station(); Endpoint endpoint = station.listen();
             ConnectionConfig config = station.provider.newConnectionConfig().receiveQueueSize(600).completionQueueSize(700)) {
             Connection[] old = connect(station, endpoint, config);
@@ -82,7 +82,7 @@ class SharedSlotsTest {
                 other[1].receive(station.region, 64, 64, 7);
                 others.add(other);
             }
-            // The old end may do what it likes.
+            // The old end can do anything without an effect.
             old[0].send(station.region, 0, 8, CompletionFlag.ALWAYS, 2);
             Station.expect(old[0].completionQueue(), 2, CompletionStatus.RETRY_EXC_ERR.code());
             Station.expect(ConnectionEvent.CLOSED, old[0]);
@@ -105,7 +105,7 @@ class SharedSlotsTest {
         }
     }
 
-    /** A server that accepts and closes before the client looks: the client had a connection, which is closed. */
+    /** A server accepts and closes before the client handles its event. The client then had a connection, which is closed. */
     @Test
     void anEndThatIsClosedBeforeTheOtherLooksIsNotAttachedTo() throws Exception {
         try (Station station = new Station(); Endpoint endpoint = station.listen()) {
@@ -114,7 +114,7 @@ class SharedSlotsTest {
                 Connection client = request.connect(null);
                 Connection server = Station.awaitRequest(endpoint, null).connect(null);
                 server.close();
-                // The memory is free at once, and the next one may have it.
+                // The memory is free at once, and the next connection may use it.
                 Connection[] next = connect(station, endpoint);
                 Station.expect(ConnectionEvent.ESTABLISHED, client);
                 client.send(station.region, 0, 8, CompletionFlag.ALWAYS, 1);
@@ -129,7 +129,7 @@ class SharedSlotsTest {
         }
     }
 
-    /** A thousand connections after each other, and hundreds at once, take no further file and no further mapping. */
+    /** A thousand connections one after another, and hundreds at once, need no additional file and no additional mapping. */
     @Test
     void connectionsLeaveNothingBehind() throws Exception {
         try (Station station = new Station(); Endpoint endpoint = station.listen()) {
@@ -164,7 +164,7 @@ class SharedSlotsTest {
         }
     }
 
-    /** The same between two processes; what they share goes when the other process does. */
+    /** The same test between two processes. What they share is released when the other process ends. */
     @Test
     void whatIsSharedWithAProcessGoesWithIt() throws Exception {
         try (Station station = new Station(); Endpoint endpoint = station.listen()) {
@@ -197,7 +197,7 @@ class SharedSlotsTest {
         }
     }
 
-    /** Hundreds of connections to another process: each takes three descriptors here, none a mapping, and each works. */
+    /** Hundreds of connections to another process each need three descriptors here and no mapping, and each of them works. */
     @Test
     void manyConnectionsToOneProcess() throws Exception {
         int count = 300;

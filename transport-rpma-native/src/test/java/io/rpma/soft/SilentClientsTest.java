@@ -30,7 +30,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Clients that connect and say nothing, and the listener that serves the others. */
+/** Tests clients that connect and send nothing, and the listener, which must serve the others. */
 @Timeout(60)
 class SilentClientsTest {
     private static final int DEADLINE_MILLIS = 20_000;
@@ -56,7 +56,7 @@ class SilentClientsTest {
         station.close();
     }
 
-    /** Takes what has come until a call says that there is nothing more, as a server channel does. */
+    /** Polls until a call returns that there is nothing more, as a server channel does. */
     private ConnectionRequest next() throws RpmaException {
         assertTrue(loop.await(DEADLINE_MILLIS), "the listener's descriptor does not become ready although there is something");
         return endpoint.nextConnectionRequest(null);

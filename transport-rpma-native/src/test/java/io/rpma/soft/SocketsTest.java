@@ -36,7 +36,9 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-/** Messages with descriptors that a peer sends against the rules: this process keeps none of the descriptors. */
+/**
+ * Tests messages with descriptors that a peer sends in violation of the rules. This process must keep none of the descriptors.
+ */
 class SocketsTest {
     private static final int SOL_SOCKET = 1;
     private static final int SO_PASSCRED = 16;
@@ -61,7 +63,7 @@ class SocketsTest {
         }
     }
 
-    /** Sends a message with so many copies of the pipe's writing end, of which this process then has no other any more. */
+    /** Sends a message with the given number of copies of the pipe's write end, and closes the write end in this process. */
     private void send(int length, int copies) {
         int[] descriptors = new int[copies];
         Arrays.fill(descriptors, pipe[1]);
@@ -69,7 +71,7 @@ class SocketsTest {
         Posix.close(pipe[1]);
     }
 
-    /** The reading end of a pipe tells whether anybody still has its writing end, be it in a message that nobody has taken. */
+    /** The read end of a pipe shows whether any process still has its write end, even in a message that has not been received. */
     private void assertNobodyHasThePipe() {
         assertTrue(Sockets.hasHungUp(pipe[0]), "descriptors that came with the message are still open");
     }
@@ -101,7 +103,10 @@ class SocketsTest {
         assertNobodyHasThePipe();
     }
 
-    /** The other process has the same open file where it has made a socket pair and sent one of the ends. */
+    /**
+     * Sets a socket option as the other process can, which has the same open file because it has created the socket pair and sent
+     * one of the ends.
+     */
     private boolean setOption(int option) {
         long value = Scratch.get().vectors();
         Memory.putInt(value, 1);
@@ -139,7 +144,7 @@ class SocketsTest {
                 String target = Files.readSymbolicLink(Path.of("/proc/self/fd", fd)).toString();
                 count += target.contains("pidfd") || target.startsWith("pid:") ? 1 : 0;
             } catch (NoSuchFileException e) {
-                // That of the list itself.
+                // This is the descriptor that was used to list the directory.
                 continue;
             }
         }

@@ -36,8 +36,8 @@ import java.util.Arrays;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
- * Measures two processes: {@code java -cp <class path> io.rpma.soft.SoftBenchmark}. Round trips of 64 bytes with both ends
- * spinning on {@code poll()}, and one way messages of several sizes, next to a copy of memory of the same size.
+ * Measures two processes: {@code java -cp <class path> io.rpma.soft.SoftBenchmark}. It measures round trips of 64 bytes with both
+ * ends spinning on {@code poll()}, and one-way messages of several sizes, compared with copying memory of the same size.
  */
 public final class SoftBenchmark {
     private static final int SMALL = 64;
@@ -58,7 +58,7 @@ public final class SoftBenchmark {
         this.memory = region.memory();
     }
 
-    /** Runs a client and starts a server in a process of its own, or runs as that server. */
+    /** Runs a client and starts a server in a separate process, or runs as that server. */
     public static void main(String[] args) throws Exception {
         if (args.length > 0 && args[0].equals("server")) {
             serve();
@@ -140,7 +140,7 @@ public final class SoftBenchmark {
             for (int i = 0; i < count; i++) {
                 long context = completions.context(i);
                 if (completions.immediate(i) == 1) {
-                    // The last one of a round: answered with an empty message.
+                    // The last message of a round is answered with an empty message.
                     connection.receive(region, context * size, size, context);
                     connection.send(null, 0, 0, CompletionFlag.ON_ERROR, -1);
                 } else if (context >= 0) {
@@ -255,7 +255,7 @@ public final class SoftBenchmark {
             }
         }
         double seconds = (System.nanoTime() - start) / 1e9;
-        // Leaves the send queue as it was found: all slots free.
+        // Restores the send queue, so that all slots are free.
         connection.send(null, 0, 0, CompletionFlag.ALWAYS, -1);
         while (queue.poll(completions) == 0) {
             Thread.onSpinWait();

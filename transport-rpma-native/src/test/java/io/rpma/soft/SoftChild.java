@@ -46,8 +46,8 @@ import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
- * The other process of the tests: a client that does what its arguments say to a port of the loopback address. Prints a line
- * when it is ready, and others as each task says; ends when it is told to on its standard input, or by itself.
+ * The other process of the tests: a client that executes the task in its arguments with a port of the loopback address. It prints
+ * a line when it is ready, and further lines that depend on the task. It ends when its standard input requests it, or by itself.
  */
 final class SoftChild {
     private static final int SIGKILL = 9;
@@ -90,7 +90,7 @@ final class SoftChild {
         System.exit(0);
     }
 
-    /** Runs what its input names: {@code interleave}. */
+    /** Runs the methods that its input names: {@code interleave}. */
     private void interleave() throws Exception {
         say("ready");
         String name = input.readLine();
@@ -167,7 +167,7 @@ final class SoftChild {
         }
     }
 
-    /** Sends over several connections, each by a thread of its own: {@code streams PORT COUNT WAITING CONNECTIONS}. */
+    /** Sends over several connections, each with its own thread: {@code streams PORT COUNT WAITING CONNECTIONS}. */
     private void streams() throws Exception {
         int count = Integer.parseInt(arguments[2]);
         Station.Waiting waiting = Station.Waiting.valueOf(arguments[3]);
@@ -187,7 +187,7 @@ final class SoftChild {
                         new Sender(own).send(connection, id, count, waiting);
                     }
                 } catch (RpmaException | RuntimeException | AssertionError e) {
-                    // At once: the test waits for messages that will not come.
+                    // The failure is printed at once, because the test waits for messages that will not arrive.
                     e.printStackTrace();
                     failures.incrementAndGet();
                 }
@@ -232,7 +232,7 @@ final class SoftChild {
         }
     }
 
-    /** Dies or stops at a place of the n-th message: {@code die PORT PLACE COUNT kill|stop}. */
+    /** Dies or stops at a place in the n-th message: {@code die PORT PLACE COUNT kill|stop}. */
     private void die() throws Exception {
         String place = arguments[2];
         AtomicInteger left = new AtomicInteger(Integer.parseInt(arguments[3]));
@@ -242,7 +242,7 @@ final class SoftChild {
         Faults.hook(reached -> {
             if (reached.equals(place) && left.decrementAndGet() == 0) {
                 signal(signal);
-                // The signal may be another thread's to take; this one comes no further.
+                // Another thread may receive the signal; this thread must not continue.
                 while (true) {
                     Station.pause();
                 }
@@ -255,8 +255,8 @@ final class SoftChild {
     }
 
     /**
-     * Sends a megabyte of the value 7, or writes it to a region, and stops itself at a place of that: {@code hold PORT PLACE
-     * [DESCRIPTOR]}. Continued, and told so, it goes on; answers with the status of the work request.
+     * Sends a megabyte of the value 7, or writes it to a region, and stops itself at a place of the operation: {@code hold PORT
+     * PLACE [DESCRIPTOR]}. When it is continued and receives a line, it goes on. It answers with the status of the work request.
      */
     private void hold() throws Exception {
         String place = arguments[2];
@@ -269,7 +269,7 @@ final class SoftChild {
             if (reached.equals(place) && left.decrementAndGet() == 0) {
                 signal(SIGSTOP);
                 try {
-                    // The signal may be another thread's to take; this one comes no further before it is told.
+                    // Another thread may receive the signal; this thread must not continue before it receives a line.
                     input.readLine();
                 } catch (IOException e) {
                     throw new UncheckedIOException(e);
@@ -287,7 +287,7 @@ final class SoftChild {
         input.readLine();
     }
 
-    /** Connects once for each line that it is told, and answers what came of it: {@code connect PORT}. */
+    /** Connects once for each input line, and prints the result: {@code connect PORT}. */
     private void connect() throws Exception {
         say("ready");
         while (input.readLine() != null) {
@@ -297,7 +297,7 @@ final class SoftChild {
         }
     }
 
-    /** Asks for a connection and waits: {@code request PORT}. */
+    /** Requests a connection and waits: {@code request PORT}. */
     private void request() throws Exception {
         ConnectionRequest request = station.peer.newConnectionRequest(
             new InetSocketAddress(InetAddress.getLoopbackAddress(), port), config());
@@ -317,7 +317,7 @@ final class SoftChild {
         connection.close();
     }
 
-    /** Connects, sends one message and closes, again and again: {@code reconnect PORT COUNT}. */
+    /** Repeatedly connects, sends one message and closes: {@code reconnect PORT COUNT}. */
     private void reconnect() throws Exception {
         int count = Integer.parseInt(arguments[2]);
         for (int i = 0; i < count; i++) {
@@ -330,7 +330,7 @@ final class SoftChild {
         say("done");
     }
 
-    /** Opens connections and sends by each in turn, twice: {@code many PORT COUNT}. */
+    /** Opens connections and sends over each of them in turn, twice: {@code many PORT COUNT}. */
     private void many() throws Exception {
         Connection[] connections = new Connection[Integer.parseInt(arguments[2])];
         for (int i = 0; i < connections.length; i++) {
@@ -345,7 +345,7 @@ final class SoftChild {
         input.readLine();
     }
 
-    /** Sends where no receive is posted, and sleeps until it has arrived: {@code stall PORT}. */
+    /** Sends while no receive is posted, and sleeps until the message has arrived: {@code stall PORT}. */
     private void stall() throws Exception {
         try (Connection connection = station.connect(port, config(), 0)) {
             connection.send(station.region, 0, 64, CompletionFlag.ALWAYS, 5);
@@ -382,7 +382,7 @@ final class SoftChild {
         }
     }
 
-    /** Sends as fast as it can, until it fails: {@code flood PORT LENGTH}. */
+    /** Sends as fast as possible until a send fails: {@code flood PORT LENGTH}. */
     private void flood() throws Exception {
         int length = Integer.parseInt(arguments[2]);
         Connection connection = station.connect(port, config(), 0);
@@ -402,9 +402,9 @@ final class SoftChild {
     }
 
     /**
-     * Offers memory: {@code offer PORT}. Answers each command with a descriptor: {@code range} for further memory of the kind
-     * that peers can map, {@code foreign} for memory of another kind; {@code check OFFSET LENGTH VALUE} tells whether the last
-     * offered memory holds a value, {@code drop} gives the last offered back.
+     * Offers memory: {@code offer PORT}. It answers each command with a descriptor: {@code range} for further memory of the kind
+     * that peers can map, {@code foreign} for memory of another kind. {@code check OFFSET LENGTH VALUE} prints whether the last
+     * offered memory contains a value, and {@code drop} releases the last offered memory.
      */
     private void offer() throws Exception {
         try (Connection connection = station.connect(port, config(), 0); Arena arena = Arena.ofShared()) {
@@ -453,10 +453,10 @@ final class SoftChild {
     }
 
     /**
-     * Offers many regions, each in an address range of its own: {@code regions PORT COUNT BYTES before|while}, registered before
-     * the connection is asked for, or on the order {@code register}. Then it answers {@code registered}. Further orders are
-     * {@code descriptor INDEX}, {@code check INDEX}, which tells the first word of a region, {@code events}, which tells the
-     * connection's next event, and {@code drop}, which gives all regions back.
+     * Offers many regions, each in its own address range: {@code regions PORT COUNT BYTES before|while}. They are registered
+     * before the connection is requested, or after the order {@code register}, which it answers with {@code registered}. Further
+     * orders are {@code descriptor INDEX}, {@code check INDEX}, which prints the first word of a region, {@code events}, which
+     * prints the connection's next event, and {@code drop}, which releases all regions.
      */
     private void regions() throws Exception {
         int count = Integer.parseInt(arguments[2]);

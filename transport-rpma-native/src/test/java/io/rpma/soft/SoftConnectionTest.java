@@ -24,7 +24,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Two ends in one process: messages, completions, events. */
+/** Tests two ends in one process: messages, completions, events. */
 class SoftConnectionTest {
     @Test
     void messageArrivesWithItsImmediate() throws RpmaException {

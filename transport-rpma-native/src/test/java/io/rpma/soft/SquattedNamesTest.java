@@ -34,7 +34,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Names in the abstract namespace, which anybody may take, and what other users can do with them. */
+/** Tests names in the abstract namespace, which any process may take, and what other users can do with them. */
 @Timeout(30)
 class SquattedNamesTest {
     private static final int PORT = 4711;
@@ -46,7 +46,7 @@ class SquattedNamesTest {
     @BeforeEach
     void open() throws Exception {
         station = new Station();
-        // An address of this test alone.
+        // An address that only this test uses.
         address = new InetSocketAddress(InetAddress.getByName("127.54.32.1"), PORT);
     }
 
@@ -68,7 +68,7 @@ class SquattedNamesTest {
         return fd;
     }
 
-    /** Takes both names of a listener, as another user. */
+    /** Takes both names of a listener as another user. */
     private void squat(InetSocketAddress of) {
         String name = rendezvous().names().listener(of);
         int listening = AnotherUser.call(() -> {
@@ -95,7 +95,7 @@ class SquattedNamesTest {
             InetSocketAddress target = new InetSocketAddress(address.getAddress(), endpoint.localAddress().getPort());
             connect(target, endpoint);
             squat(target);
-            // The way that was found before, and a way that is looked for anew.
+            // Connects through the cached path, and through a path that is looked up again.
             connect(target, endpoint);
             connect(new InetSocketAddress(InetAddress.getByName("127.54.32.2"), target.getPort()), endpoint);
             connect(target, endpoint);

@@ -35,7 +35,10 @@ import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** What one side of a test needs: a peer, memory that peers can map, registered for everything, and waiting with a deadline. */
+/**
+ * The objects that one side of a test needs: a peer, memory that peers can map and that is registered for all usages, and waiting
+ * with a deadline.
+ */
 final class Station implements AutoCloseable {
     static final Set<MemoryUsage> ALL = EnumSet.allOf(MemoryUsage.class);
     static final long SIZE = 1 << 24;
@@ -56,7 +59,7 @@ final class Station implements AutoCloseable {
         region = peer.register(memory, ALL);
     }
 
-    /** Listens at a port of the loopback address. */
+    /** Listens on a port of the loopback address. */
     Endpoint listen() throws RpmaException {
         return peer.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
     }
@@ -73,7 +76,7 @@ final class Station implements AutoCloseable {
         return connection;
     }
 
-    /** Returns the region as a peer sees it. */
+    /** Opens the region as a peer would do. */
     RemoteMemoryRegion describe(LocalMemoryRegion local) throws RpmaException {
         ByteBuffer descriptor = ByteBuffer.allocate(local.descriptorSize());
         local.descriptor(descriptor);
@@ -115,12 +118,15 @@ final class Station implements AutoCloseable {
         return Sockets.poll(fd, (short) Sockets.EPOLLIN, 0) > 0;
     }
 
-    /** Returns how many messages a test sends: fewer where each takes two changes of the one processor. */
+    /**
+     * Returns how many messages a test sends. The number is smaller if each message needs two context switches of the only
+     * processor.
+     */
     static int affordable(int most) {
         return ONE_PROCESSOR ? most / 10 : most;
     }
 
-    /** Between two polls: where there is one processor only, the other process needs it to get on. */
+    /** Called between two polls. On a machine with one processor, the other process needs the processor to make progress. */
     static void pause() {
         if (ONE_PROCESSOR) {
             Thread.yield();
@@ -131,15 +137,15 @@ final class Station implements AutoCloseable {
 
     /** How a side waits for completions. */
     enum Waiting {
-        /** Polls, and never sleeps. */
+        /** Polls without sleeping. */
         SPINNING,
-        /** Sleeps whenever there is nothing. */
+        /** Sleeps whenever there are no completions. */
         BLOCKING,
-        /** Spins for a random while, then sleeps. */
+        /** Spins for a random time, then sleeps. */
         MIXED
     }
 
-    /** Takes completions; waits until there is one. */
+    /** Polls completions; waits until there is at least one. */
     static int await(CompletionQueue queue, WorkCompletions batch, Waiting waiting) throws RpmaException {
         int count = queue.poll(batch);
         int spins = waiting == Waiting.BLOCKING ? 0 : waiting == Waiting.MIXED
@@ -154,7 +160,7 @@ final class Station implements AutoCloseable {
                 count = queue.poll(batch);
                 continue;
             }
-            // Consuming arms; what comes between that and the wait is found by polling once more.
+            // Consuming the event arms the queue. Completions between that and the wait are found by polling once more.
             queue.consumeEvent();
             count = queue.poll(batch);
             if (count == 0) {

@@ -44,13 +44,16 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
- * A process that is stopped in the middle of an operation keeps the memory that it is in out of use until it goes on or ends.
- * Nobody waits for it, and nothing else is kept out of use.
+ * Tests that a process that is stopped in the middle of an operation prevents the reuse of the memory of that operation until it
+ * continues or ends. Nothing waits for it, and no other memory is affected.
  */
 @Timeout(120)
 class StoppedPeerTest {
     private static final int LARGE = 1 << 20;
-    /** Far less than any wait for the other process took, far more than a busy machine needs for what does not wait. */
+    /**
+     * Much less than any former wait for the other process, and much more than a busy machine needs for an operation that does
+     * not wait.
+     */
     private static final long AT_ONCE_NANOS = 1_000_000_000;
     private static final int MOST_STOPPED = 64;
 
@@ -103,7 +106,10 @@ class StoppedPeerTest {
         return connection;
     }
 
-    /** Lets the other process go on, or kills it; what it was in is quiescent then, and what is written there stays. */
+    /**
+     * Continues or kills the other process. The memory of its operation is then quiescent, and its content does not change any
+     * more.
+     */
     private static void release(Child child, boolean kill, BooleanSupplier quiescent, MemorySegment memory) throws Exception {
         assertFalse(quiescent.getAsBoolean());
         if (kill) {
@@ -114,7 +120,7 @@ class StoppedPeerTest {
         child.goOn();
         await(quiescent);
         memory.fill((byte) 1);
-        // Its work request has ended, and with it everything that it does here.
+        // The work request of the process has ended, so the process does nothing more here.
         child.answer();
         assertEquals(-1, memory.mismatch(MemorySegment.ofArray(new byte[LARGE]).fill((byte) 1)));
     }
@@ -161,7 +167,7 @@ class StoppedPeerTest {
         }
     }
 
-    /** The range may be closed at once: its pages are never used for anything else. */
+    /** The range can be closed at once, and its pages are never used for anything else. */
     @Test
     void aRangeThatIsClosed() throws Exception {
         try (Station own = new Station()) {
@@ -184,7 +190,7 @@ class StoppedPeerTest {
         }
     }
 
-    /** A connection that is closed with its process in a region keeps that region out of use, too. */
+    /** If a connection is closed while its process accesses a region, the reuse of that region is prevented too. */
     @Test
     void aRegionThatIsClosedAfterItsConnection() throws Exception {
         LocalMemoryRegion region = station.peer.register(station.memory, Station.ALL);
@@ -215,19 +221,19 @@ class StoppedPeerTest {
             atOnce(connection::close);
             assertFalse(connection.isQuiescent());
             if (completions > 0) {
-                // The receive is not reported before the other process has left it.
+                // The receive is not reported before the other process has finished with it.
                 assertEquals(0, shared.receiveCompletionQueue().poll(new io.rpma.WorkCompletions(4)));
             }
             assertFalse(shared.isQuiescent());
             atOnce(shared::close);
             shared.close();
             release(child, kill, shared::isQuiescent, station.memory.asSlice(0, LARGE));
-            // The thread that reclaims the queue says this of the connection as the last thing.
+            // This is the last step of the thread that reclaims the queue.
             await(connection::isQuiescent);
         }
     }
 
-    /** Three processes are stopped, and none of them is waited for by what has to do with others. */
+    /** Three processes are stopped, and operations that concern other processes wait for none of them. */
     @Test
     void othersGoOn() throws Exception {
         List<Child> stopped = new ArrayList<>();
@@ -264,7 +270,7 @@ class StoppedPeerTest {
         }
     }
 
-    /** A process that says of itself that it never leaves gets no further connections, and keeps no memory beyond its end. */
+    /** A process that claims never to finish gets no further connections, and keeps no memory after its end. */
     @Test
     void whatAProcessKeepsOutOfUseHasABound() throws Exception {
         List<Connection> connections = new ArrayList<>();
@@ -295,7 +301,7 @@ class StoppedPeerTest {
         }
     }
 
-    /** A process that writes to the busy word of the other end holds up no thread there. */
+    /** A process that writes to the busy word of the other end does not block any thread there. */
     @Test
     void theOwnBusyWordIsNotBelieved() throws Exception {
         try (Child child = Child.start("idle", port)) {

@@ -33,10 +33,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Whom a client of the software provider may find at an address other than a listener of this host. */
+/** Tests what a client of the software provider may find at an address instead of a listener of this host. */
 @Timeout(30)
 class StrangeListenerTest {
-    /** Connects to a TCP listener that answers with these bytes; returns why it failed. */
+    /** Connects to a TCP listener that answers with the given bytes. Returns why the connection failed. */
     private static RpmaException connect(byte[] answer) throws Exception {
         RpmaProvider provider = SoftProvider.instance();
         InetAddress loopback = InetAddress.getLoopbackAddress();
@@ -56,7 +56,7 @@ class StrangeListenerTest {
             client.shutdownOutput();
             client.getInputStream().readAllBytes();
         } catch (IOException e) {
-            // The client hangs up as soon as it has read enough.
+            // The client closes the connection as soon as it has read enough.
             return;
         }
     }
@@ -93,7 +93,7 @@ class StrangeListenerTest {
         assertTrue(failure.getMessage().contains("does not speak"), failure.getMessage());
     }
 
-    /** Such a server waits for what its client says, and must not get anything. */
+    /** Such a server waits for data from its client, and must not receive any. */
     @Test
     void aSilentServerIsSentNothingAndNotWaitedFor() throws Exception {
         RpmaProvider provider = SoftProvider.instance();
@@ -101,7 +101,7 @@ class StrangeListenerTest {
         CompletableFuture<byte[]> received = new CompletableFuture<>();
         try (ServerSocket listener = new ServerSocket(0, 1, loopback);
                 Peer peer = provider.localDevice(loopback).newPeer();
-                // Longer than this test may take.
+                // The timeout is longer than this test may take.
                 ConnectionConfig config = provider.newConnectionConfig().timeoutMillis(100_000)) {
             Thread.ofPlatform().daemon().start(() -> {
                 try (Socket client = listener.accept()) {

@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static java.lang.foreign.ValueLayout.JAVA_BYTE;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-/** Copies past the caches: every alignment, nothing beside the target, overlaps. */
+/** Tests copies that bypass the caches: every alignment, no writes beside the target, overlaps. */
 class StreamingCopyTest {
     private static final int MAX = 1 << 20;
 

@@ -43,7 +43,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Two processes: streams, wake-ups, one-sided operations in memory of every kind, shared receive queues. */
+/** Tests two processes: streams, wake-ups, one-sided operations in memory of every kind, shared receive queues. */
 @Timeout(120)
 class TwoProcessTest {
     private Listening listening;
@@ -68,7 +68,7 @@ class TwoProcessTest {
         return listening.accept(config, receives, Numbered.MAX);
     }
 
-    /** The receive queue is much shorter than the stream: the sender waits for receives all the time, and is woken. */
+    /** The receive queue is much shorter than the stream, so the sender frequently waits for receives and is woken. */
     @ParameterizedTest
     @CsvSource({"SPINNING,SPINNING,300000", "BLOCKING,BLOCKING,60000", "MIXED,MIXED,300000", "BLOCKING,MIXED,100000",
         "MIXED,BLOCKING,100000"})
@@ -95,8 +95,8 @@ class TwoProcessTest {
     }
 
     /**
-     * Eight connections from each of two processes take their receives from one queue. The short one is always used up, the
-     * long one is not, but then a connection's ring of completions is full.
+     * Eight connections from each of two processes use the receives of one queue. The short queue is always used up. The long one
+     * is not, but then the completion ring of a connection is full.
      */
     @ParameterizedTest
     @CsvSource({"64,64", "64,0", "1000,1000", "1000,0"})
@@ -134,7 +134,7 @@ class TwoProcessTest {
                         left -= check(batch, got, shared, progress);
                     }
                     if (left == before) {
-                        // On one CPU the senders have none otherwise.
+                        // On a machine with one processor, the senders could not run otherwise.
                         Thread.yield();
                     }
                 }
@@ -168,7 +168,7 @@ class TwoProcessTest {
         return got;
     }
 
-    /** The sender sleeps on its completion queue's descriptor; a receive posted here wakes it. */
+    /** The sender sleeps on the descriptor of its completion queue, and a receive that is posted here wakes it. */
     @Test
     void aSleepingSenderIsWokenByAReceive() throws Exception {
         try (Child child = Child.start("stall", port); Connection connection = accept(null, 0)) {
@@ -181,7 +181,10 @@ class TwoProcessTest {
         }
     }
 
-    /** Memory that the other process registers later, of both kinds: read, written, flushed, written atomically, received in. */
+    /**
+     * Memory of both kinds that the other process registers later is read, written, flushed, written atomically and used for
+     * receives.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"range", "foreign"})
     void memoryOfTheOtherProcessIsReached(String kind) throws Exception {
@@ -220,7 +223,7 @@ class TwoProcessTest {
         }
     }
 
-    /** A range that the other process gives back is unmapped here; its region is refused. */
+    /** A range that the other process releases is unmapped here, and access to its region is refused. */
     @Test
     void memoryGivenBackIsUnmapped() throws Exception {
         try (Child child = Child.start("offer", port); Connection connection = accept(null, 0)) {

@@ -36,7 +36,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** A process of the same user in another user namespace, as a container may have, where users have other numbers or none. */
+/**
+ * Tests a process of the same user in another user namespace, as a container may have, where users have other identifiers or
+ * none.
+ */
 @Timeout(120)
 class UserNamespaceTest {
     private static final int POLL_MILLIS = 10;
@@ -59,7 +62,7 @@ class UserNamespaceTest {
         station.close();
     }
 
-    /** Starts the process in a namespace of its own; returns the port at which it listens. */
+    /** Starts the process in a separate namespace. Returns the port that it listens on. */
     private int start(String... options) throws Exception {
         List<String> program = new ArrayList<>(List.of("unshare", "--user"));
         program.addAll(List.of(options));

@@ -24,7 +24,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** With whose processes memory is shared. */
+/** Tests with which processes memory is shared. */
 class UserTest {
     private static final int OVERFLOW = 65_534;
     private static final int PID = 4711;

@@ -31,7 +31,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** When an acknowledgement goes alone, and when with an answer. */
+/** Tests when an acknowledgement is sent alone, and when together with an answer. */
 @Timeout(60)
 class AcknowledgementTest {
     private static final int ROUNDS = 50;
@@ -72,7 +72,7 @@ class AcknowledgementTest {
         }
     }
 
-    /** Whoever polls that alone acknowledges what comes nevertheless, without the adapter. */
+    /** A process that only polls the shared queue still acknowledges incoming messages, without the adapter. */
     @Test
     void goAloneWhereNobodyAnswers() throws Exception {
         WorkCompletions batch = new WorkCompletions(4);

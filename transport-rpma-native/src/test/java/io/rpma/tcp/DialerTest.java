@@ -35,14 +35,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Whom a client may find at an address other than a listener of this provider. */
+/** Tests what a client may find at an address instead of a listener of this provider. */
 @Timeout(60)
 class DialerTest {
-    /** What became of a client. */
+    /** The result of a client. */
     private record Outcome(RpmaException failure, byte[] received) {
     }
 
-    /** Connects to a TCP server that says this; its half ends then, unless it is to be left open. */
+    /** Connects to a TCP server that sends the given bytes and then shuts down its output, unless it must stay open. */
     private static Outcome connect(byte[] words, boolean open) throws Exception {
         RpmaProvider provider = TcpProvider.instance();
         InetAddress loopback = InetAddress.getLoopbackAddress();
@@ -70,7 +70,10 @@ class DialerTest {
         }
     }
 
-    /** Returns what a client says before it closes, or resets the connection because it has heard enough. */
+    /**
+     * Returns what a client sends before it closes the connection, or before it resets the connection because it has received
+     * enough.
+     */
     private static byte[] hear(Socket client) {
         ByteArrayOutputStream heard = new ByteArrayOutputStream();
         try {

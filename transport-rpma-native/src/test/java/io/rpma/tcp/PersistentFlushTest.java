@@ -28,11 +28,11 @@ import org.junit.jupiter.api.Timeout;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-/** Each flush to persistence is answered by the result of its own {@code msync}. */
+/** Tests that each flush to persistence is answered with the result of its own {@code msync}. */
 @Timeout(60)
 class PersistentFlushTest {
     private static final int PAGE = 4096;
-    /** Nothing can be mapped there, so that msync fails. */
+    /** Nothing can be mapped at this address, so msync fails. */
     private static final long NEVER_MAPPED = 0x1000;
 
     private static long key(LocalMemoryRegion region) throws Exception {
@@ -41,14 +41,14 @@ class PersistentFlushTest {
         return descriptor.getInt(16) & 0xffff_ffffL;
     }
 
-    /** Sends a request, and has the server read it. */
+    /** Sends a request, and makes the server read it. */
     private static void request(RawClient client, Connection server, int number, long address, long key) throws Exception {
         client.write(RawClient.frame(Wire.FLUSH_PERSISTENT, Wire.WANTED, PAGE, number, 0, address, key, 0));
         assertEquals(1, Sockets.poll(server.completionQueue().fd(), (short) Sockets.EPOLLIN, (int) Station.LONG.toMillis()));
         server.completionQueue().poll(new WorkCompletions(1));
     }
 
-    /** The second flush comes while the first one is being carried out. */
+    /** The second flush arrives while the first one is being executed. */
     @Test
     void theResultOfOneIsNotThatOfTheNext() throws Exception {
         CountDownLatch holding = new CountDownLatch(1);
@@ -65,7 +65,7 @@ class PersistentFlushTest {
                     throw new AssertionError(e);
                 }
             });
-            // From here on it is not the adapter that reads what comes.
+            // From here on, the adapter does not read incoming data.
             holding.await();
             try {
                 request(client, server, 1, station.region.address(), station.key());

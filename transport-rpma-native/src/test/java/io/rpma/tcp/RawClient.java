@@ -22,7 +22,7 @@ import java.nio.ByteOrder;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-/** A client that is nothing but a socket, and says whatever a test has it say. */
+/** A client that consists only of a socket, and sends whatever a test requests. */
 final class RawClient implements AutoCloseable {
     private final Socket socket;
     private final DataInputStream in;
@@ -35,7 +35,7 @@ final class RawClient implements AutoCloseable {
         in = new DataInputStream(socket.getInputStream());
     }
 
-    /** Connects and says nothing. */
+    /** Connects and sends nothing. */
     static RawClient connect(InetSocketAddress address) throws IOException {
         return new RawClient(address);
     }
@@ -58,13 +58,13 @@ final class RawClient implements AutoCloseable {
         return bytes;
     }
 
-    /** Reads the acceptance, and says that this client is there. */
+    /** Reads the acceptance, and confirms the connection. */
     void establish() throws IOException {
         assertEquals(Wire.ACCEPT, read(Wire.HEADER + ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA)[0]);
         write(frame(Wire.READY, 0, 0, 0, 0, 0, 0, 0));
     }
 
-    /** Returns the byte that comes next, -1 at the end. */
+    /** Returns the next byte, or -1 at the end. */
     int next() throws IOException {
         return in.read();
     }

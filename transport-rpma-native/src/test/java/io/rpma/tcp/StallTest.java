@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-/** A message without a receive stops what is behind it, and nothing else. */
+/** Tests that a message without a receive only stalls the messages behind it. */
 @Timeout(60)
 class StallTest {
     private static final int PIECE = 100_000;
@@ -44,7 +44,7 @@ class StallTest {
                 Connection client = request.connect(null); Connection server = station.accept()) {
             assertEquals(ConnectionEvent.ESTABLISHED, client.waitForEvent(Station.LONG));
             station.region.memory().asSlice(0, PIECE).fill((byte) 3);
-            // Nobody has posted a receive at the client.
+            // No receive has been posted at the client.
             server.send(station.region, 0, PIECE, CompletionFlag.ALWAYS, 1);
             for (int i = 0; i < 10; i++) {
                 client.read(station.region, 2L * PIECE, remote, 0, PIECE, CompletionFlag.ALWAYS, 2);
@@ -61,7 +61,7 @@ class StallTest {
         }
     }
 
-    /** More is sent than sockets take, and each message has to be asked for again. */
+    /** More data is sent than the sockets accept, and each message must be requested again. */
     @Test
     void everythingIsSentAgainInItsOrder() throws Exception {
         int messages = 10;

@@ -75,7 +75,7 @@ final class Station implements AutoCloseable {
         }
     }
 
-    /** Accepts a raw client, which is there then. */
+    /** Accepts a raw client and completes its connection. */
     Connection accept(RawClient client) throws Exception {
         Connection connection = accept();
         client.establish();
@@ -83,7 +83,7 @@ final class Station implements AutoCloseable {
         return connection;
     }
 
-    /** Checks that a real client is served, and its message received. */
+    /** Checks that a real client is served, and that its message is received. */
     void serves() throws Exception {
         try (ConnectionRequest request = peer.newConnectionRequest(address(), null); Connection client = request.connect(null);
                 Connection server = accept()) {

@@ -42,7 +42,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** What a listener and a connection make of a client that is not of this provider. */
+/** Tests how a listener and a connection handle a client that does not belong to this provider. */
 @Timeout(120)
 class WireTest {
     private Station station;
@@ -179,7 +179,7 @@ class WireTest {
         }
     }
 
-    /** What reaches for memory, as a frame; of a request with the number 1. */
+    /** Creates a frame that accesses memory, for a request with the number 1. */
     interface Reach {
         byte[] frame(long address, long key);
     }
@@ -225,19 +225,19 @@ class WireTest {
         }
     }
 
-    /** A peer that asks and does not listen costs 128 entries, and then its connection. */
+    /** A peer that sends requests and reads no answers uses 128 entries, and then loses its connection. */
     @Test
     void unansweredReadsAreLimited() throws Exception {
         try (RawClient client = RawClient.requesting(station.address()); Connection server = station.accept(client)) {
             long address = station.region.address();
             long key = station.key();
-            // More than the buffers of both sockets take, so that the answers pile up.
+            // The requests need more space than the buffers of both sockets have, so that the answers accumulate.
             for (int number = 1; number <= 4 * Wire.MAX_READS; number++) {
                 client.write(RawClient.frame(Wire.READ, 0, Station.SIZE, number, 0, address, key, 0));
             }
             assertEquals(ConnectionEvent.LOST, server.waitForEvent(Station.LONG));
         } catch (SocketException e) {
-            // The connection ended while the test was still asking: that is what it is about.
+            // The connection ended while the test was still sending requests, which is what the test checks.
             assertNotNull(e.getMessage());
         }
         station.serves();
@@ -264,7 +264,7 @@ class WireTest {
         }
     }
 
-    /** A silent client has five seconds. */
+    /** A silent client is dropped after five seconds. */
     @Test
     void aSilentClientIsDropped() throws Exception {
         try (RawClient client = RawClient.connect(station.address())) {
@@ -305,7 +305,7 @@ class WireTest {
         } catch (SocketTimeoutException e) {
             throw new AssertionError("the connection goes on", e);
         } catch (IOException e) {
-            // Reset: an end as well.
+            // A reset also ends the connection.
             assertNotNull(e.getMessage());
         }
     }
