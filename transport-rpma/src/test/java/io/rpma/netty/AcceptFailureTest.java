@@ -37,14 +37,17 @@ import org.junit.jupiter.api.Timeout;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-/** Accepting a connection fails, perhaps because the client went in the middle of it: the others are not to blame. */
+/**
+ * Tests that a failure to accept one connection, for example because its client has disappeared, does not affect other
+ * connections.
+ */
 @Timeout(60)
 class AcceptFailureTest {
     private final RpmaEventLoopGroup group = new RpmaEventLoopGroup(1);
     private final BlockingQueue<Throwable> failures = new LinkedBlockingQueue<>();
     private Channel server;
 
-    /** Fails to accept its first connection. */
+    /** A server channel that fails to accept its first connection. */
     static final class FailingOnce extends AbstractRpmaServerChannel {
         private final ChannelConfig config = new DefaultChannelConfig(this);
         private final MessageOptions options =
@@ -87,7 +90,7 @@ class AcceptFailureTest {
 
                 @Override
                 void release() {
-                    // Nothing but the configuration was made for it.
+                    // Only the configuration was created for the channel.
                 }
             };
         }
@@ -116,7 +119,7 @@ class AcceptFailureTest {
     @Test
     void aClientBehindOneThatCouldNotBeAcceptedIsAccepted() throws Exception {
         try (RawPeer first = new RawPeer(); RawPeer second = new RawPeer()) {
-            // On the server's one loop, which is busy meanwhile: it hears of both at once.
+            // The single event loop of the server is busy during this, so it receives both requests at once.
             group.next().submit(() -> {
                 first.request((InetSocketAddress) server.localAddress(), null);
                 second.request((InetSocketAddress) server.localAddress(), null);

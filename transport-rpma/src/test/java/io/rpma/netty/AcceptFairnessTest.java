@@ -38,7 +38,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Many clients that are refused come at once: the other work of the event loop has its turn in between. */
+/** Tests that an event loop does its other work while many clients that are refused connect at once. */
 @Timeout(120)
 class AcceptFairnessTest {
     private static final int CLIENTS = Acceptor.MAX_REQUESTS + 40;
@@ -47,7 +47,7 @@ class AcceptFairnessTest {
     private final AtomicInteger refusedBeforeTheTask = new AtomicInteger(-1);
     private final CountDownLatch allRefused = new CountDownLatch(CLIENTS);
 
-    /** Refuses every client. The first one gives the event loop something else to do. */
+    /** A server channel that refuses every client. The first client gives the event loop another task. */
     private final class Refusing extends AbstractRpmaServerChannel {
         private final ChannelConfig config = new DefaultChannelConfig(this);
         private final MessageOptions options =
@@ -89,7 +89,7 @@ class AcceptFairnessTest {
 
                 @Override
                 void release() {
-                    // Nothing but the configuration was made for it.
+                    // Only the configuration was created for the channel.
                 }
             };
         }
@@ -112,7 +112,7 @@ class AcceptFairnessTest {
                 .channel();
             EventLoop loop = server.eventLoop();
             InetSocketAddress local = (InetSocketAddress) server.localAddress();
-            // On the server's loop, which hears of all of them at once.
+            // This runs on the event loop of the server, so that the loop receives all requests at once.
             loop.submit(() -> {
                 for (int i = 0; i < CLIENTS; i++) {
                     try (ConnectionConfig config = provider.newConnectionConfig().timeoutMillis(10_000)) {

@@ -44,7 +44,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-/** The allocator on threads of every kind: whatever ends, the registered memory is all there for the others. */
+/**
+ * Tests the allocator on threads of every kind: when threads end, all of their registered memory is available to other threads.
+ */
 @Timeout(300)
 class AllocatorThreadsTest {
     private static final int MIB = 1 << 20;
@@ -62,7 +64,7 @@ class AllocatorThreadsTest {
         FORK_JOIN {
             @Override
             ExecutorService executor() {
-                // Workers that end when they have been idle for a moment, so that there are many of them.
+                // Workers end after a short idle time, so that many of them are created.
                 return new ForkJoinPool(16, ForkJoinPool.defaultForkJoinWorkerThreadFactory, null, true, 0, 16, 1, null, 1,
                     TimeUnit.MILLISECONDS);
             }
@@ -77,7 +79,7 @@ class AllocatorThreadsTest {
         abstract ExecutorService executor();
     }
 
-    /** What is limited to 64 MiB. */
+    /** A program whose registered memory is limited to 64 MiB. */
     static final class LimitedMain {
         private LimitedMain() {
         }
@@ -92,10 +94,10 @@ class AllocatorThreadsTest {
             System.exit(0);
         }
 
-        /** Buffers of many sizes; each thread releases one of its own and one of another thread's. */
+        /** Allocates buffers of many sizes. Each thread releases one of its own buffers and one of another thread's buffers. */
         private static void allocateAndRelease(Threads threads) throws InterruptedException {
             BlockingQueue<ByteBuf> handedOver = new LinkedBlockingQueue<>();
-            // Whatever the threads are, no more than 8 MiB are in use at a time.
+            // At most 8 MiB are in use at a time, regardless of the kind of threads.
             Semaphore together = new Semaphore(32);
             try (ExecutorService executor = threads.executor()) {
                 for (int task = 0; task < TASKS; task++) {
@@ -115,7 +117,7 @@ class AllocatorThreadsTest {
             handedOver.forEach(ByteBuf::release);
         }
 
-        /** Messages that are allocated by such threads and released by such threads, with event loops between. */
+        /** Sends messages that such threads allocate and such threads release, with event loops in between. */
         private static void sendAndReceive(Threads threads) throws Exception {
             int bytes = 48 << 10;
             EventLoopGroup group = new RpmaEventLoopGroup(2);
@@ -135,7 +137,7 @@ class AllocatorThreadsTest {
                     });
                 }
             }
-            // A shared receive queue keeps some receives for connections to come.
+            // A shared receive queue keeps some receives for future connections.
             Channel server = new ServerBootstrap().group(group).channel(RpmaServerChannel.class).childHandler(new Receiver())
                 .option(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE, false)
                 .bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
@@ -153,7 +155,7 @@ class AllocatorThreadsTest {
             group.shutdownGracefully(0, 10, TimeUnit.SECONDS).sync();
         }
 
-        /** How many of the largest registered buffers can be had at once. */
+        /** Returns how many of the largest registered buffers can be allocated at once. */
         private static int largeBuffers() {
             List<ByteBuf> all = new ArrayList<>();
             int most = RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY;
@@ -179,7 +181,7 @@ class AllocatorThreadsTest {
         }
     }
 
-    /** An event loop on a plain thread. */
+    /** Runs an event loop on a plain thread. */
     static final class PlainLoopMain {
         private static final int BYTES = 50_000;
 
@@ -205,13 +207,13 @@ class AllocatorThreadsTest {
         }
     }
 
-    /** The threads of event loops keep buffers of their own, whoever made the threads, and give them back when they end. */
+    /** The threads of event loops cache buffers, regardless of who created the threads, and release them when they end. */
     @Test
     void anEventLoopOnAPlainThreadHasMagazinesOfItsOwn() throws Exception {
         try (ChildJvm child = new ChildJvm(ChildJvm.ordinary(), PlainLoopMain.class)) {
             assertEquals("true", child.await("SAME"));
             assertEquals("false", child.await("SHARED"));
-            // The one buffer that the other thread took is kept for all threads of that kind.
+            // The one buffer that the other thread allocated is kept for all threads of that kind.
             assertEquals("" + (64 << 10), child.await("KEPT"));
         }
     }

@@ -26,10 +26,10 @@ import org.junit.jupiter.api.Timeout;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
-/** What is missing on a machine is said on the right promise, with the remedy. */
+/** Tests that the correct promise reports what is missing on a machine, and how to fix it. */
 @Timeout(60)
 class BadEnvironmentTest {
-    /** Binds the addresses of its arguments one after the other, in a JVM of its own, and says what came of each. */
+    /** A program in a separate JVM that binds the addresses of its arguments one after the other, and prints each result. */
     static final class Binder {
         public static void main(String[] addresses) throws Exception {
             RpmaEventLoopGroup group;

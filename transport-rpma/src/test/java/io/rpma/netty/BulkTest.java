@@ -46,7 +46,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Large data: written by the sender into memory that the receiver has granted, and what holds of that memory. */
+/** Tests large data, which the sender writes to memory that the receiver has granted, and the rules for that memory. */
 @Timeout(60)
 class BulkTest {
     private static final int MIB = 1 << 20;
@@ -56,7 +56,7 @@ class BulkTest {
     private final Sink sink = new Sink();
     private Channel server;
     private RpmaChannel client;
-    // Numbers that follow one another, eight bytes each, over all that is sent.
+    // The data consists of consecutive numbers of eight bytes each, over everything that is sent.
     private long written;
 
     @BeforeEach
@@ -71,7 +71,7 @@ class BulkTest {
         awaitNoAreas();
     }
 
-    /** Checks what arrives, and hands it over. */
+    /** Checks the received data, and passes it on. */
     private static final class Sink extends ChannelInboundHandlerAdapter {
         final BlockingQueue<RpmaChannel> accepted = new LinkedBlockingQueue<>();
         final BlockingQueue<ByteBuf> received = new LinkedBlockingQueue<>();
@@ -154,7 +154,7 @@ class BulkTest {
         client.writeAndFlush(fill(client.alloc().directBuffer(bytes), bytes)).sync();
     }
 
-    /** Takes and releases so many bytes; returns the length of the longest buffer. */
+    /** Takes and releases the given number of bytes. Returns the length of the longest buffer. */
     private int take(int bytes) throws InterruptedException {
         int longest = 0;
         for (int n = 0; n < bytes;) {
@@ -172,12 +172,12 @@ class BulkTest {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
         while (BulkAreas.bytes() > 0) {
             assertTrue(System.nanoTime() < deadline, () -> BulkAreas.bytes() + " bytes are still held for large data");
-            // No event tells it: the memory goes when the peer has been idle for a while.
+            // No event reports this: the memory is released when the peer has been idle for a while.
             Thread.sleep(20);
         }
     }
 
-    /** Sends until the peer has granted something. */
+    /** Sends until the peer has granted memory. */
     private void sendUntilGranted(int bytes) throws InterruptedException {
         for (long before = client.counters().bulkSent(); client.counters().bulkSent() == before;) {
             send(bytes);
@@ -185,12 +185,12 @@ class BulkTest {
         }
     }
 
-    /** Where registered memory is left only in smaller pieces, what has to be copied goes in smaller messages. */
+    /** If only small pieces of registered memory are left, data that must be copied is sent in smaller messages. */
     @Test
     void largeDataIsSentWithoutAPieceOfMemoryForAllOfIt() throws Exception {
         connect(AREA, true);
         sendUntilGranted(AREA);
-        // Areas are there to be filled, and nothing is under way.
+        // Now areas are available, and nothing is outstanding.
         send(AREA);
         take(AREA);
         List<ByteBuf> all = new ArrayList<>();
@@ -218,7 +218,7 @@ class BulkTest {
     void arrivesAsOneBuffer(Source source, @TempDir Path folder) throws Exception {
         connect(AREA, true);
         sendUntilGranted(AREA);
-        // One that is sent before the next grant is there goes in messages, wholly or in part.
+        // Data that is sent before the next grant has arrived is sent in messages, completely or in part.
         int wholes = 0;
         for (int i = 0; wholes < 20; i++) {
             assertTrue(i < 1000, "only " + wholes + " of " + i + " arrived as one buffer");
@@ -244,7 +244,10 @@ class BulkTest {
         assertEquals(written * Long.BYTES, received.bytesReceived());
     }
 
-    /** Grants grow with what the peer has; what is larger than the largest comes in several; the rest in messages. */
+    /**
+     * Grants grow with the pending data of the peer. Data that is larger than the largest area is sent in several areas, and the
+     * rest in messages.
+     */
     @Test
     void everySizeArrives() throws Exception {
         connect(AREA, true);
@@ -269,7 +272,7 @@ class BulkTest {
         awaitNoAreas();
     }
 
-    /** A channel may move to another loop while the peer's memory waits to be given back. */
+    /** A channel may move to another event loop while the peer's memory waits to be released. */
     @Test
     void aChannelThatMovedGivesMemoryBackOnItsLoop() throws Exception {
         connect(AREA, true);
@@ -308,7 +311,7 @@ class BulkTest {
         assertEquals(0, BulkAreas.bytes());
     }
 
-    /** An application that does not read stops the peer, at a bounded amount of memory. */
+    /** An application that does not read stops the peer after a bounded amount of memory. */
     @Test
     void aReceiverThatDoesNotReadStopsTheSender() throws Exception {
         connect(AREA, true);
@@ -328,7 +331,10 @@ class BulkTest {
         assertTrue(sink.failures.isEmpty());
     }
 
-    /** The application keeps what it was given: large data goes on in messages, and as before once it lets go. */
+    /**
+     * If the application keeps its buffers, large data is sent in messages, and in areas again after the buffers have been
+     * released.
+     */
     @Test
     void areasThatTheApplicationHoldsAreNotGrantedAgain() throws Exception {
         connect(AREA, true);
@@ -349,7 +355,7 @@ class BulkTest {
         assertEquals((long) BulkAreas.AREAS * AREA, BulkAreas.bytes());
         assertTrue(receiver.counters().bulkRefused() > 0);
         for (int i = 0; i < held.size(); i++) {
-            // Nothing that came later has been written over it.
+            // Later data has not overwritten it.
             assertEquals(Unpooled.wrappedBuffer(copies.get(i)), held.get(i));
             held.get(i).release();
         }
@@ -358,7 +364,7 @@ class BulkTest {
         assertEquals(AREA, take(AREA));
     }
 
-    /** Buffers outlive their connection, on whatever thread they are released. */
+    /** Buffers stay valid after their connection has closed, regardless of the thread that releases them. */
     @Test
     void buffersOutliveTheConnection() throws Exception {
         connect(AREA, true);
@@ -376,7 +382,10 @@ class BulkTest {
         awaitNoAreas();
     }
 
-    /** An area is freed once, whoever comes first: the thread that releases its buffer, or the loop that needs it no more. */
+    /**
+     * An area is freed once, either by the thread that releases its buffer or by the event loop that does not need it any more,
+     * whichever comes first.
+     */
     @Test
     void anAreaIsFreedOnce() throws Exception {
         connect(AREA, true);
@@ -409,11 +418,11 @@ class BulkTest {
         filled.add(Unpooled.EMPTY_BUFFER);
         releaser.join(10_000);
         assertEquals(0, BulkAreas.bytes());
-        // Channels of other tests may still be letting go of small buffers.
+        // Channels of other tests may still be releasing small buffers.
         assertEquals(before, RpmaByteBufAllocator.DEFAULT.usedBytes(), 64 << 10);
     }
 
-    /** An orderly close delivers large data that is under way; the promise has succeeded. */
+    /** An orderly close delivers outstanding large data, and the promise has succeeded. */
     @Test
     void closeDelivers() throws Exception {
         connect(AREA, true);
@@ -428,7 +437,7 @@ class BulkTest {
         assertTrue(sink.failures.isEmpty());
     }
 
-    /** Who has asked for buffers of a size gets no longer ones. */
+    /** If the application has configured a buffer size, it gets no longer buffers. */
     @Test
     void aFixedBufferSizeIsKept() throws Exception {
         connect(AREA, true);
@@ -440,7 +449,7 @@ class BulkTest {
         assertTrue(client.counters().bulkSent() > 0);
     }
 
-    /** Grants take credits; with few of them nobody may be left without. */
+    /** Grants use credits. Both directions must continue even if there are few credits. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 8})
     void fewCreditsAreEnough(int credits) throws Exception {
@@ -460,7 +469,7 @@ class BulkTest {
             }).bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
         client = (RpmaChannel) new Bootstrap().group(group).channel(RpmaChannel.class).handler(sink)
             .option(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, credits).connect(server.localAddress()).sync().channel();
-        // One answer for each, after it: the answer's way must be free.
+        // Each message is followed by one answer, so the connection must not be blocked for answers.
         for (int i = 0; i < 30; i++) {
             client.writeAndFlush(client.alloc().directBuffer(AREA).writeZero(AREA)).sync();
             take(Long.BYTES);
@@ -469,7 +478,7 @@ class BulkTest {
         client.close().sync();
     }
 
-    /** Both ends at once, and half-closed in the end: memory is granted in either direction. */
+    /** Both ends send at once and are half-closed in the end, and memory is granted in both directions. */
     @Test
     void goesBothWays() throws Exception {
         server = new ServerBootstrap().group(group).channel(RpmaServerChannel.class)

@@ -27,13 +27,13 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** The options of the four kinds of channel: listed, given back, set, refused. */
+/** Tests the options of the four kinds of channels: listing, reading, setting and refusing them. */
 class ChannelOptionsTest {
     private static final Set<ChannelOption<?>> STREAM = Set.of(RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES,
         RpmaChannelOption.RPMA_RECEIVE_BUFFERS, RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE,
         RpmaChannelOption.RPMA_BULK_BYTES);
 
-    /** Of servers alone. */
+    /** The options that only servers have. */
     private static final Set<ChannelOption<?>> REQUESTS = Set.of(RpmaChannelOption.RPMA_REQUEST_HANDLER,
         RpmaChannelOption.RPMA_REQUEST_TIMEOUT_MILLIS);
 
@@ -51,7 +51,7 @@ class ChannelOptionsTest {
         return options;
     }
 
-    /** A connection and its server take the same options, and none is known to no channel. */
+    /** A connection and its server accept the same options, and every option is accepted by some channel. */
     @Test
     void everyOptionHasItsChannels() throws Exception {
         Set<ChannelOption<?>> taken = new LinkedHashSet<>();
@@ -69,7 +69,7 @@ class ChannelOptionsTest {
         }
     }
 
-    /** What an option is by default can be set; and what has been set is given back, by each way of asking. */
+    /** The default value of an option can be set, and a value that has been set is returned by each way to read it. */
     @Test
     @SuppressWarnings("unchecked")
     void whatIsSetIsGivenBack() {
@@ -137,7 +137,7 @@ class ChannelOptionsTest {
         assertEquals(before, channel.config().getOption(option));
     }
 
-    /** Who has an option of unknown type is told of a wrong value when it is set, not when it is used. */
+    /** A value of a wrong type is refused when it is set and not when it is used. */
     @Test
     @SuppressWarnings({"unchecked", "rawtypes"})
     void aValueOfAnotherTypeIsRefused() {
@@ -149,7 +149,7 @@ class ChannelOptionsTest {
         }
     }
 
-    /** Neither who set the private data nor who asked for them can change them afterwards. */
+    /** Changes to the array that was set or returned do not change the private data. */
     @Test
     void privateDataAreCopied() {
         RpmaMessageChannel channel = new RpmaMessageChannel();

@@ -23,9 +23,9 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 
-/** A process of this Java with this class path, that can be killed. */
+/** A process of the same Java runtime with the same class path, which can be killed. */
 final class ChildJvm implements AutoCloseable {
-    // Told from every line by its identity.
+    // It differs from every line by its identity.
     private static final String END = new String("the end");
 
     private final Process process;
@@ -35,7 +35,7 @@ final class ChildJvm implements AutoCloseable {
         this(List.of(), options, main, arguments);
     }
 
-    /** As the other, by a program that limits what it starts. */
+    /** Does the same through a program that limits the process that it starts. */
     ChildJvm(List<String> limiting, List<String> options, Class<?> main, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(limiting);
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -50,7 +50,8 @@ final class ChildJvm implements AutoCloseable {
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
         command.addAll(List.of(arguments));
         process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        // Whoever waits for a line can be interrupted, as a test whose time is over is; a thread that reads cannot.
+        // A thread that waits for a line can be interrupted, for example when the time of a test is over. A thread that reads
+        // cannot be interrupted.
         Thread.ofPlatform().daemon().name("output of " + process.pid()).start(this::read);
     }
 
@@ -65,7 +66,7 @@ final class ChildJvm implements AutoCloseable {
         output.add(END);
     }
 
-    /** Waits for the next line; {@code null} at the end. */
+    /** Waits for the next line. Returns {@code null} at the end of the output. */
     private String nextLine() throws IOException {
         try {
             String line = output.take();
@@ -80,7 +81,7 @@ final class ChildJvm implements AutoCloseable {
         }
     }
 
-    /** The options that a user of the class path gives. */
+    /** Returns the usual JVM options of a user of the class path. */
     static List<String> ordinary() {
         return List.of("--enable-native-access=ALL-UNNAMED", "-Xmx256m", "-XX:TieredStopAtLevel=1");
     }
@@ -89,7 +90,7 @@ final class ChildJvm implements AutoCloseable {
         return process.pid();
     }
 
-    /** Waits for the line that begins with a word; returns the rest of it. */
+    /** Waits for a line that begins with a word. Returns the rest of the line. */
     String await(String word) throws IOException {
         StringBuilder seen = new StringBuilder();
         for (String line = nextLine(); line != null; line = nextLine()) {
@@ -101,13 +102,13 @@ final class ChildJvm implements AutoCloseable {
         throw new AssertionError("the process ended without saying '" + word + "':\n" + seen);
     }
 
-    /** Writes a line to its standard input. */
+    /** Writes a line to the standard input of the process. */
     void tell(String line) throws IOException {
         process.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
         process.getOutputStream().flush();
     }
 
-    /** Everything that the process still says until it ends. */
+    /** Returns the remaining output of the process until it ends. */
     String rest() throws IOException {
         StringBuilder rest = new StringBuilder();
         for (String line = nextLine(); line != null; line = nextLine()) {

@@ -31,9 +31,12 @@ import java.util.function.Consumer;
 
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 
-/** A client's channel and the server's channel of the same connection, on one loop; what each reads and hears is kept. */
+/**
+ * The client's channel and the server's channel of one connection, on one event loop. Everything that each of them reads, and
+ * each of its events, is kept.
+ */
 final class ConnectedChannels implements AutoCloseable {
-    /** What travels over the connection. */
+    /** The kind of the connection. */
     enum Kind {
         STREAM(RpmaServerChannel.class, RpmaChannel.class),
         MESSAGES(RpmaMessageServerChannel.class, RpmaMessageChannel.class);
@@ -47,7 +50,7 @@ final class ConnectedChannels implements AutoCloseable {
         }
     }
 
-    /** One end. */
+    /** One end of the connection. */
     static final class End extends ChannelInboundHandlerAdapter {
         private final BlockingQueue<Object> read = new LinkedBlockingQueue<>();
         private final BlockingQueue<Throwable> failures = new LinkedBlockingQueue<>();
@@ -68,14 +71,14 @@ final class ConnectedChannels implements AutoCloseable {
             failures.add(cause);
         }
 
-        /** The next thing that was read. */
+        /** Returns the next object that was read. */
         Object next() throws InterruptedException {
             Object next = read.poll(20, TimeUnit.SECONDS);
             assertNotNull(next, () -> "nothing was read; failures: " + failures);
             return next;
         }
 
-        /** The next channel that became active. */
+        /** Returns the next channel that became active. */
         Channel accepted() throws InterruptedException {
             Channel next = active.poll(20, TimeUnit.SECONDS);
             assertNotNull(next, "nobody connected");
@@ -91,7 +94,7 @@ final class ConnectedChannels implements AutoCloseable {
             return !read.isEmpty();
         }
 
-        /** The failures so far. */
+        /** Returns the failures so far. */
         List<Throwable> allFailures() {
             return List.copyOf(failures);
         }

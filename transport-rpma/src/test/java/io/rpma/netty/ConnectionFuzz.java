@@ -35,11 +35,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A server whose clients connect with random private data, send random messages and leave, while a neighbour on the same event
- * loop exchanges checked data with it all the time. What the messages do to a stream is the matter of {@link StreamFuzz}, which
- * is a thousand times faster; here whole connections come and go, with their memory and their descriptors.
+ * A server whose clients connect with random private data, send random messages and disconnect, while a neighbour on the same
+ * event loop continuously exchanges verified data with it. {@link StreamFuzz}, which is a thousand times faster, tests the effect
+ * of the messages on a stream. This class tests whole connections, with their memory and their descriptors.
  *
- * <p>The same seed makes the same messages. As a program: {@code ConnectionFuzz [SEED [CONNECTIONS]]}.
+ * <p>The same seed generates the same messages. As a program: {@code ConnectionFuzz [SEED [CONNECTIONS]]}.
  */
 final class ConnectionFuzz {
     private static final int WARM_UP = 50;
@@ -56,7 +56,7 @@ final class ConnectionFuzz {
         random = new SplittableRandom(seed);
     }
 
-    /** Sends numbers and checks that they come back in order, each as soon as the last is there. */
+    /** Sends numbers and checks that they come back in order. It sends each number as soon as the previous one has come back. */
     private static final class Neighbour extends SimpleChannelInboundHandler<ByteBuf> {
         private final CompletableFuture<Long> done = new CompletableFuture<>();
         private long next;
@@ -101,7 +101,7 @@ final class ConnectionFuzz {
         }
     }
 
-    /** Connects, says what comes to mind, and leaves. */
+    /** Connects, sends random messages, and disconnects. */
     private void connection(RawPeer peer) throws RpmaException {
         boolean greets = random.nextInt(4) > 0;
         ByteBuffer handshake = new Handshake(Handshake.MINOR, 0, 16 << 10, CREDITS, 1 << 20, RawPeer.isPrefixed(),
@@ -123,7 +123,7 @@ final class ConnectionFuzz {
                 frames++;
             }
         } catch (RpmaException e) {
-            // The server has closed the connection meanwhile, as it should.
+            // The server has closed the connection in the meantime, which is correct.
             refused++;
         } finally {
             peer.disconnect();
@@ -183,11 +183,11 @@ final class ConnectionFuzz {
 
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-            // The peer has broken a rule; its connection is closed.
+            // The peer has violated a rule, and its connection is closed.
         }
     }
 
-    /** Runs as a program, in a process of its own: what is left is counted in all of it. */
+    /** Runs as a program in a separate process, because the remaining resources of the whole process are counted. */
     public static void main(String... arguments) throws Exception {
         long seed = arguments.length > 0 ? Long.parseLong(arguments[0]) : System.nanoTime();
         int count = arguments.length > 1 ? Integer.parseInt(arguments[1]) : 10_000;
@@ -195,7 +195,7 @@ final class ConnectionFuzz {
         ChannelGroup clients = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
         RpmaEventLoopGroup serving = new RpmaEventLoopGroup(1);
         RpmaEventLoopGroup connecting = new RpmaEventLoopGroup(1);
-        // A shared receive queue keeps some receives for connections to come: then not all memory would be back.
+        // A shared receive queue keeps some receives for future connections, so not all memory would be released.
         Channel listener = new ServerBootstrap().group(serving).channel(RpmaServerChannel.class).childHandler(new Echo(clients))
             .option(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE, false)
             .bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();

@@ -41,7 +41,7 @@ import org.junit.jupiter.api.parallel.Isolated;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** What is counted, and the events of the JDK's flight recorder, on whatever provider the process has. */
+/** Tests the counters and the events of the JDK's flight recorder, with the provider of the process. */
 @Timeout(60)
 @Isolated("the sums are of the whole process")
 class CountersTest {
@@ -60,7 +60,7 @@ class CountersTest {
         group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
     }
 
-    /** Connects to a server that reads only when it is told, over messages of 1 KiB, 4 of them at once. */
+    /** Connects to a server that reads only on request, with messages of 1 KiB, of which 4 may be outstanding. */
     private RpmaChannel connect() throws Exception {
         server = new ServerBootstrap().group(group).channel(RpmaServerChannel.class)
             .childOption(ChannelOption.AUTO_READ, false)
@@ -85,13 +85,13 @@ class CountersTest {
             .connect(server.localAddress()).sync().channel();
     }
 
-    /** Writes so much that the reader's pace counts; returns when all has arrived. */
+    /** Writes so much data that the speed of the reader matters. Returns when all data has arrived. */
     private RpmaChannel transfer(ByteBuf data) throws Exception {
         expected = data.readableBytes();
         RpmaChannel client = connect();
         RpmaChannel reader = (RpmaChannel) accepted.get(30, TimeUnit.SECONDS);
         client.writeAndFlush(data);
-        // On the same loop as both ends: by then the flush has used up the credits.
+        // The task runs on the event loop of both ends, so the flush has used up the credits by then.
         while (client.eventLoop().submit(() -> client.counters().creditWaits()).get() == 0) {
             Thread.onSpinWait();
         }
@@ -101,7 +101,7 @@ class CountersTest {
     }
 
     private static void sync(Channel channel) throws Exception {
-        // What the loop wrote before a task of ours, this thread sees after it.
+        // Everything that the event loop has written before this task is visible to this thread afterwards.
         channel.eventLoop().submit(() -> { }).sync();
     }
 
@@ -148,7 +148,7 @@ class CountersTest {
         RpmaChannel client = transfer(Unpooled.directBuffer().writeZero(16 * MESSAGE));
         sync(client);
         assertEquals(16 * MESSAGE, RpmaMetrics.channels().bytesSent() - before.bytesSent());
-        // Connections that have ended are still in the sum.
+        // The sum still includes connections that have ended.
         client.close().sync();
         accepted.get().close().sync();
         stop();

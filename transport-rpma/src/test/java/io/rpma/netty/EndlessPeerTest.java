@@ -37,12 +37,12 @@ import org.junit.jupiter.params.provider.EnumSource;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** A peer that makes completions or events as fast as they are taken: each loop over them ends by itself. */
+/** Tests a peer that creates completions or events as fast as they are consumed: each loop over them is bounded. */
 @Timeout(60)
 class EndlessPeerTest {
-    /** So that a loop without an end fails the test and does not hang it. */
+    /** A limit that makes the test fail instead of hanging if a loop does not end. */
     private static final int ENOUGH = 1_000_000;
-    /** A completion queue has room for some 1,200 completions, all receives of a shared queue included; a batch has 64. */
+    /** A completion queue has space for about 1,200 completions, including all receives of a shared queue, and a batch for 64. */
     private static final int MOST_POLLS = 32;
 
     private RpmaEventLoopGroup group;
@@ -57,7 +57,10 @@ class EndlessPeerTest {
         group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
     }
 
-    /** Holds another full batch each time: of a work request that has completed before, so that nothing follows from it. */
+    /**
+     * A queue that always contains another full batch. The completions belong to a work request that has completed before, so
+     * they have no effect.
+     */
     private static final class EndlessQueue implements CompletionQueue {
         private final CompletionQueue queue;
         private int polls;
@@ -101,7 +104,7 @@ class EndlessPeerTest {
         if (shared[0] != null) {
             channels.client.closeFuture().addListener(closed -> shared[0].release());
         }
-        // Something must have completed before.
+        // At least one work request must have completed before.
         channels.client.writeAndFlush(Unpooled.copyInt(1)).sync();
         ReferenceCountUtil.release(channels.atServer.next());
         return channels;
@@ -143,7 +146,7 @@ class EndlessPeerTest {
         }
     }
 
-    /** The two queues of a connection that share a descriptor. */
+    /** Tests the two queues of a connection that share a descriptor. */
     @ParameterizedTest
     @EnumSource
     void takesNoMoreThanFewEventsOfItsQueues(ConnectedChannels.Kind kind) throws Exception {
@@ -177,7 +180,7 @@ class EndlessPeerTest {
         }
     }
 
-    /** A connection that has another event each time it is asked. */
+    /** A connection that returns another event on each call. */
     private static final class EndlessEvents {
         private final Connection connection;
         private CompletionQueue completions;

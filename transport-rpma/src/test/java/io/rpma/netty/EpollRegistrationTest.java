@@ -31,12 +31,12 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Epoll's own channels on our loops, where Netty's epoll handler alone would lose data. */
+/** Tests epoll's own channels on RPMA's event loops, in cases in which Netty's epoll handler alone would lose data. */
 @Timeout(60)
 class EpollRegistrationTest {
     private static final int BYTES = 32 << 20;
 
-    /** The peer has ended its side, and is slow to read: the channel must wait for room to write. */
+    /** The peer has shut down its output, and reads slowly, so the channel must wait until it can write. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void aHalfClosedChannelWaitsForRoom(boolean autoRead) throws Exception {
@@ -50,7 +50,7 @@ class EpollRegistrationTest {
                     @Override
                     public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
                         if (event == ChannelInputShutdownEvent.INSTANCE) {
-                            // In a later turn, when Netty has no event left to wait for.
+                            // This runs in a later turn, when Netty does not wait for any event.
                             ctx.executor().schedule(() -> {
                                 ctx.writeAndFlush(ctx.alloc().buffer(BYTES).writeZero(BYTES))
                                     .addListener(ChannelFutureListener.CLOSE);

@@ -51,7 +51,10 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** The completion queue of a loop's shared receive queue fails: its streams end and say why, and nobody else notices. */
+/**
+ * Tests a failure of the completion queue of an event loop's shared receive queue: its streams are closed with the reason, and no
+ * other channel is affected.
+ */
 @Timeout(120)
 class FailedCompletionQueueTest {
     private static final int CLIENTS = 9;
@@ -64,7 +67,7 @@ class FailedCompletionQueueTest {
         CONSUME_EVENT
     }
 
-    /** A completion queue that works until it is told to fail. */
+    /** A completion queue that works until it is ordered to fail. */
     private static final class FailingQueue implements CompletionQueue {
         private final CompletionQueue queue;
         private volatile Call failing;
@@ -97,7 +100,7 @@ class FailedCompletionQueueTest {
         }
     }
 
-    /** Sends everything back, and keeps what goes wrong. */
+    /** Sends everything back, and records failures. */
     @Sharable
     private static final class Echo extends ChannelInboundHandlerAdapter {
         private final BlockingQueue<RpmaChannel> active = new LinkedBlockingQueue<>();
@@ -119,7 +122,7 @@ class FailedCompletionQueueTest {
         }
     }
 
-    /** Keeps what it reads, and that the channel has been closed. */
+    /** Records what it reads, and that the channel has been closed. */
     private static final class Reader extends ChannelInboundHandlerAdapter {
         private final BlockingQueue<Integer> read = new LinkedBlockingQueue<>();
 
@@ -136,7 +139,7 @@ class FailedCompletionQueueTest {
 
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-            // The other end was closed.
+            // The other end has been closed.
             ctx.close();
         }
     }
@@ -209,7 +212,7 @@ class FailedCompletionQueueTest {
         List<RpmaChannel> staying = all.stream().filter(child -> child.home() != broken).toList();
         assertTrue(ending.size() > 1 && staying.size() > 1, () -> ending + " end, and stay " + staying);
         queues.get(broken).failing = call;
-        // Wakes the loop.
+        // Wakes the event loop.
         clientOf(ending.get(0), clients).writeAndFlush(Unpooled.copyInt(0)).sync();
         for (RpmaChannel child : ending) {
             assertTrue(child.closeFuture().await(20, TimeUnit.SECONDS), child::toString);
@@ -222,7 +225,8 @@ class FailedCompletionQueueTest {
             exchange(clientOf(child, clients), 4711);
             assertNull(echo.failures.get(child));
         }
-        // A server channel chooses the queue of a connection before that is asked for: one more may have this one.
+        // A server channel chooses the queue of a connection before the connection is requested, so one more connection may have
+        // this queue.
         int failed = 0;
         int again = 0;
         for (int i = 0; i < CLIENTS; i++) {
@@ -230,7 +234,7 @@ class FailedCompletionQueueTest {
             Channel client = connect(reader);
             RpmaChannel child = children(1).get(0);
             client.writeAndFlush(Unpooled.copyInt(i));
-            // A channel that is closed has no handlers any more.
+            // A closed channel has no handlers any more.
             int answer = reader.read.poll(20, TimeUnit.SECONDS);
             if (answer == CLOSED) {
                 assertTrue(child.closeFuture().await(20, TimeUnit.SECONDS));
@@ -246,7 +250,7 @@ class FailedCompletionQueueTest {
         assertTrue(again > 0, "the loop has streams again");
     }
 
-    /** Nobody can be told at once: it is on no loop. */
+    /** The channel cannot be notified at once, because it is not registered with any event loop. */
     @Test
     void aChannelThatIsBetweenTwoLoopsEndsWhenItIsOnOneAgain() throws Exception {
         List<Channel> clients = new ArrayList<>();
@@ -292,7 +296,7 @@ class FailedCompletionQueueTest {
         }
         RpmaMetrics.awaitOpen(open);
         stop();
-        // Memory that a peer may still have been writing to comes back when the provider has been asked about it.
+        // Memory that a peer may still have been writing to is released after the provider has been queried about it.
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
         while (RpmaByteBufAllocator.DEFAULT.usedBytes() != before && System.nanoTime() < deadline) {
             GlobalEventExecutor.INSTANCE.schedule(() -> { }, 10, TimeUnit.MILLISECONDS).sync();

@@ -46,12 +46,18 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** A server that has no file descriptor left pauses, says so once, and accepts those who waited when it has some again. */
+/**
+ * Tests that a server without free file descriptors pauses, logs this once, and accepts the waiting clients when descriptors are
+ * free again.
+ */
 @Timeout(90)
 class FileLimitTest {
     private static final int LIMIT = 256;
     private static final int CLIENTS = 5;
-    /** More than two attempts take, which is a few milliseconds; in the same two seconds a loop that spins uses far more. */
+    /**
+     * More time than two attempts need, which is a few milliseconds. In the same two seconds, an event loop that spins uses far
+     * more.
+     */
     private static final long MAX_CPU_MILLIS = 100;
 
     private final RpmaEventLoopGroup group = new RpmaEventLoopGroup(1);
@@ -61,7 +67,7 @@ class FileLimitTest {
         group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
     }
 
-    /** A server that opens files until there is no descriptor left, and closes them when it is told to. */
+    /** A server that opens files until there is no free descriptor, and closes them on request. */
     static final class Server {
         private Server() {
         }
@@ -90,14 +96,14 @@ class FileLimitTest {
                     }
                 }).childHandler(child).bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
             InetSocketAddress bound = (InetSocketAddress) server.localAddress();
-            // A first connection loads the classes that connections need, which takes descriptors too.
+            // The first connection loads the classes that connections need, because loading them needs descriptors too.
             new Bootstrap().group(group).channel(RpmaChannel.class).handler(new ChannelInboundHandlerAdapter())
                 .connect(bound).sync().channel().close().sync();
             long thread = group.next().submit(() -> Thread.currentThread().threadId()).get();
             ThreadMXBean times = ManagementFactory.getThreadMXBean();
             times.getThreadCpuTime(thread);
             loadClasses();
-            // Both ends give their descriptors back.
+            // Both ends release their descriptors.
             RpmaMetrics.awaitOpen(0);
             Semaphore pauses = new Semaphore(0);
             RpmaMetrics.accepts().onPause(pauses::release);
@@ -123,7 +129,7 @@ class FileLimitTest {
             System.exit(0);
         }
 
-        /** A class that lies in a directory, and not in a jar, takes a descriptor to be loaded. */
+        /** Loads classes in advance. Loading a class from a directory, instead of a jar, needs a descriptor. */
         private static void loadClasses() throws IOException {
             for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
                 Path root = Path.of(entry);
@@ -141,7 +147,7 @@ class FileLimitTest {
                 Class.forName(file.substring(0, file.length() - ".class".length()).replace('/', '.'), false,
                     Server.class.getClassLoader());
             } catch (ClassNotFoundException | LinkageError e) {
-                // Not one that is needed here.
+                // The class is not needed here.
                 return;
             }
         }
@@ -171,7 +177,7 @@ class FileLimitTest {
                 connect.sync();
             }
             child.tell("end");
-            // Once, though it has paused three times.
+            // The exception is reported once, although the server has paused three times.
             assertEquals("1", child.await("EXCEPTIONS"));
         }
     }

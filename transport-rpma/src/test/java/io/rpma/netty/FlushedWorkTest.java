@@ -72,7 +72,7 @@ class FlushedWorkTest {
         group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
     }
 
-    /** Returns the channel that serves the peer. */
+    /** Returns the channel that accepts the peer. */
     private AbstractRpmaChannel serve(Class<? extends ServerChannel> type, ByteBuffer privateData, boolean autoRead,
             boolean sharedReceives) throws Exception {
         ServerBootstrap bootstrap = new ServerBootstrap().group(group).channel(type)
@@ -112,7 +112,7 @@ class FlushedWorkTest {
         data.release();
     }
 
-    /** Has the channel's work flushed, and returns when the channel has seen it. */
+    /** Makes the channel's work flush, and returns when the channel has detected it. */
     private static void flushWork(AbstractRpmaChannel channel) throws Exception {
         channel.eventLoop().submit(() -> {
             QueuePair pair = channel.pair();
@@ -141,7 +141,7 @@ class FlushedWorkTest {
         peer.awaitSends();
         flushWork(channel);
         endsWithoutAFailure(channel);
-        // What was acknowledged has arrived.
+        // The acknowledged messages have arrived.
         for (int i = 0; i < 3; i++) {
             ByteBuf message = assertInstanceOf(ByteBuf.class, end.next());
             assertEquals(8, message.readableBytes());
@@ -153,7 +153,7 @@ class FlushedWorkTest {
     void messagesUnderWayFailWithoutAFailureOfTheChannel() throws Exception {
         AbstractRpmaChannel channel = serveMessages(true);
         List<ChannelFuture> writes = new ArrayList<>();
-        // More than the peer has receives: the last one is under way.
+        // There are more messages than the peer has receives, so the last one is outstanding.
         for (int i = 0; i < 33; i++) {
             writes.add(channel.write(Unpooled.copyInt(i)));
         }
@@ -170,7 +170,7 @@ class FlushedWorkTest {
         }
     }
 
-    /** A device that flushes work and never says why has failed. */
+    /** If a device flushes work and never reports the reason, the channel fails. */
     @Test
     void aFlushWithoutAnEventEndsTheChannelSoon() throws Exception {
         AbstractRpmaChannel channel = serveMessages(true);
@@ -192,7 +192,7 @@ class FlushedWorkTest {
             }
         }).sync();
         flushWork(channel);
-        // Half closed, it stays open: the application may not have said everything.
+        // The half-closed channel stays open, because the application may not have sent everything.
         assertTrue(channel.isActive(), "closed before the event came");
         peer.disconnect();
         channel.eventLoop().submit(() -> {
@@ -223,12 +223,12 @@ class FlushedWorkTest {
         assertFalse(end.allFailures().isEmpty());
     }
 
-    /** The channel has seen neither the data, nor the end of the stream, nor the disconnect when its send fails. */
+    /** When its send fails, the channel has not yet processed the data, the end of the stream or the disconnect. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void aSendToAPeerThatHasClosedInOrderIsNoFailure(boolean sharedReceives) throws Exception {
         AbstractRpmaChannel channel = serveStream(sharedReceives);
-        // From then on the loop polls the queue instead of waiting for it.
+        // From then on, the event loop polls the queue instead of waiting for it.
         peer.send(8, Immediate.of(Immediate.DATA, 0));
         releaseEightBytes();
         ChannelPromise write = channel.newPromise();

@@ -23,12 +23,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Peers that send anything, each in a process of its own, so that what they leave behind can be counted. */
+/** Runs peers that send arbitrary data, each in a separate process, so that leaked resources can be counted. */
 @Timeout(300)
 class FuzzTest {
     private static ChildJvm start(Class<?> main, long seed, int count) throws Exception {
         List<String> options = new ArrayList<>(ChildJvm.ordinary());
-        // Each refused client is a warning.
+        // Each refused client causes a warning.
         options.addAll(List.of("-ea", "-Dorg.slf4j.simpleLogger.defaultLogLevel=error"));
         options.add("-Dio.rpma.netty.maxRegisteredBytes=" + (64 << 20));
         return new ChildJvm(options, main, "" + seed, "" + count);
@@ -49,7 +49,8 @@ class FuzzTest {
             child.await("NEIGHBOUR");
             child.await("PLAYED");
             int descriptors = Integer.parseInt(child.await("DESCRIPTORS"));
-            // Fewer than one for a connection; pools of memory that connections use one after the other come and go.
+            // The limit is less than one descriptor per connection. Pools of memory that connections share over time are created
+            // and released.
             assertTrue(descriptors < 16, () -> descriptors + " descriptors are left");
             assertEquals("0", child.await("LEFT"));
         }

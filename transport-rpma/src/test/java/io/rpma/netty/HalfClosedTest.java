@@ -36,7 +36,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** A peer that has ended its stream goes: that is no failure, but nothing that was to be sent may wait for it for ever. */
+/** Tests that it is no failure if a peer closes after the end of its stream, but that no pending write waits forever. */
 @Timeout(60)
 class HalfClosedTest {
     private final CompletableFuture<Void> inputEnded = new CompletableFuture<>();
@@ -90,7 +90,7 @@ class HalfClosedTest {
         assertTrue(client.closeFuture().await(20, TimeUnit.SECONDS));
     }
 
-    /** The end of the stream and that of the connection are seen together. */
+    /** The channel detects the end of the stream and the end of the connection together. */
     @Test
     void aWriteThatWaitedForAPeerWhichEndsAndGoesFails() throws Exception {
         ChannelFuture last = writeMoreThanIsTaken();
@@ -99,14 +99,14 @@ class HalfClosedTest {
         assertTrue(client.closeFuture().await(20, TimeUnit.SECONDS));
     }
 
-    /** It stays open: nothing has been lost, and there may be something to be done yet. */
+    /** The channel stays open, because no data has been lost and the application may still have something to do. */
     @Test
     void aChannelThatHasNothingToSendIsLeftAlone() throws Exception {
         channels.server.close().sync();
         inputEnded.get(20, TimeUnit.SECONDS);
-        // When the end of the connection has been heard of.
+        // Waits until the channel has detected the end of the connection.
         while (!client.eventLoop().submit(() -> ((RpmaChannel) client).pair().broken() != null).get()) {
-            // Each look is a turn of the loop, which hears of what has come.
+            // Each check is a turn of the event loop, which processes new events.
             continue;
         }
         client.eventLoop().submit(() -> { }).sync();
@@ -114,7 +114,7 @@ class HalfClosedTest {
         fails(client.writeAndFlush(Unpooled.copyInt(1)));
     }
 
-    /** The completion is found when the end of the connection is, and not before. */
+    /** The completion is polled together with the end of the connection, and not earlier. */
     @Test
     void anOperationThatSucceededBeforeThePeerWentIsToldOf() throws Exception {
         try (RawPeer peer = new RawPeer()) {

@@ -32,11 +32,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Hosts that do not answer do not hold up the others, whatever is to be done for them. */
+/** Tests that hosts that do not answer do not delay tasks for other hosts. */
 @Timeout(60)
 class HostExecutorTest {
     private static final int THREADS = 128;
-    /** What hosts that do not answer have at most. */
+    /** The maximum number of threads for hosts that do not answer. */
     private static final int THREADS_FOR_OTHERS = 96;
 
     private final ExecutorService threads = Executors.newCachedThreadPool();
@@ -54,7 +54,7 @@ class HostExecutorTest {
         return InetAddress.getByAddress(new byte[] {(byte) 192, 0, (byte) (2 + number / 256), (byte) number});
     }
 
-    /** Does not answer until the test ends. */
+    /** A task that does not return until the test ends. */
     private boolean silent() {
         begun.release();
         try {
@@ -87,7 +87,7 @@ class HostExecutorTest {
         occupy(32, 8);
         begun.acquire(32);
         assertAnswers(1_000);
-        // Each has one thread.
+        // Each host has one thread.
         assertFalse(begun.tryAcquire());
         assertEquals(32 * 7, executor.waiting());
     }
@@ -103,7 +103,7 @@ class HostExecutorTest {
         assertFalse(begun.tryAcquire());
     }
 
-    /** They had several threads each, as long as threads abounded. */
+    /** The hosts had several threads each, as long as there were enough threads. */
     @Test
     void hostsThatAnsweredBeforeAndFallSilentDoNotHoldUpTheOthers() throws Exception {
         for (int i = 0; i < 32; i++) {
@@ -165,7 +165,7 @@ class HostExecutorTest {
         assertThrows(RejectedExecutionException.class, () -> small.execute(host(200), this::silent));
     }
 
-    /** Those that wait are not lost: threads that end take them up. */
+    /** Waiting tasks are not lost: threads that finish a task run them. */
     @Test
     void everythingIsDoneInTheEnd() throws Exception {
         int count = 1_000;

@@ -38,8 +38,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
- * Memory that is sent from where it lies must be nobody else's. The peer has given more credits than it has posted receives, so
- * that a message whose promise has succeeded is still here: what is written to its memory then must not reach the peer.
+ * Tests that memory is only sent without a copy if nobody else can write to it. The peer has given more credits than it has
+ * posted receives, so a message whose promise has succeeded has not left this host. Later writes to its memory must not reach the
+ * peer.
  */
 @Timeout(60)
 @Tag("immediate-data")
@@ -80,7 +81,7 @@ class InPlaceTest {
         group.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
     }
 
-    /** Views of a buffer whose count is that of the buffer. */
+    /** Views that share the reference count of their buffer. */
     enum View {
         ITSELF {
             @Override
@@ -148,11 +149,11 @@ class InPlaceTest {
             }
         };
 
-        /** Makes a view that takes the reference over. */
+        /** Creates a view that takes over the reference. */
         abstract ByteBuf of(ByteBuf root);
     }
 
-    /** Views that have a count of their own, or none that says anything. */
+    /** Views that have a separate reference count, or one without a meaning. */
     enum Detached {
         COMPOSITE {
             @Override
@@ -215,7 +216,7 @@ class InPlaceTest {
         UNRELEASABLE {
             @Override
             ByteBuf of(ByteBuf root) {
-                // Whoever holds such a buffer holds it for ever.
+                // Such a buffer is never released by its owner.
                 root.release();
                 return Unpooled.unreleasableBuffer(root);
             }
@@ -227,12 +228,12 @@ class InPlaceTest {
             }
         };
 
-        /** Makes a view that takes the reference over. */
+        /** Creates a view that takes over the reference. */
         abstract ByteBuf of(ByteBuf root);
     }
 
     private static ByteBuf filled(int bytes, boolean checked) {
-        // With leak detection Netty puts a buffer of its own around each.
+        // With leak detection, Netty wraps each of them in another buffer.
         ResourceLeakDetector.setLevel(checked ? ResourceLeakDetector.Level.PARANOID : ResourceLeakDetector.Level.DISABLED);
         byte[] content = new byte[bytes];
         Arrays.fill(content, ORIGINAL);
@@ -258,7 +259,7 @@ class InPlaceTest {
         peer.postReceivesAgain();
     }
 
-    /** Grants the client memory for large data, and waits until it has heard of it. */
+    /** Grants memory for large data to the client, and waits until the client has received the grant. */
     private void grant() throws Exception {
         ByteBuffer descriptor = peer.descriptor();
         byte[] grant = ByteBuffer.allocate(1 + descriptor.remaining()).put((byte) 0).put(descriptor).array();

@@ -40,7 +40,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-/** What is special on an iWARP device. Skipped on any other; {@code testsuite/softroce/verify.sh siw} runs it. */
+/** Tests the differences of iWARP devices. Skipped on other devices; {@code testsuite/softroce/verify.sh siw} runs it. */
 @Timeout(60)
 class IwarpTest {
     private static final int MESSAGES = 60;
@@ -65,7 +65,7 @@ class IwarpTest {
     }
 
     private void connect() throws InterruptedException {
-        // A message that finds no receive ends an iWARP connection: there are enough of them.
+        // On iWARP, a message without a receive ends the connection, so there are enough receives.
         channels = new ConnectedChannels(group, ConnectedChannels.Kind.MESSAGES,
             server -> server.option(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, MESSAGES),
             client -> client.option(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, MESSAGES));
@@ -93,7 +93,7 @@ class IwarpTest {
         assertNumber(4, channels.atServer.next());
     }
 
-    /** Whoever closes after its promises have succeeded has lost nothing, and neither end sees a failure. */
+    /** If a channel closes after its promises have succeeded, no data is lost and neither end gets a failure. */
     @Test
     void anOrderlyGoodbyeLosesNothingAndIsNoFailure() throws Exception {
         for (int round = 0; round < 20; round++) {
@@ -117,10 +117,10 @@ class IwarpTest {
         }
     }
 
-    /** An iWARP device waits for TCP: when it is asked for a connection, and when one is given up that nobody has answered. */
+    /** An iWARP device waits for TCP when a connection is requested, and when an unanswered connection attempt is abandoned. */
     @Test
     void aServerThatDoesNotAnswerStopsNoLoop() throws Exception {
-        // The device is known then, and the memory registered: the rest is done within the time limit.
+        // After this, the device is known and the memory is registered, so that the rest is done within the time limit.
         connect();
         try (RawPeer silent = new RawPeer()) {
             for (InetSocketAddress address : List.of(silent.listen(), new InetSocketAddress("192.0.2.254", 7471))) {
@@ -137,7 +137,7 @@ class IwarpTest {
                     .connect(address).await();
                 assertTrue(connect.cause().getMessage().contains("timed out"), () -> address + ": " + connect.cause());
                 connect.channel().closeFuture().sync();
-                // Whatever the close has left on the loop is before this.
+                // All tasks that the close has left on the event loop run before this task.
                 one.next().submit(() -> { }).sync();
                 long pause = one.next().submit(() -> Math.max(longest[0], System.nanoTime() - last[0])).get();
                 assertTrue(pause < TimeUnit.SECONDS.toNanos(3), address + ": the loop stood still for " + pause + " ns");
@@ -146,7 +146,7 @@ class IwarpTest {
         }
     }
 
-    /** A server that closes at once has been connected to, as with TCP. */
+    /** A connection to a server that closes at once succeeds, as with TCP. */
     @Test
     void aServerThatClosesAtOnceHasBeenConnectedTo() throws Exception {
         Channel listener = new ServerBootstrap().group(group).channel(RpmaMessageServerChannel.class)

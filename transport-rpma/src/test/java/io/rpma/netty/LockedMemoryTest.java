@@ -41,8 +41,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Registered memory is locked, and a process may lock only so much: who reaches the limit is told so by the promise, or the call,
- * that needed the memory. Needs librpma: what soft registers is not locked.
+ * Registered memory is locked, and the amount of memory that a process may lock is limited. The promise or the call that needed
+ * the memory reports that the limit has been reached. Requires librpma, because soft does not lock registered memory.
  */
 @Timeout(120)
 class LockedMemoryTest {
@@ -81,7 +81,7 @@ class LockedMemoryTest {
         return new Bootstrap().group(group).channel(kind).handler(new Reports(""));
     }
 
-    /** Says what reaches it, if it has a name. */
+    /** Prints the failures of a channel if this handler has a name. */
     @Sharable
     private static final class Reports extends ChannelInboundHandlerAdapter {
         private final String name;
@@ -108,7 +108,7 @@ class LockedMemoryTest {
         System.out.println(words.append(failure == null ? " ok" : ""));
     }
 
-    /** What is limited: the ports of a stream and of a message server. */
+    /** A program with limited memory. Its arguments are a host, and the ports of a stream server and of a message server. */
     static final class LimitedMain {
         private LimitedMain() {
         }
@@ -123,7 +123,7 @@ class LockedMemoryTest {
             if (streams.isSuccess()) {
                 InetSocketAddress bound = (InetSocketAddress) streams.channel().localAddress();
                 System.out.println("PORT " + bound.getAddress().getHostAddress() + " " + bound.getPort());
-                // The region is larger than what may be locked; what is connected before is not hurt.
+                // The region is larger than the lockable memory. Existing connections are not affected.
                 RpmaRegion region = RpmaRegion.allocate(64 << 20, MemoryUsage.READ_SRC);
                 try {
                     region.descriptor(messages.channel());
@@ -132,7 +132,7 @@ class LockedMemoryTest {
                     say("REGION", e);
                 }
                 region.release();
-                // Until the other end has connected often enough for this one to run out.
+                // Waits until the other end has made enough connections to exhaust the memory of this process.
                 System.in.read();
             }
             say("CONNECT", connectUntilItFails(client(group, RpmaChannel.class), arguments[0], arguments[1]));
@@ -145,7 +145,9 @@ class LockedMemoryTest {
         }
     }
 
-    /** What fails at last, after some connections that stay open; {@code null} if nothing does. */
+    /**
+     * Connects until a connection fails, and keeps the connections open. Returns the failure, or {@code null} if there was none.
+     */
     private static Throwable connectUntilItFails(Bootstrap client, InetSocketAddress server) throws InterruptedException {
         List<Channel> open = new ArrayList<>();
         Throwable failure = null;
@@ -174,7 +176,7 @@ class LockedMemoryTest {
         assertTrue(said.contains("/etc/security/limits.conf"), said);
     }
 
-    /** Not even what a server or a client needs first. */
+    /** There is not even enough memory for what a server or a client needs first. */
     @Test
     void bindsAndConnectsAreTold() throws Exception {
         try (ChildJvm child = limited(64)) {
@@ -185,7 +187,7 @@ class LockedMemoryTest {
         }
     }
 
-    /** Enough to begin with, and not for so many connections, nor for a region of this size. */
+    /** There is enough memory at first, but not for this many connections, nor for a region of this size. */
     @Test
     void acceptsAndRegionsAreTold() throws Exception {
         try (ChildJvm child = limited(6 << 10)) {

@@ -22,7 +22,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** What clients can make a server write into its log. */
+/** Tests how much clients can make a server write to its log. */
 class LogLimitTest {
     private final List<Long> told = new ArrayList<>();
     private final Queue<Runnable> later = new ArrayDeque<>();
