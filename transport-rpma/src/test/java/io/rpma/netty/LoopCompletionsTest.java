@@ -46,7 +46,10 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** The messages of all streams of an event loop complete in one queue, whichever loop accepts them or takes them over. */
+/**
+ * Tests that the messages of all streams of an event loop complete in one queue, whether the event loop accepted the streams or
+ * took them over.
+ */
 @Timeout(120)
 class LoopCompletionsTest {
     private static final int CONNECTIONS = 12;
@@ -101,7 +104,7 @@ class LoopCompletionsTest {
         }
     }
 
-    /** Counts numbers up, one there and back after the other. */
+    /** Counts up by sending each number back and forth, one after the other. */
     private final class Counter extends ChannelInboundHandlerAdapter {
         private final int rounds;
         private final CountDownLatch done;
@@ -159,7 +162,7 @@ class LoopCompletionsTest {
         assertEquals(3, used.size());
     }
 
-    /** All connections at once: only the first one's loop is not known, since the others wait for it. */
+    /** All clients connect at once. Only the event loop of the first connection is not known, because the others wait for it. */
     @Test
     void clientsThatComeTogetherAreAcceptedForLoops() throws Exception {
         Echo echo = new Echo();
@@ -176,7 +179,7 @@ class LoopCompletionsTest {
         assertEquals(CONNECTIONS - 1, echo.active.stream().filter(child -> child.home() == child.eventLoop()).count());
     }
 
-    /** The queue of a loop outlives its last connection for a moment, and is then destroyed. */
+    /** The queue of an event loop is kept for a short time after its last connection has closed, and is then destroyed. */
     @Test
     void shortConnectionsDoNotMakeTheirLoopsAnotherQueueEachTime() throws Exception {
         int rounds = 20;
@@ -207,7 +210,7 @@ class LoopCompletionsTest {
             LoopCompletions.faults = (loop, queue) -> queue;
         }
         assertNull(failures.peek());
-        // A machine may be so busy that a loop is without a connection for longer than its queue is kept.
+        // On a busy machine, an event loop may be without a connection for longer than its queue is kept.
         assertTrue(created.get() <= rounds / 2, created + " queues for " + rounds + " rounds");
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
         while (RpmaByteBufAllocator.DEFAULT.usedBytes() - before > (most - before) / 2) {
@@ -217,7 +220,7 @@ class LoopCompletionsTest {
         }
     }
 
-    /** A loop polls one queue, however many of its connections are busy. */
+    /** An event loop polls one queue, regardless of the number of its busy connections. */
     @Test
     void aLoopPollsOneQueueForItsBusyConnections() throws Exception {
         AtomicInteger most = new AtomicInteger();
@@ -225,7 +228,7 @@ class LoopCompletionsTest {
         Echo echo = new Echo() {
             @Override
             public void channelRead(ChannelHandlerContext ctx, Object msg) {
-                // By then all have been on their loops for long.
+                // By then, all channels have been on their event loops for a long time.
                 boolean look = ((ByteBuf) msg).getInt(0) >= 100;
                 super.channelRead(ctx, msg);
                 if (look && ((RpmaChannel) ctx.channel()).home() != null) {
@@ -250,14 +253,14 @@ class LoopCompletionsTest {
         assertNull(failures.peek());
         assertTrue(looks.get() > 200 * (4 * CONNECTIONS - 2), () -> looks + " looks");
         if (!Rpma.provider().name().equals("soft")) {
-            // Where sending takes time, the connections that have sent are polled until it is done.
+            // If sending takes time, the connections that have sent are polled until the sends have completed.
             return;
         }
-        // That of the loop, and that of the first child, if it is there.
+        // These are the queue of the event loop, and that of the first child if it is on this event loop.
         assertTrue(most.get() <= 2, () -> "a loop polled " + most + " queues");
     }
 
-    /** What is sent before the server's loop has the channel, and the end of the stream behind it, come in order. */
+    /** Data that is sent before the server's event loop has the channel arrives in order, followed by the end of the stream. */
     @Test
     void whatAClientSendsBeforeItClosesArrives() throws Exception {
         int clientsInAll = 200;
@@ -297,7 +300,7 @@ class LoopCompletionsTest {
         assertEquals(1000 * clientsInAll, sum.get());
     }
 
-    /** A child that goes from loop to loop while its peer sends, and the peer then closes: nothing is lost or out of order. */
+    /** A child is moved from event loop to event loop while its peer sends and then closes. No data is lost or out of order. */
     @Test
     void aChannelThatIsMovedAgainAndAgainLosesNothing() throws Exception {
         Echo echo = new Echo();
@@ -323,7 +326,7 @@ class LoopCompletionsTest {
         assertNull(failures.peek());
     }
 
-    /** What one channel's options throw ends that channel, and the others of its loop go on. */
+    /** An exception that the options of one channel throw closes this channel only, and the others of its event loop continue. */
     @Test
     void aChannelThatThrowsEndsAlone() throws Exception {
         Echo echo = new Echo();
@@ -353,7 +356,7 @@ class LoopCompletionsTest {
         assertTrue(done.await(20, TimeUnit.SECONDS));
     }
 
-    /** Throws where nobody expects it. */
+    /** Throws an exception in an unexpected place. */
     private static final class ThrowingAllocator extends FixedRecvByteBufAllocator {
         ThrowingAllocator() {
             super(64);

@@ -60,11 +60,11 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
- * Channels of messages: between two of them, and with a peer that uses {@code io.rpma} directly.
+ * Tests message channels, both between two channels and with a peer that uses {@code io.rpma} directly.
  *
- * <p>Two tags name what iWARP devices do not have, so that {@code testsuite/softroce/verify.sh siw} leaves those tests out:
- * {@code immediate-data}, and {@code acknowledged-receives}, which means that a send completes when the peer's receive has taken
- * the message, and waits for one that is not posted yet.
+ * <p>Two tags name features that iWARP devices lack, so that {@code testsuite/softroce/verify.sh siw} can exclude these tests:
+ * {@code immediate-data}, and {@code acknowledged-receives}, which means that a send completes when a receive of the peer has
+ * taken the message, and waits for a receive that is not posted yet.
  */
 @Timeout(60)
 class MessageChannelTest {
@@ -179,7 +179,7 @@ class MessageChannelTest {
         assertEquals(1, received.receiveCopiesMade());
     }
 
-    /** As many at once as the peer has receives, more than the send queue holds. */
+    /** As many messages are sent at once as the peer has receives, which is more than the send queue holds. */
     @Test
     @Tag("immediate-data")
     void manyMessagesKeepTheirOrder() throws Exception {
@@ -205,7 +205,7 @@ class MessageChannelTest {
         }
     }
 
-    /** No buffer is kept, whatever becomes of its message. */
+    /** No buffer is leaked, regardless of what happens to its message. */
     @Test
     @Tag("immediate-data")
     void buffersAreReleased() throws Exception {
@@ -224,7 +224,7 @@ class MessageChannelTest {
         }
     }
 
-    /** A listener may flush again, from within. */
+    /** A listener may write and flush again. */
     @Test
     void aListenerWritesTheNext() throws Exception {
         connect();
@@ -247,14 +247,17 @@ class MessageChannelTest {
         });
     }
 
-    /** What is cancelled before it is flushed is not sent; what is around it is, once, and is told of. */
+    /**
+     * A message that is cancelled before the flush is not sent. The messages around it are sent once, and their promises
+     * complete.
+     */
     @Test
     void cancelledMessagesAreNotSent() throws Exception {
         connect();
         for (int round = 0; round < 8; round++) {
             int cancelled = round;
             List<ChannelFuture> futures = new ArrayList<>();
-            // On the loop: what is cancelled on its way there is never written at all.
+            // This runs on the event loop, because a message that is cancelled on its way to the event loop is never written.
             channels.client.eventLoop().submit(() -> {
                 for (int i = 0; i < 3; i++) {
                     ChannelFuture write = channels.client.write(i == 1 ? Unpooled.EMPTY_BUFFER : bytes(4, i));
@@ -307,7 +310,7 @@ class MessageChannelTest {
         goesOn();
     }
 
-    /** However many are refused behind one that was posted, and has not asked for its completion: nothing waits for ever. */
+    /** Many messages are refused after one message that was posted without requesting a completion. No promise waits forever. */
     @Test
     void manyRefusedMessagesBehindOneThatWasPosted() throws Exception {
         connect(server -> server.option(RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES, 100),
@@ -329,7 +332,10 @@ class MessageChannelTest {
         goesOn();
     }
 
-    /** Where the size is not known, the device says it: the promise fails, and the connection ends at both ends. */
+    /**
+     * If the size of the peer's receives is not known, the device detects the error: the promise fails, and the connection closes
+     * at both ends.
+     */
     @Test
     @Tag("acknowledged-receives")
     void aMessageTooLongForThePeersReceiveEndsTheConnection() throws Exception {
@@ -398,7 +404,7 @@ class MessageChannelTest {
         assertEquals(-1, config.getOption(ChannelOption.SO_LINGER));
     }
 
-    /** What the device cannot do fails the connect, or the bind, and says so. */
+    /** If the device does not support the sizes, the connect or the bind fails with the reason. */
     @Test
     void queuesLargerThanTheDeviceOffersAreRefused() {
         ChannelFuture bind = new ServerBootstrap().group(group).channel(RpmaMessageServerChannel.class)
@@ -441,7 +447,7 @@ class MessageChannelTest {
         List<String> first = List.of(atActive.poll(20, TimeUnit.SECONDS), atActive.poll(20, TimeUnit.SECONDS));
         assertTrue(first.containsAll(List.of("from the server", "from the client")), first.toString());
         connected.close().sync();
-        // Set anew for the connections that follow; none at all is allowed too.
+        // The option is set again for the following connections. It may also have no value.
         listener.config().setOption(RpmaChannelOption.RPMA_PRIVATE_DATA, text("something else"));
         client.option(RpmaChannelOption.RPMA_PRIVATE_DATA, ByteBuffer.allocate(0)).connect(listener.localAddress()).sync();
         List<String> second = List.of(atActive.poll(20, TimeUnit.SECONDS), atActive.poll(20, TimeUnit.SECONDS));
@@ -451,7 +457,10 @@ class MessageChannelTest {
 
     // ---- reading ----
 
-    /** Without reads the posted receives are all that the peer can use; no message is lost, and nothing piles up. */
+    /**
+     * If the application does not read, the peer can only use the posted receives. No message is lost, and no messages
+     * accumulate.
+     */
     @Test
     @Tag("acknowledged-receives")
     void anApplicationThatDoesNotReadStopsThePeer() throws Exception {
@@ -477,7 +486,7 @@ class MessageChannelTest {
         futures.get(9).sync();
     }
 
-    /** A message that cannot be read is lost, so the channel ends; its receive, which is of others too, is not lost. */
+    /** A message that cannot be read is lost, so the channel closes. Its receive, which is shared with others, is not lost. */
     @Test
     void aMessageThatThereIsNoMemoryForEndsTheChannel() throws Exception {
         RpmaSharedReceiveQueue one = new RpmaSharedReceiveQueue(1, 100);
@@ -513,7 +522,7 @@ class MessageChannelTest {
 
     // ---- the end ----
 
-    /** The completion is found when the end of the connection is, and not before. */
+    /** The completion is polled together with the end of the connection, and not earlier. */
     @Test
     void aMessageThatWasDeliveredBeforeThePeerWentHasSucceeded() throws Exception {
         try (RawPeer peer = new RawPeer()) {
@@ -525,7 +534,7 @@ class MessageChannelTest {
             ChannelFuture written = channel.eventLoop().submit(() -> {
                 ChannelFuture write = channel.writeAndFlush(bytes(4, 1));
                 channel.close();
-                // Waits as long as the peer needs.
+                // The loop waits as long as the peer needs.
                 peer.receive();
                 peer.disconnect();
                 ((RpmaIoHandle) channel.unsafe()).eventsReady();
@@ -536,7 +545,7 @@ class MessageChannelTest {
         }
     }
 
-    /** What was written before the close is delivered, and its promise says so. */
+    /** Messages that were written before the close are delivered, and their promises succeed. */
     @Test
     void closingDelivers() throws Exception {
         connect();
@@ -563,7 +572,7 @@ class MessageChannelTest {
         assertTrue(channels.server.closeFuture().await(20, TimeUnit.SECONDS));
     }
 
-    /** Nothing is waited for when nothing is under way, whatever was refused before. */
+    /** The close does not wait if nothing is outstanding, regardless of what was refused before. */
     @Test
     void aListenerOfARefusedMessageCloses() throws Exception {
         connect(server -> { }, client -> client.option(RpmaChannelOption.RPMA_PEER_RECEIVE_BUFFER_BYTES, 10)
@@ -576,7 +585,7 @@ class MessageChannelTest {
         assertTrue(channels.client.closeFuture().await(20, TimeUnit.SECONDS));
     }
 
-    /** A peer that takes nothing any more is waited for only so long. */
+    /** The close waits only for a limited time for a peer that accepts nothing any more. */
     @Test
     @Tag("acknowledged-receives")
     void closingIsBounded() throws Exception {
@@ -588,7 +597,7 @@ class MessageChannelTest {
         assertInstanceOf(ClosedChannelException.class, fails(stalled));
         assertTrue(arrived.isSuccess());
         assertTrue(channels.client.closeFuture().await(20, TimeUnit.SECONDS));
-        // What had arrived is read before the end is told.
+        // Messages that had arrived are read before the end is reported.
         assertBytes(channels.atServer.next(), 4, 1);
         assertTrue(channels.server.closeFuture().await(20, TimeUnit.SECONDS));
     }
@@ -672,7 +681,9 @@ class MessageChannelTest {
         }
     }
 
-    /** A peer that goes in the middle fails what is under way, each with the reason; no exception without a fault. */
+    /**
+     * If a peer disconnects in the middle, the outstanding messages fail with the reason. No exception is fired without an error.
+     */
     @Test
     @Tag("acknowledged-receives")
     void aPeerThatDisconnectsFailsWhatIsUnderWay() throws Exception {

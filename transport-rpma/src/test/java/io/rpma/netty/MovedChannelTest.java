@@ -38,7 +38,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** A channel that leaves its event loop: nothing happens to it there any more, and nothing is lost. */
+/** Tests a channel that leaves its event loop: nothing happens to it on that event loop any more, and nothing is lost. */
 @Timeout(60)
 class MovedChannelTest {
     private static final int MESSAGES = 5;
@@ -65,7 +65,7 @@ class MovedChannelTest {
         return other;
     }
 
-    /** What was to be read next waits for the loop that the channel comes to. */
+    /** Data that has not been read waits for the next event loop of the channel. */
     @ParameterizedTest
     @EnumSource
     void aChannelThatLeavesWhileItReadsIsReadOnByItsNextLoop(Kind kind) throws Exception {
@@ -96,13 +96,13 @@ class MovedChannelTest {
         RpmaChannelCounters counters = kind == Kind.STREAM ? ((RpmaChannel) server).counters()
             : ((RpmaMessageChannel) server).counters();
         while (server.eventLoop().submit(counters::messagesReceived).get() < MESSAGES) {
-            // Each look is a turn of the loop, which hears of what has come.
+            // Each check is a turn of the event loop, which processes new events.
             continue;
         }
         EventLoop before = server.eventLoop();
         server.config().setAutoRead(true);
         left.get(20, TimeUnit.SECONDS);
-        // Whatever was still to be done there.
+        // Waits for the remaining tasks of the previous event loop.
         before.submit(() -> { }).sync();
         before.submit(() -> { }).sync();
         assertNull(wrong.poll());
@@ -114,7 +114,7 @@ class MovedChannelTest {
         assertNull(wrong.poll());
     }
 
-    /** What was promised is delivered, and the stream ends in order. */
+    /** Data whose promises have succeeded is delivered, and the stream ends in order. */
     @Test
     void aChannelThatIsClosedWhileNoLoopHasItEndsInOrder() throws Exception {
         channels = new ConnectedChannels(group, Kind.STREAM);

@@ -57,8 +57,9 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /**
- * One-sided operations on channels of both kinds: what succeeds, and what each kind of mistake does. The tag
- * {@code refusals-by-the-peer} names what an iWARP device does not tell: why the peer's device has refused an operation.
+ * Tests one-sided operations on both kinds of channels: successful operations, and the effect of each kind of error. The tag
+ * {@code refusals-by-the-peer} names information that an iWARP device does not report: why the peer's device has refused an
+ * operation.
  */
 @Timeout(60)
 class OneSidedTest {
@@ -67,7 +68,7 @@ class OneSidedTest {
 
     private RpmaEventLoopGroup group;
     private ConnectedChannels channels;
-    /** The server's memory, and what the client knows of it. */
+    /** The server's memory. */
     private RpmaRegion there;
     private RpmaRemoteRegion remote;
     /** The client's own memory. */
@@ -138,7 +139,7 @@ class OneSidedTest {
         return future.cause();
     }
 
-    /** The channel goes on: an operation and, both ways, a message arrive. */
+    /** Checks that the channel still works: an operation and a message in each direction succeed. */
     private void goesOn() throws Exception {
         fill(here, 0, 64, 99);
         succeeds(channels.client, RpmaOperation.write(here, 0, 64, remote, 0));
@@ -213,7 +214,7 @@ class OneSidedTest {
         fill(there, 5, 1000, 9);
         succeeds(client, RpmaOperation.read(remote, 5, 1000, here, 3));
         assertFilled(here, 3, 1000, 9);
-        // The last byte, and no byte.
+        // This writes the last byte, and then no byte.
         succeeds(client, RpmaOperation.write(here, SIZE - 1, 1, remote, SIZE - 1));
         succeeds(client, RpmaOperation.read(remote, SIZE - 1, 1, here, SIZE - 1));
         succeeds(client, RpmaOperation.write(here, SIZE, 0, remote, SIZE));
@@ -222,7 +223,7 @@ class OneSidedTest {
         goesOn();
     }
 
-    /** In the order of the pipeline, in one flush, each with its own promise. */
+    /** Operations are executed in the order of the pipeline, in one flush, each with its own promise. */
     @ParameterizedTest
     @EnumSource
     void operationsAreExecutedInOrder(Kind kind) throws Exception {
@@ -243,7 +244,7 @@ class OneSidedTest {
         for (ChannelFuture future : futures) {
             future.sync();
         }
-        // Listeners run on the loop, in the order of completion.
+        // Listeners run on the event loop, in the order of completion.
         client.eventLoop().submit(() -> assertEquals(List.of(0, 1, 2, 3), order)).sync();
         assertEquals(0x0102030405060708L, there.memory().get(ValueLayout.JAVA_LONG, 72));
         assertEquals(0x0102030405060708L, ByteOrder.nativeOrder() == ByteOrder.BIG_ENDIAN ? back.getLong(8) : back.getLongLE(8));
@@ -252,7 +253,7 @@ class OneSidedTest {
         back.release();
     }
 
-    /** More than the send queue holds, messages in between. */
+    /** There are more operations than the send queue holds, with messages between them. */
     @ParameterizedTest
     @EnumSource
     void moreThanTheSendQueueHolds(Kind kind) throws Exception {
@@ -279,14 +280,17 @@ class OneSidedTest {
         }
     }
 
-    /** What is cancelled before it is flushed is not executed; what is around it is, once, and is told of. */
+    /**
+     * An operation that is cancelled before the flush is not executed. The operations around it are executed once, and their
+     * promises complete.
+     */
     @ParameterizedTest
     @EnumSource
     void aCancelledOperationIsNotExecuted(Kind kind) throws Exception {
         Channel client = connect(kind);
         RpmaOperation cancelled = RpmaOperation.atomicWrite(remote, 8, 2);
         ByteBuf target = Unpooled.buffer(8);
-        // On the loop: what is cancelled on its way there is never written at all.
+        // This runs on the event loop, because an operation that is cancelled on its way to the event loop is never written.
         List<ChannelFuture> futures = client.eventLoop().submit(() -> {
             ChannelFuture first = client.write(RpmaOperation.atomicWrite(remote, 0, 1));
             assertTrue(client.write(cancelled).cancel(false));
@@ -310,7 +314,7 @@ class OneSidedTest {
         goesOn();
     }
 
-    /** What is written after an operation arrives after it has been executed. */
+    /** A message that is written after an operation arrives after the operation has been executed. */
     @ParameterizedTest
     @EnumSource
     void aMessageFollowsTheWriteItSpeaksOf(Kind kind) throws Exception {
@@ -378,7 +382,7 @@ class OneSidedTest {
 
     // ---- mistakes that this end sees ----
 
-    /** What is wrong with an operation, and a word of the reason. */
+    /** An operation with an error, and a word of the exception's message. */
     private record Mistake(String word, Function<OneSidedTest, RpmaOperation> operation) {
         @Override
         public String toString() {
@@ -428,7 +432,7 @@ class OneSidedTest {
                 t -> RpmaOperation.flush(t.remote, Long.MAX_VALUE, 1, FlushType.VISIBILITY))));
     }
 
-    /** It fails its own promise with the reason; what was written before and after it succeeds. */
+    /** The error fails the operation's own promise with the reason. Everything that was written before and after it succeeds. */
     @ParameterizedTest(name = "{0}: {1}")
     @MethodSource("mistakes")
     void aMistakeFailsItsOwnPromise(Kind kind, String name, Mistake mistake) throws Exception {
@@ -460,7 +464,7 @@ class OneSidedTest {
                 t -> RpmaOperation.flush(t.remote, 0, 8, FlushType.PERSISTENT))));
     }
 
-    /** A region that was registered for everything else. */
+    /** The region was registered for all other usages. */
     @ParameterizedTest(name = "{0}: {1}")
     @MethodSource("usages")
     void aRegionIsUsedForWhatItWasRegisteredFor(Kind kind, String name, Mistake mistake) throws Exception {
@@ -515,7 +519,7 @@ class OneSidedTest {
         assertEquals(0, operation.refCnt());
     }
 
-    /** That there is no room for one more region is no fault of the connection. */
+    /** If one more region cannot be registered, only the operation fails and not the connection. */
     @ParameterizedTest
     @EnumSource
     void anOperationWhoseRegionCannotBeRegisteredFailsAlone(Kind kind) throws Exception {
@@ -544,7 +548,7 @@ class OneSidedTest {
 
     // ---- mistakes that the peer's device sees ----
 
-    /** What the peer had sent before is read, even if there was more to be posted. */
+    /** Everything that the peer had sent before is read, even if more receives were to be posted. */
     @Test
     @Tag("refusals-by-the-peer")
     void whatArrivedBeforeAnOperationFailedIsRead() throws Exception {
@@ -573,7 +577,7 @@ class OneSidedTest {
         readOnly.release();
     }
 
-    /** Bytes of a descriptor are changed, so that this end believes too much. */
+    /** Changes bytes of a descriptor, so that this end assumes too much. */
     private RpmaRemoteRegion forged(RpmaRegion region, int index, int value) throws Exception {
         ByteBuffer descriptor = region.descriptor(channels.server);
         descriptor.put(index, (byte) value);
@@ -582,7 +586,8 @@ class OneSidedTest {
 
     private void theConnectionEnds(RpmaOperation operation) throws Exception {
         ChannelFuture before = channels.client.write(RpmaOperation.atomicWrite(remote, 0, 1));
-        // What is written on success of the one before, and cannot be sent, takes nobody's reason away.
+        // This operation is written when the previous one succeeds and cannot be sent. It must not replace the failure reason of
+        // others.
         before.addListener(future -> channels.client.writeAndFlush(RpmaOperation.atomicWrite(remote, 0, 3)));
         ChannelFuture failing = channels.client.write(operation);
         ChannelFuture after = channels.client.write(RpmaOperation.atomicWrite(remote, 0, 2));
@@ -658,14 +663,14 @@ class OneSidedTest {
         }
         assertRefused(ByteBuffer.allocate(RpmaRegion.DESCRIPTOR_BYTES), "another version");
         assertRefused(ByteBuffer.wrap("GET / HTTP/1.1\r\nHost: x".getBytes(StandardCharsets.US_ASCII)), "another version");
-        // A version that puts something before the address.
+        // A descriptor version that contains something before the address.
         ByteBuffer shifted = ByteBuffer.allocate(RpmaRegion.DESCRIPTOR_BYTES).put((byte) 2).put(good.slice(0, 20)).flip();
         assertRefused(shifted, "no descriptor");
         ByteBuffer useless = ByteBuffer.allocate(21).put(good.duplicate()).flip().put(20, (byte) MemoryUsage.SEND.bit());
         assertRefused(useless, "none of which is for the peer");
         ByteBuffer huge = ByteBuffer.allocate(21).put(good.duplicate()).flip().put(15, (byte) 0x7f);
         assertRefused(huge, "outside of every address space");
-        // Whatever follows the descriptor is the application's.
+        // The data after the descriptor belongs to the application.
         ByteBuf more = Unpooled.buffer().writeBytes(good.duplicate()).writeInt(7);
         RpmaRemoteRegion.open(more).release();
         assertEquals(7, more.readInt());
@@ -687,7 +692,7 @@ class OneSidedTest {
 
     // ---- lifetimes ----
 
-    /** An operation that cannot complete yet keeps its region, whatever its owner does. */
+    /** An operation that cannot complete yet keeps its region, even if the owner releases it. */
     @Test
     @Tag("immediate-data")
     void aRegionUnderAnOperationIsNotFreed() throws Exception {
@@ -712,7 +717,7 @@ class OneSidedTest {
         assertThrows(IllegalArgumentException.class, () -> RpmaRegion.allocate(8));
     }
 
-    /** What cannot complete any more fails when the channel is closed, and lets go of its region. */
+    /** An operation that cannot complete any more fails when the channel is closed, and releases its region. */
     @Test
     @Tag("immediate-data")
     void closingFailsWhatIsUnderWay() throws Exception {

@@ -30,14 +30,17 @@ import org.junit.jupiter.api.Timeout;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-/** A connection cannot be opened, and what was made for it cannot be closed either: the receives that it was given come back. */
+/**
+ * Tests that the receives of a connection are returned if the connection cannot be opened, and the objects that were created for
+ * it cannot be closed either.
+ */
 @Timeout(60)
 class OpenFailureTest {
     private static final InetSocketAddress REMOTE = new InetSocketAddress("192.0.2.1", 7471);
 
     private final List<Integer> left = new ArrayList<>();
 
-    /** Counts what is given back. */
+    /** Counts the returned receives. */
     private final class CountedReceives extends ReceiveBuffers {
         CountedReceives() {
             super(null, 64);
@@ -50,7 +53,7 @@ class OpenFailureTest {
 
         @Override
         void post(ConnectionRequest request, int count) {
-            // As if they had been.
+            // The method returns as if the receives had been posted.
         }
 
         @Override
@@ -94,7 +97,7 @@ class OpenFailureTest {
         }
     }
 
-    /** The peer is gone, and so is the device. */
+    /** A request of a peer that has disappeared, on a device that fails. */
     private static final class FailingRequest implements ConnectionRequest {
         @Override
         public ByteBuffer privateData() throws RpmaException {

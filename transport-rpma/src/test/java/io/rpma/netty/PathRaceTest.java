@@ -46,7 +46,10 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Several paths, of which some fail or do not answer: stand-ins that connect by the one provider of these tests, or do not. */
+/**
+ * Tests several paths, some of which fail or do not answer. The paths are represented by stand-ins, which use the only provider
+ * of these tests or do not connect.
+ */
 @Timeout(60)
 class PathRaceTest {
     private final RpmaEventLoopGroup group = new RpmaEventLoopGroup(1);
@@ -74,7 +77,7 @@ class PathRaceTest {
         group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
     }
 
-    /** What happens before a stand-in does what it stands in for. */
+    /** Runs before a stand-in connects. */
     private interface Obstacle {
         void pass() throws Exception;
     }
@@ -98,7 +101,7 @@ class PathRaceTest {
                         return real.reachable(NetUtil.LOCALHOST);
                     }
                     default -> {
-                        // As the real one does it.
+                        // The real implementation does the same.
                     }
                 }
                 try {
@@ -132,7 +135,7 @@ class PathRaceTest {
         private final RpmaChannel options = new RpmaChannel();
         private final EventLoop loop = group.next();
         private final PathRace race;
-        // Written before the result is.
+        // Written before the result.
         private Map<RpmaPath, String> passedOver;
 
         Client(RpmaProvider... candidates) {
@@ -186,7 +189,7 @@ class PathRaceTest {
         client.close();
     }
 
-    /** The path that did not answer answers later: its connection is given up, and the server never hears of it. */
+    /** The path that did not answer answers later. Its connection is abandoned, and the server is not notified. */
     @Test
     void thePathThatDoesNotAnswerIsOvertaken() throws Exception {
         long before = System.nanoTime();
@@ -196,7 +199,7 @@ class PathRaceTest {
         assertTrue(client.passedOver.get(RpmaPath.SHARED_MEMORY).matches("no answer within \\d+ ms"),
             client.passedOver::toString);
         answers.countDown();
-        // A second connection, made after what the silent path has come to.
+        // This connection is made after the connection of the silent path.
         Client second = new Client(silent(RpmaPath.SHARED_MEMORY), open(RpmaPath.RDMA));
         second.get();
         while (accepted.get() < 2) {
@@ -216,7 +219,7 @@ class PathRaceTest {
         client.close();
     }
 
-    /** The address is another host's; the stand-ins connect to this one all the same. */
+    /** The address belongs to another host, but the stand-ins connect to this host. */
     @Test
     void aHostThatIsReachedByTcpThoughThereIsADeviceIsNamedOnce() throws Exception {
         List<String> warnings = Collections.synchronizedList(new ArrayList<>());
@@ -251,7 +254,7 @@ class PathRaceTest {
         assertEquals(3, failure.getSuppressed().length);
     }
 
-    /** What the server's application has decided is final: it would decide the same on another path. */
+    /** The decision of the server's application is final, because it would be the same on another path. */
     @Test
     void anApplicationsRefusalIsFinal() throws Exception {
         server.config().setOption(RpmaChannelOption.RPMA_REQUEST_HANDLER, request -> request.refuse("not you"));

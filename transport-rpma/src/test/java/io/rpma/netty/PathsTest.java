@@ -65,7 +65,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-/** One listener, and several paths to it: those that this machine has. Run with {@code -Dio.rpma.provider=auto}. */
+/**
+ * Tests one listener that is reached over several paths, as far as this machine has them. Run with {@code
+ * -Dio.rpma.provider=auto}.
+ */
 @Timeout(60)
 class PathsTest {
     private final RpmaEventLoopGroup group = new RpmaEventLoopGroup(2);
@@ -92,7 +95,7 @@ class PathsTest {
         return Rpma.providers().stream().filter(each -> RpmaPath.of(each) == path).findFirst().orElseThrow();
     }
 
-    /** The address of this host by which a path reaches it. */
+    /** Returns the address of this host that a path uses. */
     private static InetAddress address(RpmaPath path) throws Exception {
         return provider(path).reachable(InetAddress.getLoopbackAddress());
     }
@@ -126,7 +129,7 @@ class PathsTest {
         return paths == null ? bootstrap : bootstrap.option(RpmaChannelOption.RPMA_PATHS, paths);
     }
 
-    /** The addresses of this host's network interfaces that are no loopback and link-local ones. */
+    /** Returns the addresses of this host's network interfaces, without loopback and link-local addresses. */
     private static List<InetAddress> addressesForOthers() throws Exception {
         return NetworkInterface.networkInterfaces().flatMap(NetworkInterface::inetAddresses)
             .filter(each -> !each.isLoopbackAddress() && !each.isLinkLocalAddress()).toList();
@@ -182,7 +185,7 @@ class PathsTest {
         }
     }
 
-    /** Neither end says anything of paths. */
+    /** Neither end configures its paths. */
     @Test
     void everyPathIsTakenByDefault() throws Exception {
         assumeTrue(all().size() > 1, "this machine has one path");
@@ -197,7 +200,7 @@ class PathsTest {
         assertEquals(RpmaPath.TCP, channel.path());
     }
 
-    /** Whoever binds to a loopback address is reached by this host alone, as with TCP. */
+    /** A server that is bound to a loopback address is only reachable from this host, as with TCP. */
     @Test
     void aServerOnALoopbackAddressIsForThisHost() throws Exception {
         assumeTrue(all().contains(RpmaPath.TCP), "TCP is none of the paths");
@@ -233,7 +236,7 @@ class PathsTest {
         assertTrue(children.isEmpty());
     }
 
-    /** The server does not have the better paths: the client finds that out, and takes the one that is there. */
+    /** The server does not have the better paths. The client detects this, and uses the best available path. */
     @ParameterizedTest(allowZeroInvocations = true)
     @MethodSource("slowerPaths")
     void theNextPathIsTakenWhereTheBestIsNotThere(RpmaPath path) throws Exception {
@@ -270,7 +273,7 @@ class PathsTest {
         assertTrue(channel.pathsNotTaken().get(last).startsWith("Connection refused"), channel.pathsNotTaken()::toString);
     }
 
-    /** What is left out without being asked has its reason as well. */
+    /** A path that is skipped without an attempt also has a reason. */
     @Test
     void whatIsNotAskedSaysWhy() throws Exception {
         assumeTrue(all().size() > 1, "this machine has one path");
@@ -292,7 +295,7 @@ class PathsTest {
         Channel taking = listen(new InetSocketAddress(address(last), 0), List.of(last));
         int port = port(taking);
         assertThrows(BindException.class, () -> listen(new InetSocketAddress(port), all()));
-        // Nothing is left behind on the paths that it was free on.
+        // Nothing is left on the paths on which the port was free.
         taking.close().sync();
         assertEquals(port, port(listen(new InetSocketAddress(port), all())));
     }
@@ -332,7 +335,7 @@ class PathsTest {
         }
     }
 
-    /** The channel remains usable: another attempt is not refused because of one that never began. */
+    /** The channel stays usable: another attempt is not refused because of an earlier attempt that never began. */
     @Test
     void anAttemptWithoutAUsablePathLeavesTheChannelAsItWas() throws Exception {
         List<RpmaPath> missing = Stream.of(RpmaPath.values()).filter(each -> !all().contains(each)).toList();
@@ -346,7 +349,7 @@ class PathsTest {
             Throwable cause = channel.connect(server.localAddress()).await().cause();
             assertInstanceOf(IllegalArgumentException.class, cause);
         }
-        // The timeout of the first attempt must not end the channel either.
+        // The timeout of the first attempt must not close the channel either.
         assertFalse(channel.closeFuture().await(200, TimeUnit.MILLISECONDS));
         channel.config().setOption(RpmaChannelOption.RPMA_PATHS, all());
         channel.connect(server.localAddress()).sync();

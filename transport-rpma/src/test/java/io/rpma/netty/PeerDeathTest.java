@@ -37,7 +37,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** A process that is killed in the middle of its work is a reset for the other end, and harms nobody else. */
+/** Tests that the death of a process in the middle of its work is a reset for the other end, and affects no other connection. */
 @Timeout(120)
 class PeerDeathTest {
     private RpmaEventLoopGroup group;
@@ -75,7 +75,7 @@ class PeerDeathTest {
         }
     }
 
-    /** Writes without end, as fast as the peer takes it. */
+    /** Writes continuously, as fast as the peer accepts the data. */
     private static final class Flood extends ChannelInboundHandlerAdapter {
         @Override
         public void channelActive(ChannelHandlerContext ctx) {
@@ -94,7 +94,7 @@ class PeerDeathTest {
         }
     }
 
-    /** The process that dies: a client that floods the address of its arguments. */
+    /** The process that dies: a client that floods the address in its arguments. */
     static final class FloodingClient {
         public static void main(String[] arguments) throws Exception {
             Channel channel = new Bootstrap().group(new RpmaEventLoopGroup(1)).channel(RpmaChannel.class)
@@ -104,7 +104,7 @@ class PeerDeathTest {
         }
     }
 
-    /** The process that dies: a server that floods whoever connects. */
+    /** The process that dies: a server that floods every client. */
     static final class FloodingServer {
         public static void main(String[] arguments) throws Exception {
             Channel channel = new ServerBootstrap().group(new RpmaEventLoopGroup(1)).channel(RpmaServerChannel.class)

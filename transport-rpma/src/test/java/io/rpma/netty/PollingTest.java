@@ -33,7 +33,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** How idle loops wait: what the policy learns, and that each way of polling carries data and tasks. */
+/** Tests how idle event loops wait: what the policy learns, and that each kind of polling processes data and tasks. */
 @Timeout(60)
 class PollingTest {
     private static final long SPIN = 50_000;
@@ -93,7 +93,7 @@ class PollingTest {
         }
     }
 
-    /** One loop carries both ends: also while it spins, tasks and the other channels get their turn. */
+    /** One event loop has both ends. While it spins, tasks and other channels are processed too. */
     @ParameterizedTest
     @EnumSource(RpmaPolling.class)
     void dataAndTasksGetTheirTurn(RpmaPolling polling) throws Exception {
@@ -113,7 +113,7 @@ class PollingTest {
                 client.writeAndFlush(Unpooled.wrappedBuffer(new byte[] {1})).sync();
                 assertTrue(echoes.tryAcquire(10, TimeUnit.SECONDS));
                 if (i % 20 == 0) {
-                    // While the loop has nothing but this task.
+                    // During this time, the event loop only has this task.
                     assertTrue(group.schedule(() -> { }, 3, TimeUnit.MILLISECONDS).await(10, TimeUnit.SECONDS));
                 }
             }
