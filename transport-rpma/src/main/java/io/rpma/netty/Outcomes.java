@@ -39,6 +39,11 @@ final class Outcomes {
         return posted - taken == causes.length;
     }
 
+    /** Returns whether one more request fills this object. */
+    boolean isAlmostFull() {
+        return posted - taken == causes.length - 1;
+    }
+
     /** Adds a request that was posted. */
     void post() {
         causes[(int) posted++ & mask] = null;

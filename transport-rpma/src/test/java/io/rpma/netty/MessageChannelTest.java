@@ -332,6 +332,30 @@ class MessageChannelTest {
         goesOn();
     }
 
+    /** A message that is posted after many refused ones takes the last place for results, and further messages have to wait. */
+    @Test
+    void aMessageThatTakesTheLastPlaceForResultsRequestsItsCompletion() throws Exception {
+        connect(server -> server.option(RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES, 100),
+            client -> client.option(RpmaChannelOption.RPMA_PEER_RECEIVE_BUFFER_BYTES, 100)
+                .option(RpmaChannelOption.RPMA_SEND_QUEUE_SIZE, 64));
+        List<ChannelFuture> posted = new ArrayList<>();
+        posted.add(channels.client.write(bytes(10, 1)));
+        for (int i = 0; i < 62; i++) {
+            channels.client.write(bytes(101, 2));
+        }
+        posted.add(channels.client.write(bytes(10, 3)));
+        posted.add(channels.client.write(bytes(10, 4)));
+        channels.client.flush();
+        for (ChannelFuture future : posted) {
+            assertTrue(future.await(20, TimeUnit.SECONDS), "the message is never acknowledged");
+            future.sync();
+        }
+        assertBytes(channels.atServer.next(), 10, 1);
+        assertBytes(channels.atServer.next(), 10, 3);
+        assertBytes(channels.atServer.next(), 10, 4);
+        goesOn();
+    }
+
     /**
      * If the size of the peer's receives is not known, the device detects the error: the promise fails, and the connection closes
      * at both ends.
