@@ -76,7 +76,7 @@ final class DescriptorWatch implements EpollIoHandle {
             return;
         }
         if (!isEvents) {
-            registration.heat();
+            registration.completionsReady();
             return;
         }
         turn.active++;

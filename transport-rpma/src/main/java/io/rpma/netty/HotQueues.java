@@ -79,7 +79,8 @@ final class HotQueues {
     }
 
     /**
-     * Arms every hot queue and polls it once more; a queue that is still empty becomes cold. Returns whether there was work.
+     * Arms every hot queue and polls it once more; a queue that is still empty becomes cold. Returns whether there was work, or
+     * a queue is hot nevertheless because epoll, run on behalf of another queue, has reported it since it was armed.
      */
     boolean arm() {
         boolean worked = false;
@@ -98,7 +99,7 @@ final class HotQueues {
                 cool(registration);
             }
         }
-        return worked;
+        return worked || hotCount > 0;
     }
 
     /** Makes the queue of a registration hot, if it is not. */

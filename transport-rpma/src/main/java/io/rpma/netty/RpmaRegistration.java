@@ -43,6 +43,8 @@ final class RpmaRegistration implements IoRegistration {
     private CompletionQueue queue;
     private DescriptorWatch[] events;
     private DescriptorWatch completions;
+    // Whether epoll has reported the descriptor of the queue since the queue was last armed.
+    private boolean signalled;
     private volatile boolean valid = true;
 
     /**
@@ -66,7 +68,10 @@ final class RpmaRegistration implements IoRegistration {
         }
     }
 
-    /** Arms the queue and polls it once more. Returns whether there was work. */
+    /**
+     * Arms the queue and polls it once more. Returns whether there was work, or whether the queue is no longer armed: what is
+     * called for completions may run epoll ({@link RpmaIoHandler#catchUp}), which reports each event only once.
+     */
     boolean armAndPoll(WorkCompletions batch) {
         try {
             if (completions == null) {
@@ -74,12 +79,19 @@ final class RpmaRegistration implements IoRegistration {
                 // shared queue, never needs it.
                 completions = loop.newWatch(this, queue.fd(), false);
             }
+            signalled = false;
             queue.consumeEvent();
         } catch (RpmaException | RuntimeException e) {
             failed(e);
             return true;
         }
-        return poll(batch) > 0;
+        return poll(batch) > 0 || signalled;
+    }
+
+    /** Called when epoll has reported that the queue has signalled its descriptor. */
+    void completionsReady() {
+        signalled = true;
+        heat();
     }
 
     /** Makes the queue hot, if there is one. */

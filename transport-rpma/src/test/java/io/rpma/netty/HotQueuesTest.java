@@ -1,0 +1,227 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.netty;
+
+import io.netty.channel.IoEventLoop;
+import io.netty.channel.IoRegistration;
+import io.netty.channel.unix.FileDescriptor;
+import io.rpma.CompletionQueue;
+import io.rpma.WorkCompletions;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+/**
+ * An event loop that prepares to block: it arms its completion queues one after the other, and polls each of them once more. What
+ * that poll leads to may run epoll, because the loop is late. Epoll reports each event once, so the loop must not block after an
+ * event of a queue that has just been armed.
+ */
+@Timeout(60)
+class HotQueuesTest {
+    private final RpmaEventLoopGroup group = new RpmaEventLoopGroup(1, RpmaPolling.BLOCK);
+    private final IoEventLoop loop = (IoEventLoop) group.next();
+    private FileDescriptor[] pipe;
+
+    @BeforeEach
+    void openPipe() throws IOException {
+        pipe = FileDescriptor.pipe();
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
+        for (FileDescriptor each : pipe) {
+            each.close();
+        }
+    }
+
+    /** A completion queue whose descriptor is a pipe. */
+    private static class PipeQueue implements CompletionQueue, RpmaIoHandle {
+        private final FileDescriptor[] pipe;
+        private final CountDownLatch handled = new CountDownLatch(1);
+        private IoRegistration registration;
+        private int pending;
+        private long blocks;
+
+        PipeQueue(FileDescriptor[] pipe) {
+            this.pipe = pipe;
+        }
+
+        /** A completion occurs in the queue, which is armed. Called on the loop. */
+        void complete() {
+            pending++;
+            blocks = blocksOfThisLoop();
+            try {
+                pipe[1].write(ByteBuffer.allocateDirect(1), 0, 1);
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        private static long blocksOfThisLoop() {
+            String name = Thread.currentThread().getName();
+            return RpmaMetrics.loops().stream().filter(each -> each.name().equals(name)).findFirst().orElseThrow().blocks();
+        }
+
+        /** Waits until the loop has handled the completion, and returns how often the loop has blocked before it did so. */
+        long blocksUntilHandled() throws InterruptedException {
+            handled.await();
+            return blocks;
+        }
+
+        /** Runs epoll, as the transport does in the middle of a turn that takes a long time. */
+        void runEpollAsALateLoopDoes() {
+            RpmaIoHandler handler = registration.attachment();
+            handler.lastEpollNanos -= TimeUnit.SECONDS.toNanos(1);
+            handler.catchUp();
+        }
+
+        @Override
+        public int fd() {
+            return pipe[0].intValue();
+        }
+
+        @Override
+        public boolean consumeEvent() {
+            try {
+                return pipe[0].read(ByteBuffer.allocateDirect(1), 0, 1) > 0;
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        @Override
+        public int poll(WorkCompletions completions) {
+            int n = pending;
+            pending = 0;
+            if (n > 0) {
+                blocks = blocksOfThisLoop() - blocks;
+                handled.countDown();
+            }
+            return n;
+        }
+
+        @Override
+        public boolean hasEvents() {
+            return false;
+        }
+
+        @Override
+        public int[] eventFds() {
+            throw new AssertionError("this handle has no events");
+        }
+
+        @Override
+        public void eventsReady() {
+            throw new AssertionError("this handle has no events");
+        }
+
+        @Override
+        public CompletionQueue completionQueue() {
+            return this;
+        }
+
+        @Override
+        public void close() {
+            // The test closes the pipe.
+        }
+
+        @Override
+        public void destroy() {
+            // As above.
+        }
+    }
+
+    private void register(PipeQueue queue) throws Exception {
+        loop.register(queue).addListener(future -> {
+            queue.registration = (IoRegistration) future.getNow();
+            queue.registration.submit(RpmaIoOps.OPEN);
+        }).sync();
+    }
+
+    @Test
+    void anEventOfAQueueThatIsBeingArmedIsNotLost() throws Exception {
+        PipeQueue queue = new PipeQueue(pipe) {
+            private boolean armed;
+            private boolean done;
+
+            @Override
+            public boolean consumeEvent() {
+                armed = true;
+                return super.consumeEvent();
+            }
+
+            @Override
+            public int poll(WorkCompletions completions) {
+                int n = super.poll(completions);
+                if (armed && !done) {
+                    done = true;
+                    complete();
+                    runEpollAsALateLoopDoes();
+                }
+                return n;
+            }
+        };
+        register(queue);
+        assertEquals(0, queue.blocksUntilHandled());
+    }
+
+    @Test
+    void anEventOfAQueueThatHasBeenArmedBeforeAnotherIsNotLost() throws Exception {
+        boolean[] armed = new boolean[1];
+        PipeQueue armedFirst = new PipeQueue(pipe) {
+            @Override
+            public boolean consumeEvent() {
+                armed[0] = true;
+                return super.consumeEvent();
+            }
+        };
+        FileDescriptor[] second = FileDescriptor.pipe();
+        try {
+            PipeQueue armedSecond = new PipeQueue(second) {
+                private boolean done;
+
+                @Override
+                public int poll(WorkCompletions completions) {
+                    if (armed[0] && !done) {
+                        done = true;
+                        armedFirst.complete();
+                        runEpollAsALateLoopDoes();
+                    }
+                    return super.poll(completions);
+                }
+            };
+            loop.submit(() -> {
+                // The queue that was opened last is armed first.
+                register(armedSecond);
+                register(armedFirst);
+                return null;
+            }).sync();
+            assertEquals(0, armedFirst.blocksUntilHandled());
+        } finally {
+            group.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
+            for (FileDescriptor each : second) {
+                each.close();
+            }
+        }
+    }
+}
