@@ -38,7 +38,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 @Timeout(60)
 class HotQueuesTest {
     private final RpmaEventLoopGroup group = new RpmaEventLoopGroup(1, RpmaPolling.BLOCK);
-    private final IoEventLoop loop = (IoEventLoop) group.next();
+    private final IoEventLoop loop = group.next();
     private FileDescriptor[] pipe;
 
     @BeforeEach

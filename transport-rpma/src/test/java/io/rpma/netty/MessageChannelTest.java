@@ -18,6 +18,7 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.AbstractByteBufAllocator;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -140,8 +141,9 @@ class MessageChannelTest {
         connect();
         CompositeByteBuf composite = Unpooled.compositeBuffer().addComponent(true, bytes(5, 0))
             .addComponent(true, bytes(5, 5 * 11));
-        List<ByteBuf> all = List.of(Unpooled.copiedBuffer(bytes(10, 0)), Unpooled.directBuffer().writeBytes(bytes(10, 0)),
-            composite, bytes(13, -33).skipBytes(3), bytes(10, 0).asReadOnly());
+        byte[] array = ByteBufUtil.getBytes(composite);
+        List<ByteBuf> all = List.of(Unpooled.copiedBuffer(array), Unpooled.directBuffer().writeBytes(array), composite,
+            bytes(13, -33).skipBytes(3), bytes(10, 0).asReadOnly());
         for (ByteBuf buf : all) {
             channels.client.writeAndFlush(buf).sync();
             assertBytes(channels.atServer.next(), 10, 0);

@@ -26,6 +26,7 @@ import io.netty.channel.ChannelOption;
 import io.netty.util.NetUtil;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.FastThreadLocal;
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -85,6 +86,16 @@ class SharedReceivesTest {
         public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
             if (event == RpmaReceiveStarvation.INSTANCE) {
                 starved.release();
+            }
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            if (cause instanceof IOException) {
+                // Clients end before they have read all that is echoed.
+                ctx.close();
+            } else {
+                ctx.fireExceptionCaught(cause);
             }
         }
     }
