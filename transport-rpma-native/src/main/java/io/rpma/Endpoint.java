@@ -39,6 +39,18 @@ public interface Endpoint extends AutoCloseable {
     ConnectionRequest nextConnectionRequest(ConnectionConfig config) throws RpmaException;
 
     /**
+     * Does what this endpoint does for others, without taking a request; does not wait. The software provider hands the clients
+     * that come over TCP to the endpoint of its TCP port's other provider, which gets none as long as nobody calls
+     * {@link #nextConnectionRequest} or this method. A thread that takes no requests for a while calls it when the descriptor is
+     * readable.
+     *
+     * @throws RpmaException if a client cannot be accepted; a later call tries again
+     */
+    default void progress() throws RpmaException {
+        // The endpoints of the other providers do nothing for others.
+    }
+
+    /**
      * Waits for the next connection request, as {@code rpma_ep_next_conn_req} does on a blocking descriptor. Not for event loops.
      * A virtual thread that waits does not pin its carrier.
      *

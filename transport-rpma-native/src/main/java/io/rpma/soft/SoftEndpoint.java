@@ -137,6 +137,20 @@ final class SoftEndpoint implements Endpoint, TcpPort {
         return null;
     }
 
+    @Override
+    public synchronized void progress() throws RpmaException {
+        if (closed) {
+            return;
+        }
+        for (int step = 0; step < MAX_STEPS; step++) {
+            if (!acceptTcpClient()) {
+                return;
+            }
+        }
+        // As above: there may be more of them.
+        timer.set(System.nanoTime());
+    }
+
     private void expire() {
         timer.expired();
         long now = System.nanoTime();
@@ -150,11 +164,13 @@ final class SoftEndpoint implements Endpoint, TcpPort {
         return fd < 0 ? null : clients.accepted(fd, config);
     }
 
-    private void acceptTcpClient() throws RpmaException {
+    /** Accepts a client that has come over TCP. Returns whether there may be another one. */
+    private boolean acceptTcpClient() throws RpmaException {
         int fd = accept(tcp);
         if (fd >= 0) {
             tcpClients.accepted(fd);
         }
+        return fd != -Posix.EAGAIN;
     }
 
     private int accept(int listener) throws RpmaException {

@@ -25,7 +25,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Accepts the clients of a server channel: it takes their requests from the endpoints while there is room in the backlog, and
- * makes a channel of each connection that is established. It pauses while this process lacks a resource.
+ * makes a channel of each connection that is established. It pauses an endpoint while a resource for its connections is missing:
+ * what one provider lacks, such as memory of its device, the others may have.
  *
  * <p>Only the event loop of the server channel uses this class, so its fields need no lock. Connections must be accepted on the
  * thread that takes the requests: librpma mixes up the events of connections that are accepted on another one.
@@ -46,9 +47,6 @@ final class Acceptor implements PendingAccept.Owner {
     private final Owner owner;
     private final Backlog backlog;
     private final RequestDecisions decisions;
-    private final AcceptBackoff backoff = new AcceptBackoff();
-    // Not null while accepting is paused.
-    private Future<?> pause;
     // Not null while the backlog is full of clients that may still answer.
     private Future<?> roomTimer;
     // Not null while the first child is not yet registered with its loop.
@@ -102,7 +100,11 @@ final class Acceptor implements PendingAccept.Owner {
     }
 
     private Throwable acceptAll(Listening from) {
-        for (int taken = 0; channel.isOpen() && pause == null && mayAccept(); taken++) {
+        if (channel.isOpen() && from.isPaused()) {
+            progress(from);
+            return null;
+        }
+        for (int taken = 0; channel.isOpen() && !from.isPaused() && mayAccept(); taken++) {
             if (taken == MAX_REQUESTS) {
                 // The descriptor does not signal the remaining requests again.
                 acceptLater();
@@ -119,23 +121,33 @@ final class Acceptor implements PendingAccept.Owner {
             try {
                 request = from.nextRequest();
             } catch (RpmaException e) {
-                long millis = notTaken(e);
+                long millis = notTaken(from, e);
                 if (millis > 0) {
-                    return pause(e, millis);
+                    return pause(from, e, millis);
                 }
                 continue;
             }
-            backoff.succeeded();
+            from.backoff().succeeded();
             if (request == null) {
                 return null;
             }
             try {
-                accept(from.take(), request);
+                accept(from, request);
             } catch (RpmaException e) {
-                return failed(request, e);
+                return failed(from, request, e);
             }
         }
         return null;
+    }
+
+    /** Lets an endpoint that is paused serve the other endpoints. */
+    private void progress(Listening paused) {
+        try {
+            paused.endpoint().progress();
+        } catch (RpmaException e) {
+            // When the pause is over, the next request fails for the same reason, and is reported if that lasts.
+            LOGGER.debug("An endpoint of {} that is paused cannot serve the others.", channel, e);
+        }
     }
 
     /** Accepts requests in a later task of the event loop. */
@@ -143,7 +155,8 @@ final class Acceptor implements PendingAccept.Owner {
         channel.eventLoop().execute(owner::eventsReady);
     }
 
-    private void accept(NextChild next, ConnectionRequest request) throws RpmaException {
+    private void accept(Listening from, ConnectionRequest request) throws RpmaException {
+        NextChild next = from.take();
         try {
             next.configured();
         } catch (RpmaException e) {
@@ -160,7 +173,7 @@ final class Acceptor implements PendingAccept.Owner {
             Admission admission = next.admit(request);
             if (admission != null) {
                 decisions.ask(handler, options.timeoutMillis(),
-                    new RpmaConnectRequest(decisions, admission, request.remoteAddress()));
+                    new RpmaConnectRequest(decisions, from, admission, request.remoteAddress()));
             }
             return;
         }
@@ -260,7 +273,7 @@ final class Acceptor implements PendingAccept.Owner {
     /** Handles that no further connection can be configured. Returns the failure to fire, or {@code null}. */
     private Throwable notPrepared(Listening from, RpmaException e) {
         if (AcceptBackoff.isShortage(e)) {
-            return pause(e, AcceptBackoff.PAUSE_MILLIS);
+            return pause(from, e, AcceptBackoff.PAUSE_MILLIS);
         }
         if (channel.refusals().admits()) {
             LOGGER.warn("A connection to {} could not be accepted.", channel.localAddress0(), e);
@@ -273,9 +286,9 @@ final class Acceptor implements PendingAccept.Owner {
      *
      * @return how long to pause, in milliseconds; 0 to continue with the next request
      */
-    private long notTaken(RpmaException e) {
+    private long notTaken(Listening from, RpmaException e) {
         LOGGER.debug("A connection request to {} failed.", channel.localAddress0(), e);
-        long millis = backoff.failed(e);
+        long millis = from.backoff().failed(e);
         if (!AcceptBackoff.isShortage(e)) {
             RpmaMetrics.accepts().addFailed();
         }
@@ -283,10 +296,10 @@ final class Acceptor implements PendingAccept.Owner {
     }
 
     /** Handles a request that was taken and could not be accepted. */
-    private Throwable failed(ConnectionRequest request, RpmaException e) {
+    private Throwable failed(Listening from, ConnectionRequest request, RpmaException e) {
         RpmaMetrics.accepts().addFailed();
         if (AcceptBackoff.isShortage(e)) {
-            return pause(e, AcceptBackoff.PAUSE_MILLIS);
+            return pause(from, e, AcceptBackoff.PAUSE_MILLIS);
         }
         // The next request may succeed, and the descriptor does not signal it again.
         acceptLater();
@@ -316,15 +329,15 @@ final class Acceptor implements PendingAccept.Owner {
             }
         } catch (RpmaException e) {
             why.addSuppressed(e);
-            pause(e, AcceptBackoff.PAUSE_MILLIS);
+            pause(from, e, AcceptBackoff.PAUSE_MILLIS);
         }
         return why;
     }
 
-    /** Pauses if a decision could not be carried out because of a shortage, unless accepting is paused already. */
-    void pauseIfShort(Exception e) {
-        if (channel.isOpen() && e instanceof RpmaException failure && AcceptBackoff.isShortage(failure) && pause == null) {
-            Throwable shortage = pause(failure, AcceptBackoff.PAUSE_MILLIS);
+    /** Pauses an endpoint if a decision about its client could not be carried out because of a shortage. */
+    void pauseIfShort(Listening from, Exception e) {
+        if (channel.isOpen() && e instanceof RpmaException failure && AcceptBackoff.isShortage(failure) && !from.isPaused()) {
+            Throwable shortage = pause(from, failure, AcceptBackoff.PAUSE_MILLIS);
             if (shortage != null) {
                 channel.pipeline().fireExceptionCaught(shortage);
             }
@@ -332,38 +345,32 @@ final class Acceptor implements PendingAccept.Owner {
     }
 
     /**
-     * Stops accepting for a while, because every attempt would fail. The requests wait where they are.
+     * Takes no requests from an endpoint for a while, because every attempt would fail. The requests wait where they are.
      *
      * @return the failure to fire through the pipeline, or {@code null}
      */
-    private Throwable pause(RpmaException why, long millis) {
+    private Throwable pause(Listening from, RpmaException why, long millis) {
         EventLoop loop = channel.eventLoop();
         if (loop.isShuttingDown()) {
             return why;
         }
-        pause = loop.schedule(() -> {
-            pause = null;
-            owner.eventsReady();
-        }, millis, TimeUnit.MILLISECONDS);
+        from.pause(loop, millis, owner::eventsReady);
         if (millis < AcceptBackoff.PAUSE_MILLIS) {
             return null;
         }
         RpmaMetrics.accepts().addPause();
-        if (!backoff.mayReport(System.nanoTime())) {
+        if (!from.backoff().mayReport(System.nanoTime())) {
             return null;
         }
-        LOGGER.warn("{} cannot accept connections at present and tries again every {} ms. Clients wait meanwhile. If file"
-            + " descriptors are missing, raise their limit (ulimit -n), or LimitNOFILE of the systemd service.", channel, millis,
-            why);
+        LOGGER.warn("{} cannot accept connections by the path {} at present and tries again every {} ms. Clients wait"
+            + " meanwhile. If file descriptors are missing, raise their limit (ulimit -n), or LimitNOFILE of the systemd"
+            + " service.", channel, RpmaPath.of(from.fabric().provider()), millis, why);
         return why;
     }
 
     /** Cancels the timers, because the channel leaves the loop on which they are scheduled. */
     void cancelTimers() {
-        if (pause != null) {
-            pause.cancel(false);
-            pause = null;
-        }
+        channel.listening().forEach(Listening::cancelPause);
         if (roomTimer != null) {
             roomTimer.cancel(false);
             roomTimer = null;

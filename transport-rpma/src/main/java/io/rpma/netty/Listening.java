@@ -13,16 +13,22 @@
 
 package io.rpma.netty;
 
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.Future;
 import io.rpma.ConnectionRequest;
 import io.rpma.Endpoint;
 import io.rpma.RpmaException;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /** One of the endpoints of a server channel, with its device. Used by the channel's event loop. */
 final class Listening {
     private final Fabric fabric;
     private final Endpoint endpoint;
+    private final AcceptBackoff backoff = new AcceptBackoff();
     private NextChild next;
+    // Not null while no requests are taken from this endpoint.
+    private Future<?> pause;
 
     /**
      * Takes over an endpoint.
@@ -41,6 +47,35 @@ final class Listening {
 
     Endpoint endpoint() {
         return endpoint;
+    }
+
+    /** Returns what counts the failures of this endpoint. */
+    AcceptBackoff backoff() {
+        return backoff;
+    }
+
+    boolean isPaused() {
+        return pause != null;
+    }
+
+    /**
+     * Pauses this endpoint.
+     *
+     * @param afterwards called on the event loop when the pause is over
+     */
+    void pause(EventLoop loop, long millis, Runnable afterwards) {
+        pause = loop.schedule(() -> {
+            pause = null;
+            afterwards.run();
+        }, millis, TimeUnit.MILLISECONDS);
+    }
+
+    /** Ends a pause at once, without a call of what was to be called. */
+    void cancelPause() {
+        if (pause != null) {
+            pause.cancel(false);
+            pause = null;
+        }
     }
 
     /** Returns whether the next connection has been configured already. */

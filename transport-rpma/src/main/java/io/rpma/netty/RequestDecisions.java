@@ -155,7 +155,7 @@ final class RequestDecisions implements RpmaConnectRequest.Owner {
             RpmaMetrics.accepts().addFailed();
             LOGGER.debug("What was decided about {} could not be carried out.", request, e);
             fail(promise, e);
-            acceptor.pauseIfShort(e);
+            acceptor.pauseIfShort(request.from(), e);
         }
         if (!asking && channel.isOpen() && backlog.hasRoom()) {
             // There is room in the backlog, and the descriptor does not signal requests again that arrived meanwhile.

@@ -28,6 +28,7 @@ import java.util.concurrent.atomic.AtomicReference;
  */
 public final class RpmaConnectRequest {
     private final Owner owner;
+    private final Listening from;
     private final Admission admission;
     private final InetSocketAddress remoteAddress;
     // Null until the request is decided, then the decision in words.
@@ -48,10 +49,20 @@ public final class RpmaConnectRequest {
         void refuse(RpmaConnectRequest request, byte[] reason);
     }
 
-    RpmaConnectRequest(Owner owner, Admission admission, InetSocketAddress remoteAddress) {
+    /**
+     * Creates an undecided request.
+     *
+     * @param from the endpoint that received it
+     */
+    RpmaConnectRequest(Owner owner, Listening from, Admission admission, InetSocketAddress remoteAddress) {
         this.owner = owner;
+        this.from = from;
         this.admission = admission;
         this.remoteAddress = remoteAddress;
+    }
+
+    Listening from() {
+        return from;
     }
 
     Admission admission() {

@@ -358,9 +358,16 @@ class PathsTest {
 
     /** Can only make the first connection on each path but the last. */
     private static final class FailingServer extends AbstractRpmaServerChannel {
+        private static final int ENOMEM = 12;
+
+        private final int errno;
         private final ChannelConfig config = new DefaultChannelConfig(this);
         private final MessageOptions options =
             new MessageOptions(new OptionValues(), ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA);
+
+        FailingServer(int errno) {
+            this.errno = errno;
+        }
 
         @Override
         public ChannelConfig config() {
@@ -381,7 +388,7 @@ class PathsTest {
         NextChild newNext(Fabric fabric, boolean first) throws RpmaException {
             RpmaPath path = RpmaPath.of(fabric.provider());
             if (!first && path != all().getLast()) {
-                throw new RpmaException(RpmaError.PROVIDER, "no further one on " + path);
+                throw new RpmaException(RpmaError.PROVIDER, errno, "no further one on " + path, null);
             }
             MessageSizes sizes = options.sizes(fabric.limits());
             return new NextChild(fabric, sizes.newConfig(fabric, REQUEST_TIMEOUT_MILLIS)) {
@@ -409,22 +416,30 @@ class PathsTest {
     }
 
     private ChannelFuture connectMessages(RpmaPath path, int port) throws Exception {
-        return new Bootstrap().group(group).channel(RpmaMessageChannel.class).handler(new ChannelInboundHandlerAdapter())
-            .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 5_000).option(RpmaChannelOption.RPMA_PATHS, List.of(path))
-            .connect(address(path), port).await();
+        return connectMessagesLater(path, port).await();
     }
 
-    @Test
-    void aPathOnWhichNoConnectionCanBeMadeDoesNotStopTheOthers() throws Exception {
+    private ChannelFuture connectMessagesLater(RpmaPath path, int port) throws Exception {
+        return new Bootstrap().group(group).channel(RpmaMessageChannel.class).handler(new ChannelInboundHandlerAdapter())
+            .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 5_000).option(RpmaChannelOption.RPMA_PATHS, List.of(path))
+            .connect(address(path), port);
+    }
+
+    private Channel bindFailing(int errno, BlockingQueue<Throwable> failures) throws InterruptedException {
         assumeTrue(all().size() > 1, "this machine has one path");
-        BlockingQueue<Throwable> failures = new LinkedBlockingQueue<>();
-        Channel server = new ServerBootstrap().group(group).channelFactory(FailingServer::new)
+        return new ServerBootstrap().group(group).channelFactory(() -> new FailingServer(errno))
             .handler(new ChannelInboundHandlerAdapter() {
                 @Override
                 public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
                     failures.add(cause);
                 }
             }).childHandler(new ChannelInboundHandlerAdapter()).bind(new InetSocketAddress(0)).sync().channel();
+    }
+
+    @Test
+    void aPathOnWhichNoConnectionCanBeMadeDoesNotStopTheOthers() throws Exception {
+        BlockingQueue<Throwable> failures = new LinkedBlockingQueue<>();
+        Channel server = bindFailing(0, failures);
         RpmaPath failing = all().getFirst();
         connectMessages(failing, port(server)).sync();
         assertEquals("no further one on " + failing, failures.poll(20, TimeUnit.SECONDS).getMessage());
@@ -434,5 +449,20 @@ class PathsTest {
         failures.clear();
         assertInstanceOf(ConnectException.class, connectMessages(failing, port(server)).cause());
         assertEquals("no further one on " + failing, failures.poll(20, TimeUnit.SECONDS).getMessage());
+    }
+
+    /** A lack of memory may end, so the endpoint pauses and tries again; it does so as long as its client waits. */
+    @Test
+    void aPathThatLacksMemoryDoesNotStopTheOthers() throws Exception {
+        BlockingQueue<Throwable> failures = new LinkedBlockingQueue<>();
+        Channel server = bindFailing(FailingServer.ENOMEM, failures);
+        RpmaPath failing = all().getFirst();
+        connectMessages(failing, port(server)).sync();
+        ChannelFuture waiting = connectMessagesLater(failing, port(server));
+        assertEquals("no further one on " + failing, failures.poll(20, TimeUnit.SECONDS).getMessage());
+        for (int i = 0; i < 3; i++) {
+            connectMessages(all().getLast(), port(server)).sync();
+        }
+        waiting.channel().close().sync();
     }
 }
