@@ -18,14 +18,19 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 root=$(cd "$here/../.." && pwd -P)
 readonly here root
 readonly logs=$root/testsuite/target/verify
-readonly stage_seconds=1200
+readonly stage_seconds=1800
 
 usage() {
     cat << 'USAGE'
-Usage: testsuite/softroce/verify.sh [--no-build] [STAGE...]
+Usage: testsuite/softroce/verify.sh [OPTION...] [STAGE...]
 
 Runs the tests on real librpma: on this machine's RDMA device, or without one in the user-mode kernel of run.sh. Builds them
-first; --no-build takes what `mvn package` or `mvn verify` has left.
+first.
+
+Options:
+  --no-build  take what `mvn package` or `mvn verify` has left
+  --jobs N    run N stages at the same time, each in a kernel of its own, which uses one processor (default: 1); chaos, which
+              measures pauses, still runs alone
 
 Stages (default: all of them, in this order):
   echo       ./run-example.sh echo --bytes 32MiB: the provider is librpma and the checksums match
@@ -47,14 +52,25 @@ USAGE
 }
 
 build=1
+jobs=1
 stages=()
-for argument in "$@"; do
+while (($# > 0)); do
+    argument=$1
+    shift
     case $argument in
         -h | --help)
             usage
             exit 0
             ;;
         --no-build) build=0 ;;
+        --jobs)
+            if [[ ! ${1:-} =~ ^[1-9][0-9]?$ ]]; then
+                echo "verify.sh: --jobs needs a number from 1 to 99 and got '${1:-}'; see $0 --help" >&2
+                exit 2
+            fi
+            jobs=$1
+            shift
+            ;;
         echo | contract | native | transport | paths | siw | c-peers | examples | cli | frameworks | suite | chaos | refusals)
             stages+=("$argument")
             ;;
@@ -193,43 +209,70 @@ counts_of() {
     ' "$1"
 }
 
+# perform STAGE: runs a stage and reports its result, also as "PASSED FAILED" in the file STAGE.counts.
+perform() {
+    local stage=$1 log=$logs/$1.log began=$SECONDS good=1 counts
+    run_stage "$stage" > "$log" 2>&1 || good=0
+    case $stage in
+        echo)
+            if ! grep -q '^provider=librpma$' "$log" || ! grep -q '^checksum=[0-9a-f]* match$' "$log"; then
+                good=0
+            fi
+            counts=("$good" $((1 - good)))
+            ;;
+        refusals | chaos) counts=("$good" $((1 - good))) ;;
+        *)
+            read -r -a counts < <(counts_of "$log")
+            # An aborted stage has not reported all of its results.
+            if ((good == 0 && counts[1] == 0)); then
+                counts[1]=1
+            fi
+            ;;
+    esac
+    if [[ $stage == echo || $stage == refusals || $stage == chaos ]]; then
+        cat "$log"
+    elif ((good == 0)); then
+        # Prints the failures if the launcher has reported them, and otherwise the point at which the stage was aborted.
+        if grep -q '^Failures (' "$log"; then
+            sed -n '/^Failures (/,$p' "$log"
+        else
+            tail -n 50 "$log"
+        fi
+        grep -E '^verify.sh: ended' "$log" || true
+    fi
+    echo "verify: $stage on librpma: ${counts[0]} passed, ${counts[1]} failed, $((SECONDS - began)) s"
+    echo "${counts[@]}" > "$logs/$stage.counts"
+}
+
+# The number of stages that are running.
+running=0
+
+# await_at_most N: waits until no more than N stages are running.
+await_at_most() {
+    while ((running > $1)); do
+        wait -n || true
+        running=$((running - 1))
+    done
+}
+
+for stage in "${stages[@]}"; do
+    [[ $stage == chaos ]] && await_at_most 0
+    await_at_most $((jobs - 1))
+    rm -f "$logs/$stage.counts"
+    echo "verify: $stage, log in ${logs#"$root/"}/$stage.log"
+    perform "$stage" &
+    running=$((running + 1))
+    [[ $stage != chaos ]] || await_at_most 0
+done
+await_at_most 0
+
 passed=0
 failed=0
 for stage in "${stages[@]}"; do
-    log=$logs/$stage.log
-    began=$SECONDS
-    echo "verify: $stage, log in ${log#"$root/"}"
-    good=1
-    run_stage "$stage" > "$log" 2>&1 || good=0
-    if [[ $stage == echo ]]; then
-        cat "$log"
-        if ! grep -q '^provider=librpma$' "$log" || ! grep -q '^checksum=[0-9a-f]* match$' "$log"; then
-            good=0
-        fi
-        counts=("$good" $((1 - good)))
-    elif [[ $stage == refusals || $stage == chaos ]]; then
-        cat "$log"
-        counts=("$good" $((1 - good)))
-    else
-        read -r -a counts < <(counts_of "$log")
-        # An aborted stage has not reported all of its results.
-        if ((good == 0 && counts[1] == 0)); then
-            counts[1]=1
-        fi
-        if ((good == 0)); then
-            # Prints the failures if the launcher has reported them, and otherwise the point at which the stage was aborted.
-            if grep -q '^Failures (' "$log"; then
-                sed -n '/^Failures (/,$p' "$log"
-            else
-                tail -n 50 "$log"
-            fi
-            grep -E '^verify.sh: ended' "$log" || true
-        fi
-    fi
+    counts=(0 1)
+    [[ ! -f $logs/$stage.counts ]] || read -r -a counts < "$logs/$stage.counts"
     passed=$((passed + counts[0]))
     failed=$((failed + counts[1]))
-    echo "verify: $stage on librpma: ${counts[0]} passed, ${counts[1]} failed, $((SECONDS - began)) s"
 done
-
 echo "$passed passed, $failed failed" | tee "$logs/total"
 ((failed == 0))
