@@ -19,6 +19,7 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyP
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -44,7 +45,7 @@ import org.junit.jupiter.api.Timeout;
 /** The drawing in {@code ARCHITECTURE.md}: which package may depend on which; and what else holds for all classes. */
 @Timeout(300)
 class ArchitectureTest {
-    private static final String[] PROVIDERS = {"io.rpma.librpma", "io.rpma.soft", "io.rpma.tcp"};
+    private static final String[] PROVIDERS = {"io.rpma.librpma", "io.rpma.soft..", "io.rpma.tcp"};
     private static final String[] BELOW_PROVIDERS = {"io.rpma.posix", "io.rpma.software"};
     private static final Pattern MAIN_SOURCE = Pattern.compile(".*/src/main/(java|module)/.*\\.java");
     private static final JavaClasses ALL =
@@ -89,6 +90,21 @@ class ArchitectureTest {
         classes().that().resideInAPackage("io.rpma.software").should()
             .onlyDependOnClassesThat(resideInAnyPackage("io.rpma", "io.rpma.software", "io.rpma.posix", "java..", "org.slf4j"))
             .because("io.rpma.software is below both").check(ALL);
+    }
+
+    @Test
+    void thePackagesOfSoftHaveNoCycle() {
+        slices().matching("io.rpma.(**)").namingSlices("$1").should().beFreeOfCycles()
+            .because("each can be understood with nothing but those below it").check(ALL.that(resideInAPackage("io.rpma.soft..")));
+        noClasses().that().resideInAPackage("io.rpma.soft.*..").should().dependOnClassesThat().resideInAPackage("io.rpma.soft")
+            .because("io.rpma.soft is above its sub-packages").check(ALL);
+    }
+
+    @Test
+    void softAloneUsesItsPackages() {
+        noClasses().that().resideOutsideOfPackage("io.rpma.soft..").should()
+            .dependOnClassesThat().resideInAPackage("io.rpma.soft.*..")
+            .because("their classes are public for the other packages of soft only").check(ALL);
     }
 
     @Test

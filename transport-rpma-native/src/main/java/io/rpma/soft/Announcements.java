@@ -16,6 +16,8 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
+import io.rpma.soft.host.SoftLog;
+import io.rpma.soft.host.User;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashSet;

@@ -13,6 +13,8 @@
 package io.rpma.soft;
 
 import io.rpma.RpmaException;
+import io.rpma.soft.host.SoftLog;
+import io.rpma.soft.host.User;
 
 /** Creates the view of the other end of a connection from the description that it has sent, and checks all of it. */
 final class Attaching {

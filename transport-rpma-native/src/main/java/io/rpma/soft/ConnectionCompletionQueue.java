@@ -15,6 +15,7 @@ package io.rpma.soft;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
+import io.rpma.soft.host.SoftLog;
 
 /** A completion queue of one connection: for its work requests, its receives, or both. */
 final class ConnectionCompletionQueue extends SoftCompletionQueue {

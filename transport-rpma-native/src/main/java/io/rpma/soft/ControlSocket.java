@@ -16,6 +16,10 @@ import io.rpma.RpmaException;
 import io.rpma.RpmaUnavailableException;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
+import io.rpma.soft.host.Libc;
+import io.rpma.soft.host.OpenFiles;
+import io.rpma.soft.host.SoftLog;
+import io.rpma.soft.host.User;
 
 /**
  * The Unix socket between the two ends of a connection: it carries the events of the connection, and its end signals that the

@@ -13,6 +13,7 @@
 package io.rpma.soft;
 
 import io.rpma.posix.Memory;
+import io.rpma.soft.host.FaultPoints;
 
 /**
  * Wakes the owner of a completion queue if the queue is armed. The armed word of a connection's queue lies in memory that the two
@@ -41,8 +42,8 @@ class Doorbell {
      */
     void ring() {
         if (Memory.getInt(armed) == ARMED && Memory.casInt(armed, ARMED, FIRED)) {
-            if (Faults.ENABLED) {
-                Faults.at("fired");
+            if (FaultPoints.ENABLED) {
+                FaultPoints.at("fired");
             }
             event.signal();
         }

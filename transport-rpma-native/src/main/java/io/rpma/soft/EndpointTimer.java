@@ -14,6 +14,7 @@ package io.rpma.soft;
 
 import io.rpma.posix.Posix;
 import io.rpma.posix.Scratch;
+import io.rpma.soft.host.Libc;
 
 /**
  * The timer of an endpoint ({@code timerfd_create(2)}), which makes the descriptor of the endpoint ready at the earliest of the

@@ -17,6 +17,10 @@ import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Scratch;
 import io.rpma.posix.Sockets;
+import io.rpma.soft.host.Libc;
+import io.rpma.soft.host.OpenFiles;
+import io.rpma.soft.host.SharedFolder;
+import io.rpma.soft.host.SoftLog;
 
 /**
  * A descriptor that becomes readable when an event is signalled, by this process or by a peer: a pipe, in which each event is one

@@ -12,25 +12,16 @@
  */
 package io.rpma.soft;
 
+import io.rpma.soft.host.FaultPoints;
 import java.util.function.Consumer;
 
-/** Fault injection points, at which a test ends or stops a process. Eliminated unless {@code -Dio.rpma.soft.faults=true}. */
+/** The entry for tests, also those of other modules, to the fault injection points of this provider ({@link FaultPoints}). */
 final class Faults {
-    /** Whether the fault injection points are active. */
-    static final boolean ENABLED = Boolean.getBoolean("io.rpma.soft.faults");
-
-    private static volatile Consumer<String> hook = place -> { };
-
     private Faults() {
     }
 
     /** Sets the action that runs at every fault injection point. */
     static void hook(Consumer<String> action) {
-        hook = action;
-    }
-
-    /** Runs the action for a fault injection point. */
-    static void at(String place) {
-        hook.accept(place);
+        FaultPoints.hook(action);
     }
 }

@@ -15,6 +15,8 @@ package io.rpma.soft;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
+import io.rpma.soft.host.Libc;
+import io.rpma.soft.host.SoftLog;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;

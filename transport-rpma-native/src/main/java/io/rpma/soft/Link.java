@@ -16,6 +16,8 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
+import io.rpma.soft.host.OpenFiles;
+import io.rpma.soft.host.SoftLog;
 
 /**
  * A Unix socket pair between two processes, in addition to the control sockets of their connections. On it each process sends the

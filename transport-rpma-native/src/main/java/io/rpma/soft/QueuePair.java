@@ -19,6 +19,8 @@ import io.rpma.RpmaException;
 import io.rpma.RpmaLog;
 import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
+import io.rpma.soft.host.FaultPoints;
+import io.rpma.soft.host.SoftLog;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
@@ -200,8 +202,8 @@ final class QueuePair {
      */
     void ready() {
         if (STATE.compareAndSet(this, Half.INITIAL, Half.READY)) {
-            if (Faults.ENABLED) {
-                Faults.at("readying");
+            if (FaultPoints.ENABLED) {
+                FaultPoints.at("readying");
             }
             Memory.putIntVolatile(base + Half.STATE, Half.READY);
             Memory.fullFence();
@@ -223,8 +225,8 @@ final class QueuePair {
         int was = (int) STATE.getVolatile(this);
         while (was != Half.ERROR && was != CLOSED) {
             if (STATE.compareAndSet(this, was, Half.ERROR)) {
-                if (Faults.ENABLED) {
-                    Faults.at("failing");
+                if (FaultPoints.ENABLED) {
+                    FaultPoints.at("failing");
                 }
                 Memory.putIntVolatile(base + Half.STATE, Half.ERROR);
                 // Orders the store of the state before the load of Half.STALLED in wakePeer(), as in ready(), and of the waiting
@@ -330,8 +332,8 @@ final class QueuePair {
         boolean completed = signalled || status != SUCCESS;
         boolean delivered = Operation.takesReceive(operation);
         try {
-            if (Faults.ENABLED) {
-                Faults.at("telling");
+            if (FaultPoints.ENABLED) {
+                FaultPoints.at("telling");
             }
             if (completed) {
                 sends.complete(request, context, status, Operation.opcode(operation), length);

@@ -17,6 +17,7 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.posix.Posix;
+import io.rpma.soft.host.SoftLog;
 import io.rpma.software.ConnectionSettings;
 
 /**

@@ -16,6 +16,9 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.RpmaLog;
 import io.rpma.posix.Posix;
+import io.rpma.soft.host.Libc;
+import io.rpma.soft.host.Overcommit;
+import io.rpma.soft.host.SoftLog;
 
 /**
  * Reserved addresses and their file, which has the size of the addresses from the start, with holes where nothing is committed.

@@ -16,6 +16,7 @@ import io.rpma.CompletionStatus;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import io.rpma.posix.Memory;
+import io.rpma.soft.host.SoftLog;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 

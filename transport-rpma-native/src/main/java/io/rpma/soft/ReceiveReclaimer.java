@@ -12,6 +12,8 @@
  */
 package io.rpma.soft;
 
+import io.rpma.soft.host.FaultPoints;
+import io.rpma.soft.host.SoftLog;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -49,8 +51,8 @@ final class ReceiveReclaimer {
      * buffers.
      */
     void reclaim(SharedReceiveAttachment attachment) {
-        if (Faults.ENABLED) {
-            Faults.at("reclaiming");
+        if (FaultPoints.ENABLED) {
+            FaultPoints.at("reclaiming");
         }
         boolean fullLook = isFullLookDue();
         if (fullLook || attachment.mayHoldReceives()) {

@@ -18,6 +18,7 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import io.rpma.posix.Posix;
+import io.rpma.soft.host.SoftLog;
 
 /** Functions for receives, both of own and of shared receive queues. */
 final class Receives {

@@ -12,6 +12,10 @@
  */
 package io.rpma.soft;
 
+import io.rpma.soft.host.Shortage;
+import io.rpma.soft.host.SoftLog;
+import io.rpma.soft.host.User;
+
 /**
  * Finds memory regions in the table of one other process, checks their entries, and locates them in the memory that has been
  * received from that process. The result is added to the {@link RegionCache}. Used by the threads that execute work requests,

@@ -16,6 +16,7 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
+import io.rpma.soft.host.SoftLog;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**

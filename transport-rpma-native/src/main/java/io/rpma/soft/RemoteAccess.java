@@ -18,6 +18,10 @@ import io.rpma.MemoryUsage;
 import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Scratch;
+import io.rpma.soft.host.FaultPoints;
+import io.rpma.soft.host.Libc;
+import io.rpma.soft.host.SoftLog;
+import io.rpma.soft.host.User;
 
 /**
  * Executes operations in the registered memory of a connected peer: reads, writes, atomic writes and flushes, and the copies of
@@ -133,10 +137,10 @@ final class RemoteAccess {
     int copyTo(RemoteRegion region, long offset, long source, long length) {
         if (region.local() != 0) {
             long first = 0;
-            if (Faults.ENABLED) {
+            if (FaultPoints.ENABLED) {
                 first = length / 2;
                 StreamingCopy.copy(source, region.local() + offset, first);
-                Faults.at("copying");
+                FaultPoints.at("copying");
             }
             StreamingCopy.copy(source + first, region.local() + offset + first, length - first);
             return SUCCESS;

@@ -14,6 +14,10 @@ package io.rpma.soft;
 
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
+import io.rpma.soft.host.Libc;
+import io.rpma.soft.host.Shortage;
+import io.rpma.soft.host.SoftLog;
+import io.rpma.soft.host.User;
 import java.util.List;
 
 /**

@@ -18,6 +18,7 @@ import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Scratch;
 import io.rpma.posix.Sockets;
+import io.rpma.soft.host.SoftLog;
 import io.rpma.software.HostAddresses;
 import java.net.Inet4Address;
 import java.net.InetAddress;

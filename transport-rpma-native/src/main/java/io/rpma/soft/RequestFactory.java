@@ -19,6 +19,8 @@ import io.rpma.RpmaException;
 import io.rpma.RpmaLog;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
+import io.rpma.soft.host.SoftLog;
+import io.rpma.soft.host.User;
 import java.net.InetSocketAddress;
 
 /**

@@ -16,6 +16,7 @@ package io.rpma.soft;
 import io.rpma.CompletionStatus;
 import io.rpma.MemoryUsage;
 import io.rpma.posix.Memory;
+import io.rpma.soft.host.FaultPoints;
 import io.rpma.software.Patience;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -135,8 +136,8 @@ final class Requester {
         if (peerState != Half.READY) {
             return peerState == Half.INITIAL ? NOT_READY : RETRY_EXC_ERR;
         }
-        if (Faults.ENABLED) {
-            Faults.at("executing");
+        if (FaultPoints.ENABLED) {
+            FaultPoints.at("executing");
         }
         if (operation <= Operation.SEND_IMMEDIATE) {
             return send(localAddress, length, operation == Operation.SEND_IMMEDIATE ? CompletionRing.IMMEDIATE : 0, immediate);
@@ -166,8 +167,8 @@ final class Requester {
             if (receives.areShared() && !receives.take()) {
                 continue;
             }
-            if (Faults.ENABLED) {
-                Faults.at("taken");
+            if (FaultPoints.ENABLED) {
+                FaultPoints.at("taken");
             }
             if (length > capacity) {
                 receives.publish(slot, length, immediate, flags, LOC_LEN_ERR);
@@ -178,12 +179,12 @@ final class Requester {
                 receives.publish(slot, 0, immediate, flags, LOC_PROT_ERR);
                 return REM_OP_ERR;
             }
-            if (Faults.ENABLED) {
-                Faults.at("copied");
+            if (FaultPoints.ENABLED) {
+                FaultPoints.at("copied");
             }
             receives.publish(slot, length, immediate, flags, SUCCESS);
-            if (Faults.ENABLED) {
-                Faults.at("published");
+            if (FaultPoints.ENABLED) {
+                FaultPoints.at("published");
             }
             return SUCCESS;
         }

@@ -13,6 +13,7 @@
 package io.rpma.soft;
 
 import io.rpma.posix.Memory;
+import io.rpma.soft.host.FaultPoints;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
@@ -51,8 +52,8 @@ final class SharedDoorbell extends Doorbell {
         long number = Memory.getLong(arming);
         long last = rung;
         if (last != number && RUNG.compareAndSet(this, last, number)) {
-            if (Faults.ENABLED) {
-                Faults.at("fired");
+            if (FaultPoints.ENABLED) {
+                FaultPoints.at("fired");
             }
             event().signal();
         }

@@ -15,6 +15,12 @@ package io.rpma.soft;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
+import io.rpma.soft.host.Libc;
+import io.rpma.soft.host.MappingLimit;
+import io.rpma.soft.host.OpenFiles;
+import io.rpma.soft.host.Overcommit;
+import io.rpma.soft.host.Shortage;
+import io.rpma.soft.host.SoftLog;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**

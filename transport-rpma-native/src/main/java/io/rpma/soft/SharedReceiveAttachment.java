@@ -15,6 +15,8 @@ package io.rpma.soft;
 import io.rpma.CompletionStatus;
 import io.rpma.WorkCompletions;
 import io.rpma.posix.Memory;
+import io.rpma.soft.host.FaultPoints;
+import io.rpma.soft.host.SoftLog;
 import java.util.ArrayDeque;
 import java.util.BitSet;
 
@@ -137,8 +139,8 @@ final class SharedReceiveAttachment {
                 failed = true;
                 break;
             }
-            if (Faults.ENABLED) {
-                Faults.at("checked");
+            if (FaultPoints.ENABLED) {
+                FaultPoints.at("checked");
             }
             int status = CompletionRing.status(control);
             int flags = CompletionRing.flags(control);
@@ -149,8 +151,8 @@ final class SharedReceiveAttachment {
             // than the queue has slots.
             Memory.putLongRelease(half.address() + Half.CONSUMED, position);
             receives.push(slot);
-            if (Faults.ENABLED) {
-                Faults.at("freed");
+            if (FaultPoints.ENABLED) {
+                FaultPoints.at("freed");
             }
             failed = status != 0;
         }

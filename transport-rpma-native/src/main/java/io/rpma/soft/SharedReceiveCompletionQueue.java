@@ -15,6 +15,7 @@ package io.rpma.soft;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import io.rpma.posix.Memory;
+import io.rpma.soft.host.FaultPoints;
 import java.util.Arrays;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -250,8 +251,8 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
             activate(attachment);
             attachment = revived.poll();
         }
-        if (Faults.ENABLED) {
-            Faults.at("revived");
+        if (FaultPoints.ENABLED) {
+            FaultPoints.at("revived");
         }
         attachment = detached.poll();
         while (attachment != null) {

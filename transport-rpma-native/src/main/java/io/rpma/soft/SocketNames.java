@@ -14,6 +14,8 @@ package io.rpma.soft;
 
 import io.rpma.RpmaException;
 import io.rpma.posix.Sockets;
+import io.rpma.soft.host.SharedFolder;
+import io.rpma.soft.host.User;
 import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

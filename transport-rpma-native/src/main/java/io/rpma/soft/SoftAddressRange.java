@@ -17,6 +17,7 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
+import io.rpma.soft.host.SoftLog;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;

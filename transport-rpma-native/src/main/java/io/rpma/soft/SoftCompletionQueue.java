@@ -17,6 +17,7 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.RpmaLog;
 import io.rpma.WorkCompletions;
+import io.rpma.soft.host.SoftLog;
 
 /** The common part of the completion queues: the descriptor and the overflow. */
 abstract class SoftCompletionQueue implements CompletionQueue {

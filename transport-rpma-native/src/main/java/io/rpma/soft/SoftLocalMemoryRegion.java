@@ -19,6 +19,8 @@ import io.rpma.RegionDescriptor;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
+import io.rpma.soft.host.Libc;
+import io.rpma.soft.host.SoftLog;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.Set;

@@ -23,6 +23,7 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.SharedReceiveQueueConfig;
+import io.rpma.soft.host.SoftLog;
 import io.rpma.software.SharedReceiveQueueSettings;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;

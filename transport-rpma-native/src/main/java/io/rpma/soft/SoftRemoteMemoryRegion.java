@@ -17,6 +17,7 @@ import io.rpma.RegionDescriptor;
 import io.rpma.RemoteMemoryRegion;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
+import io.rpma.soft.host.SoftLog;
 import java.nio.ByteBuffer;
 import java.util.Set;
 

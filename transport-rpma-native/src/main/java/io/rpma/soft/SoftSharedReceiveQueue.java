@@ -17,6 +17,8 @@ import io.rpma.LocalMemoryRegion;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
+import io.rpma.soft.host.FaultPoints;
+import io.rpma.soft.host.SoftLog;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
@@ -182,8 +184,8 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
                 + " which is the limit: use another one for more", null);
         }
         attached++;
-        if (Faults.ENABLED) {
-            Faults.at("attached");
+        if (FaultPoints.ENABLED) {
+            FaultPoints.at("attached");
         }
         return new SharedReceiveAttachment(this, receives, queuePair, half, index, ringAddress, ringSize);
     }

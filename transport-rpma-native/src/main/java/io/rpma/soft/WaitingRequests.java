@@ -15,6 +15,7 @@ package io.rpma.soft;
 
 import io.rpma.CompletionStatus;
 import io.rpma.posix.Memory;
+import io.rpma.soft.host.FaultPoints;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.CompletableFuture;
@@ -161,16 +162,16 @@ final class WaitingRequests {
                 // Ask to be woken, then try again: the peer may have posted a receive between the first attempt and announce().
                 // If the reason changes, for instance because there is room now but no receive, announce the new reason: it is
                 // announced in another word.
-                if (Faults.ENABLED) {
-                    Faults.at("announcing");
+                if (FaultPoints.ENABLED) {
+                    FaultPoints.at("announcing");
                 }
                 requester.announce(status);
                 status = requester.execute(request);
             }
             if (status < 0) {
                 if (!pair.isPeerGone()) {
-                    if (Faults.ENABLED) {
-                        Faults.at("waiting");
+                    if (FaultPoints.ENABLED) {
+                        FaultPoints.at("waiting");
                     }
                     if (requester.waitsForShared(status)) {
                         lookAgainLater();

@@ -19,8 +19,8 @@
  * <p>The main classes: {@link io.rpma.soft.QueuePair} executes work requests; {@link io.rpma.soft.RegionTable} lists the memory
  * of this process that a peer may access; {@link io.rpma.soft.RemoteProcess} holds everything that is shared with one other
  * process; {@link io.rpma.soft.ControlSocket} carries a connection's events; {@link io.rpma.soft.Rendezvous} finds the listener
- * of an address; {@link io.rpma.soft.SocketNames} and {@link io.rpma.soft.User} determine the processes that memory is shared
- * with.
+ * of an address; {@link io.rpma.soft.SocketNames} and {@link io.rpma.soft.host.User} determine the processes that memory is
+ * shared with.
  *
  * <p>Two processes share memory once, not once per connection. The process that connects first creates a {@link
  * io.rpma.soft.Link}, on which each sends the other the files of its region table, of its address ranges (whole, with holes
@@ -47,9 +47,10 @@
  *     {@code process_vm_readv(2)} and {@code process_vm_writev(2)}, as far as the kernel lets them.
  * </ul>
  * The memory that a peer makes this process map is bounded: one process gets at most a quarter of the address space and a
- * sixteenth of the mappings that the kernel allows, all processes together a half of each ({@link io.rpma.soft.MappingLimit}).
- * Only files are mapped whose size is sealed and whose holes can be touched, so that no peer can make an access fail. (If the
- * kernel does not overcommit memory, {@code vm.overcommit_memory=2}, a peer can still take the last page of the machine.)
+ * sixteenth of the mappings that the kernel allows, all processes together a half of each ({@link
+ * io.rpma.soft.host.MappingLimit}). Only files are mapped whose size is sealed and whose holes can be touched, so that no peer
+ * can make an access fail. (If the kernel does not overcommit memory, {@code vm.overcommit_memory=2}, a peer can still take the last
+ * page of the machine.)
  *
  * <p>Memory that is taken away from a peer (by closing a connection, a region or a shared receive queue) may still be written to
  * by the operation that the peer's process is executing, and if that process has been stopped, this may last for any time. No
@@ -60,7 +61,7 @@
  * {@code isQuiescent} of the closed object returns whether that is the case. A process that has stopped on 64 connections which
  * are closed here gets no further connection.
  *
- * <p>Unless a folder is configured ({@link io.rpma.soft.SharedFolder}), a process shares memory only with processes of its
+ * <p>Unless a folder is configured ({@link io.rpma.soft.host.SharedFolder}), a process shares memory only with processes of its
  * effective user. The kernel attests the users of both ends of a connection's socket when it is connected; the link and
  * everything else is sent over that socket, or over the link. Any process may bind a name in the abstract namespace and connect
  * to one, so a name proves nothing: a listener of another user is skipped, and a client of another user is rejected before any of

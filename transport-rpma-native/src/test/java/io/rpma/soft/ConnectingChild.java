@@ -19,6 +19,7 @@ import io.rpma.Endpoint;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
+import io.rpma.soft.host.OpenFiles;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -106,12 +107,14 @@ final class ConnectingChild {
             Path root = Path.of(one.getProtectionDomain().getCodeSource().getLocation().getPath());
             if (Files.isDirectory(root)) {
                 List<String> names;
-                try (Stream<Path> files = Files.list(root.resolve("io/rpma/soft"))) {
-                    names = files.map(file -> file.getFileName().toString()).filter(name -> name.endsWith(".class")).toList();
+                try (Stream<Path> files = Files.walk(root.resolve("io/rpma/soft"))) {
+                    names = files.map(file -> root.relativize(file).toString()).filter(name -> name.endsWith(".class"))
+                        .map(name -> name.substring(0, name.length() - ".class".length()).replace('/', '.')).toList();
                 }
                 for (String name : names) {
-                    if (one == OpenFiles.class || name.startsWith("ConnectingChild") || name.startsWith("Station")) {
-                        Class.forName("io.rpma.soft." + name.substring(0, name.length() - ".class".length()));
+                    String simple = name.substring(name.lastIndexOf('.') + 1);
+                    if (one == OpenFiles.class || simple.startsWith("ConnectingChild") || simple.startsWith("Station")) {
+                        Class.forName(name);
                     }
                 }
             }

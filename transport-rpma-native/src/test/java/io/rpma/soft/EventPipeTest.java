@@ -16,6 +16,7 @@ import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Scratch;
 import io.rpma.posix.Sockets;
+import io.rpma.soft.host.Libc;
 import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.invoke.MethodHandle;

@@ -26,6 +26,7 @@ import io.rpma.SharedReceiveQueue;
 import io.rpma.WorkCompletions;
 import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
+import io.rpma.soft.host.Libc;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.concurrent.CountDownLatch;

@@ -16,6 +16,7 @@ import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Scratch;
 import io.rpma.posix.Sockets;
+import io.rpma.soft.host.Libc;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import org.junit.jupiter.api.AfterEach;

@@ -13,6 +13,8 @@
 package io.rpma.soft;
 
 import io.rpma.posix.Posix;
+import io.rpma.soft.host.Libc;
+import io.rpma.soft.host.MappingLimit;
 import java.io.BufferedReader;
 import java.io.FileReader;
 import org.junit.jupiter.api.Test;

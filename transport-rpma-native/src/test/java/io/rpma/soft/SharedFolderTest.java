@@ -14,6 +14,9 @@ package io.rpma.soft;
 
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
+import io.rpma.soft.host.FileCalls;
+import io.rpma.soft.host.SharedFolder;
+import io.rpma.soft.host.User;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;

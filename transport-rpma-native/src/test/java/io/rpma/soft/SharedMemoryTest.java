@@ -14,6 +14,7 @@ package io.rpma.soft;
 
 import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
+import io.rpma.soft.host.Libc;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;

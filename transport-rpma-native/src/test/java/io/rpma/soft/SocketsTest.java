@@ -16,6 +16,7 @@ import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Scratch;
 import io.rpma.posix.Sockets;
+import io.rpma.soft.host.Libc;
 import java.io.File;
 import java.io.IOException;
 import java.lang.foreign.FunctionDescriptor;

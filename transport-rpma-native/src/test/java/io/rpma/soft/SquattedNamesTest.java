@@ -19,6 +19,7 @@ import io.rpma.Endpoint;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
+import io.rpma.soft.host.Libc;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;

@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.host;
 
 import io.rpma.posix.Sockets;
 import java.io.BufferedReader;
@@ -32,13 +32,13 @@ import java.nio.file.Path;
  * @param overflow the number that stands for users without one
  * @param allMapped whether every user has a number in this process's user namespace
  */
-record User(int id, int pid, int overflow, boolean allMapped) {
+public record User(int id, int pid, int overflow, boolean allMapped) {
     private static final int DEFAULT_OVERFLOW = 65_534;
     // All numbers except -1, which means "no user".
     private static final long ALL_USERS = 0xffff_ffffL;
 
     /** Returns the current effective user of this process. */
-    static User current() {
+    public static User current() {
         return new User(Libc.geteuid(), (int) ProcessHandle.current().pid(), readOverflow(), readAllMapped());
     }
 
@@ -61,7 +61,7 @@ record User(int id, int pid, int overflow, boolean allMapped) {
     }
 
     /** Returns whether a map of user numbers, as {@code /proc/self/uid_map} shows it, leaves out none. */
-    static boolean coversAll(String map) {
+    public static boolean coversAll(String map) {
         long users = 0;
         for (String line : map.lines().toList()) {
             String[] columns = line.trim().split("\\s+");
@@ -80,7 +80,7 @@ record User(int id, int pid, int overflow, boolean allMapped) {
      *
      * @param peer the process as the kernel reports it, {@code null} if it reports none
      */
-    String whyNot(Sockets.Credentials peer) {
+    public String whyNot(Sockets.Credentials peer) {
         if (peer == null) {
             return "belongs to a user that the kernel does not name, this process to " + name(id);
         }
@@ -101,12 +101,12 @@ record User(int id, int pid, int overflow, boolean allMapped) {
     }
 
     /** Returns a process and its user as text. */
-    static String describe(Sockets.Credentials peer) {
+    public static String describe(Sockets.Credentials peer) {
         return name(peer.uid()) + " (" + process(peer.pid()) + ')';
     }
 
     /** Returns a process as text. A process in another PID namespace has no number in that of this process. */
-    static String process(int pid) {
+    public static String process(int pid) {
         return pid <= 0 ? "a process of another PID namespace" : "process " + pid;
     }
 

@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.host;
 
 import io.rpma.posix.CFunction;
 import io.rpma.posix.Memory;
@@ -22,46 +22,46 @@ import java.nio.charset.StandardCharsets;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /** The calls of the C library for memory, events and other processes. A call that fails returns {@code -errno}. */
-final class Libc {
+public final class Libc {
     /** No such process. */
-    static final int ESRCH = 3;
+    public static final int ESRCH = 3;
     /** Not a file of the kind that the call is for. */
-    static final int EBADF = 9;
+    public static final int EBADF = 9;
     /** Bad address. */
-    static final int EFAULT = 14;
+    public static final int EFAULT = 14;
 
     /** {@code F_SEAL_SEAL}: no further seals. */
-    static final int F_SEAL_SEAL = 1;
+    public static final int F_SEAL_SEAL = 1;
     /** {@code F_SEAL_SHRINK}: the file cannot become smaller, so that a mapping of it cannot fault. */
-    static final int F_SEAL_SHRINK = 2;
+    public static final int F_SEAL_SHRINK = 2;
     /** {@code F_SEAL_GROW}: the file cannot become larger. */
-    static final int F_SEAL_GROW = 4;
+    public static final int F_SEAL_GROW = 4;
     /**
      * {@code F_SEAL_FUTURE_WRITE} (Linux 5.1): from now on nobody can write to the file or map it writable, whoever has or opens
      * it, the owner included; writable mappings that exist already stay writable.
      */
-    static final int F_SEAL_FUTURE_WRITE = 0x10;
+    public static final int F_SEAL_FUTURE_WRITE = 0x10;
 
     /** {@code FALLOC_FL_KEEP_SIZE}. */
-    static final int FALLOC_FL_KEEP_SIZE = 1;
+    public static final int FALLOC_FL_KEEP_SIZE = 1;
     /** {@code FALLOC_FL_PUNCH_HOLE}. */
-    static final int FALLOC_FL_PUNCH_HOLE = 2;
+    public static final int FALLOC_FL_PUNCH_HOLE = 2;
 
     /** {@code MADV_POPULATE_READ}. */
-    static final int MADV_POPULATE_READ = 22;
+    public static final int MADV_POPULATE_READ = 22;
     /** {@code MADV_POPULATE_WRITE}. */
-    static final int MADV_POPULATE_WRITE = 23;
+    public static final int MADV_POPULATE_WRITE = 23;
     /** {@code MADV_WILLNEED}. */
-    static final int MADV_WILLNEED = 3;
+    public static final int MADV_WILLNEED = 3;
     /** {@code MS_SYNC}. */
     static final int MS_SYNC = 4;
 
     private static final int MFD_CLOEXEC = 1;
     private static final int MFD_ALLOW_SEALING = 2;
     /** Open for writing only. */
-    static final int O_WRONLY = 1;
+    public static final int O_WRONLY = 1;
     /** Open for reading and writing. */
-    static final int O_RDWR = 2;
+    public static final int O_RDWR = 2;
 
     private static final int O_NONBLOCK = 0x800;
     private static final int O_CLOEXEC = 0x80000;
@@ -111,44 +111,44 @@ final class Libc {
     }
 
     /** Returns the effective user of this process. */
-    static int geteuid() {
+    public static int geteuid() {
         return GETEUID.callUnsigned();
     }
 
     /** Creates an anonymous file in memory that can be sealed. */
-    static int memfdCreate(String name) {
+    public static int memfdCreate(String name) {
         try (Arena arena = Arena.ofConfined()) {
             return MEMFD_CREATE.call(arena.allocateFrom(name).address(), MFD_CLOEXEC | MFD_ALLOW_SEALING);
         }
     }
 
-    static int ftruncate(int fd, long size) {
+    public static int ftruncate(int fd, long size) {
         return FTRUNCATE.call(fd, size);
     }
 
     /** Allocates the pages of a part of a file, or what the mode says. */
-    static int fallocate(int fd, int mode, long offset, long length) {
+    public static int fallocate(int fd, int mode, long offset, long length) {
         return FALLOCATE.call(fd, mode, offset, length);
     }
 
     /** Returns the size of a file in bytes. */
-    static long size(int fd) {
+    public static long size(int fd) {
         return LSEEK.callLong(fd, 0L, SEEK_END);
     }
 
     /** Returns whether a file is one of shared memory in pages of the usual size, a hole of which can be read and written. */
-    static boolean isSharedMemory(int fd) {
+    public static boolean isSharedMemory(int fd) {
         long status = Scratch.get().messageAddress();
         // The first word of a struct statfs, which is smaller than a message, is the kind of file system.
         return FSTATFS.call(fd, status) == 0 && Memory.getLong(status) == TMPFS_MAGIC;
     }
 
-    static int addSeals(int fd, int seals) {
+    public static int addSeals(int fd, int seals) {
         return fcntl(fd, F_ADD_SEALS, seals);
     }
 
     /** Returns the seals of a file; negative if it is none that can be sealed. */
-    static int getSeals(int fd) {
+    public static int getSeals(int fd) {
         return fcntl(fd, F_GET_SEALS, 0);
     }
 
@@ -157,7 +157,7 @@ final class Libc {
     }
 
     /** Creates a non-blocking pipe: the end to read from, and the end to write to. */
-    static int pipe(int[] ends) {
+    public static int pipe(int[] ends) {
         long pair = Scratch.get().vectors();
         int result = PIPE2.call(pair, O_NONBLOCK | O_CLOEXEC);
         if (result == 0) {
@@ -168,32 +168,32 @@ final class Libc {
     }
 
     /** Returns whether a descriptor stands for a pipe: no other file has a capacity of that kind. */
-    static boolean isPipe(int fd) {
+    public static boolean isPipe(int fd) {
         return fcntl(fd, F_GETPIPE_SZ, 0) > 0;
     }
 
     /** Opens what a descriptor stands for once more, non-blocking: as an open file of its own, with flags of its own. */
-    static int reopen(int fd, int flags) {
+    public static int reopen(int fd, int flags) {
         return OPEN.call(path(fd), flags | O_NONBLOCK | O_CLOEXEC, 0);
     }
 
     /** Changes the mode of what a descriptor stands for. */
-    static int changeMode(int fd, int mode) {
+    public static int changeMode(int fd, int mode) {
         return FCHMOD.call(fd, mode);
     }
 
     /** Writes one byte, whatever its value. */
-    static int signal(int fd) {
+    public static int signal(int fd) {
         return (int) Math.min(0, WRITE.callLong(fd, ONE, 1L));
     }
 
     /** Reads up to {@code length} bytes. */
-    static long read(int fd, long address, long length) {
+    public static long read(int fd, long address, long length) {
         return READ.callLong(fd, address, length);
     }
 
     /** Lets a descriptor number stand for what another one stands for; what it stood for before is closed. */
-    static int replace(int source, int target) {
+    public static int replace(int source, int target) {
         return Math.min(0, DUP3.call(source, target, O_CLOEXEC));
     }
 
@@ -213,17 +213,17 @@ final class Libc {
         return path;
     }
 
-    static int madvise(long address, long length, int advice) {
+    public static int madvise(long address, long length, int advice) {
         return MADVISE.call(address, length, advice);
     }
 
     /** Copies from another process ({@code process_vm_readv(2)}); returns the bytes copied, which may be fewer. */
-    static long processRead(int pid, long remote, long local, long length) {
+    public static long processRead(int pid, long remote, long local, long length) {
         return processCopy(PROCESS_VM_READV, pid, remote, local, length);
     }
 
     /** Copies to another process ({@code process_vm_writev(2)}); returns the bytes copied, which may be fewer. */
-    static long processWrite(int pid, long remote, long local, long length) {
+    public static long processWrite(int pid, long remote, long local, long length) {
         return processCopy(PROCESS_VM_WRITEV, pid, remote, local, length);
     }
 
@@ -237,12 +237,12 @@ final class Libc {
     }
 
     /** Returns whether other processes of this user may look into this one ({@code prctl(PR_GET_DUMPABLE)}). */
-    static boolean isDumpable() {
+    public static boolean isDumpable() {
         return prctl(PR_GET_DUMPABLE, 0) == 1;
     }
 
     /** Lets any process of this user reach the memory of this one where Yama asks for that. */
-    static int allowTracers() {
+    public static int allowTracers() {
         return prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
     }
 
@@ -251,12 +251,12 @@ final class Libc {
     }
 
     /** Creates a non-blocking timer descriptor. */
-    static int timerfd() {
+    public static int timerfd() {
         return TIMERFD_CREATE.call(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     }
 
     /** Sets a timer descriptor to go off once; 0 stops it. */
-    static int setTimer(int fd, long nanos) {
+    public static int setTimer(int fd, long nanos) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment time = arena.allocate(32, 8);
             time.set(JAVA_LONG, 16, nanos / 1_000_000_000L);

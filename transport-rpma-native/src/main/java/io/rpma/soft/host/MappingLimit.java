@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.host;
 
 import io.rpma.posix.Posix;
 import java.io.IOException;
@@ -25,7 +25,7 @@ import java.util.Map;
  * Limits the memory that other processes make this one map, in bytes of address space and in mappings, both of which are limited
  * per process: one other process gets a quarter of the addresses and a sixteenth of the mappings, all together a half of each.
  */
-final class MappingLimit {
+public final class MappingLimit {
     private static final Path MAX_MAP_COUNT = Path.of("/proc/sys/vm/max_map_count");
     private static final int USUAL_MAX_MAP_COUNT = 65_530;
     // The highest bit of an address: 46 on x86-64. Other processors may have more, which is not used.
@@ -46,7 +46,7 @@ final class MappingLimit {
      * @param addressSpace the addresses that a process has, in bytes
      * @param maxMappings the mappings that a process may have
      */
-    MappingLimit(long addressSpace, int maxMappings) {
+    public MappingLimit(long addressSpace, int maxMappings) {
         mostBytes = addressSpace / 2;
         mostBytesEach = addressSpace / 4;
         mostMappings = maxMappings / 2;
@@ -54,7 +54,7 @@ final class MappingLimit {
     }
 
     /** Creates the limit that fits this kernel. */
-    static MappingLimit ofKernel() {
+    public static MappingLimit ofKernel() {
         return new MappingLimit(addressSpace(), maxMapCount());
     }
 
@@ -78,7 +78,8 @@ final class MappingLimit {
         return 1L << SMALLEST_ADDRESS_BIT + 1;
     }
 
-    static int maxMapCount() {
+    /** Returns the number of mappings that this kernel allows a process. */
+    public static int maxMapCount() {
         // By one call of read(2), because a second one finds the end of the file. Files.readString would get the first digit.
         byte[] digits = new byte[32];
         try (InputStream file = Files.newInputStream(MAX_MAP_COUNT)) {
@@ -92,12 +93,12 @@ final class MappingLimit {
     }
 
     /** Returns the account of a process, however many links it makes. */
-    Account account(int pid) {
+    public Account account(int pid) {
         return new Account(pid);
     }
 
     /** The memory that one process makes this one map. Thread-safe. */
-    final class Account {
+    public final class Account {
         private final int pid;
 
         private Account(int pid) {
@@ -109,12 +110,12 @@ final class MappingLimit {
          *
          * @return whether it is within the limits; if not, nothing is counted, and the reason is logged
          */
-        boolean add(long size) {
+        public boolean add(long size) {
             return MappingLimit.this.add(pid, size);
         }
 
         /** Memory that was counted is not mapped any more. */
-        void remove(long size) {
+        public void remove(long size) {
             MappingLimit.this.remove(pid, size);
         }
     }
@@ -165,12 +166,12 @@ final class MappingLimit {
     // ---- for tests
 
     /** Returns how many bytes may be mapped of one process. */
-    long mostBytesEach() {
+    public long mostBytesEach() {
         return mostBytesEach;
     }
 
     /** Returns how many bytes are mapped of all processes. */
-    synchronized long bytes() {
+    public synchronized long bytes() {
         return bytes;
     }
 }

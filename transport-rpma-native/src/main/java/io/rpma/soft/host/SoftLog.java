@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.host;
 
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
@@ -20,13 +20,13 @@ import io.rpma.software.RegionDescriptors;
 import io.rpma.software.SoftwareLog;
 
 /** The log of this provider, from anywhere in it. */
-final class SoftLog {
+public final class SoftLog {
     /** The one log of the process. */
-    static final SoftwareLog INSTANCE = new SoftwareLog("io.rpma.soft", SoftLog.class);
+    public static final SoftwareLog INSTANCE = new SoftwareLog("io.rpma.soft", SoftLog.class);
     /** Checks the buffers of descriptors, and reports failures to the log. */
-    static final RegionDescriptors DESCRIPTORS = new RegionDescriptors(INSTANCE);
+    public static final RegionDescriptors DESCRIPTORS = new RegionDescriptors(INSTANCE);
     /** Opens sockets, and reports failures to the log. */
-    static final ListeningSockets LISTENING = new ListeningSockets(INSTANCE);
+    public static final ListeningSockets LISTENING = new ListeningSockets(INSTANCE);
 
     private static final StackWalker WALKER = StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE);
 
@@ -34,32 +34,32 @@ final class SoftLog {
     }
 
     /** Reports that a peer broke the protocol: of each calling class a few lines a second, and the number of the others. */
-    static void violation(String message) {
+    public static void violation(String message) {
         INSTANCE.violation(WALKER.getCallerClass().getSimpleName(), message);
     }
 
     /** Reports what weakens this process although every call succeeds; goes to SLF4J in any case. */
-    static void warn(String message) {
+    public static void warn(String message) {
         INSTANCE.warn(message);
     }
 
     /** Reports something that the user of the interface learns by other means as well. */
-    static void log(Level level, String message) {
+    public static void log(Level level, String message) {
         INSTANCE.log(level, message);
     }
 
     /** Returns whether anybody would see a message of this level; asked before one is put together. */
-    static boolean isEnabled(Level level) {
+    public static boolean isEnabled(Level level) {
         return INSTANCE.isEnabled(level);
     }
 
     /** Reports a call that fails; to be thrown. */
-    static RpmaException failure(RpmaError error, String message) {
+    public static RpmaException failure(RpmaError error, String message) {
         return INSTANCE.failure(error, message);
     }
 
     /** Reports a call that fails; to be thrown. */
-    static RpmaException failure(RpmaError error, int errno, String message, Throwable cause) {
+    public static RpmaException failure(RpmaError error, int errno, String message, Throwable cause) {
         return INSTANCE.failure(error, errno, message, cause);
     }
 }

@@ -10,17 +10,17 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.host;
 
 import io.rpma.posix.CFunction;
 import java.lang.foreign.Arena;
 
 /** The calls of the C library for files by their paths. A call that fails returns {@code -errno}. */
-final class FileCalls {
+public final class FileCalls {
     /** The file exists. */
     static final int EEXIST = 17;
     /** The file system is read-only. */
-    static final int EROFS = 30;
+    public static final int EROFS = 30;
     /** A symbolic link where none may be. */
     static final int ELOOP = 40;
 

@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.host;
 
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
@@ -39,9 +39,9 @@ import java.util.regex.Pattern;
  *
  * <p>A user that may write to the folder may open the files in it: their mode is derived from that of the folder.
  */
-final class SharedFolder {
+public final class SharedFolder {
     /** The system property that names the folder. */
-    static final String DIRECTORY_PROPERTY = "io.rpma.soft.directory";
+    public static final String DIRECTORY_PROPERTY = "io.rpma.soft.directory";
 
     static final int WORLD_WRITABLE = 0002;
     private static final int GROUP_WRITABLE = 0020;
@@ -91,7 +91,7 @@ final class SharedFolder {
      *
      * @throws RpmaUnavailableException if it cannot be used; the message says why
      */
-    static SharedFolder configured() {
+    public static SharedFolder configured() {
         if (FAILURE != null) {
             throw new RpmaUnavailableException(FAILURE.getMessage(), FAILURE);
         }
@@ -99,12 +99,12 @@ final class SharedFolder {
     }
 
     /** Returns whether processes of other users may be peers. */
-    static boolean isConfigured() {
+    public static boolean isConfigured() {
         return CONFIGURED != null;
     }
 
     /** Opens a folder; it stays open for the life of the process. */
-    static SharedFolder open(String path) throws RpmaException {
+    public static SharedFolder open(String path) throws RpmaException {
         // The dot makes the call fail if the path is not a folder.
         int fd = path.isBlank() || path.indexOf('\0') >= 0 ? -Posix.ENOENT : FileCalls.openPlace(path + "/.");
         if (fd < 0) {
@@ -136,17 +136,17 @@ final class SharedFolder {
     }
 
     /** Returns the path of a file by which the kernel finds it. */
-    String path(String name) {
+    public String path(String name) {
         return place + '/' + name;
     }
 
     /** Returns the path of the folder as a user knows it. */
-    String shown() {
+    public String shown() {
         return shown;
     }
 
     /** Returns the path of a file as a user knows it. */
-    String shown(String name) {
+    public String shown(String name) {
         return shown + '/' + name;
     }
 
@@ -165,7 +165,7 @@ final class SharedFolder {
     }
 
     /** Allows all users that may write to the folder to open a file of this process, which no other process could open yet. */
-    void openToOthers(String name) throws RpmaException {
+    public void openToOthers(String name) throws RpmaException {
         int mode = number("", "mode");
         int allowed = OWNER;
         if ((mode & GROUP_WRITABLE) != 0) {
@@ -186,16 +186,16 @@ final class SharedFolder {
         }
     }
 
-    int remove(String name) {
+    public int remove(String name) {
         return FileCalls.remove(path(name));
     }
 
-    int rename(String from, String to) {
+    public int rename(String from, String to) {
         return FileCalls.rename(path(from), path(to));
     }
 
     /** Returns the owner and the mode of a file as text. */
-    String describe(String name) {
+    public String describe(String name) {
         try {
             Map<String, Object> attributes = attributes(name, "uid,gid,mode");
             return "user " + Integer.toUnsignedString((int) attributes.get("uid")) + ", group "
@@ -213,7 +213,7 @@ final class SharedFolder {
      *
      * @return the open lock file, {@code -EAGAIN} if another process or another listener has it, or {@code -errno}
      */
-    int lock(String name) throws RpmaException {
+    public int lock(String name) throws RpmaException {
         String file = name + LOCK;
         for (int i = 0; i < MOST_TRIES; i++) {
             // Use two calls: in a sticky folder the kernel may refuse to open another user's file with O_CREAT.
@@ -260,13 +260,13 @@ final class SharedFolder {
     }
 
     /** Releases a lock. */
-    void unlock(String name, int lock) {
+    public void unlock(String name, int lock) {
         remove(name + LOCK);
         Posix.close(lock);
     }
 
     /** Removes the files of processes that have ended, as far as this process is permitted to. */
-    void sweep() throws RpmaException {
+    public void sweep() throws RpmaException {
         Set<String> names = new HashSet<>();
         int files = 0;
         try (DirectoryStream<Path> all = Files.newDirectoryStream(Path.of(place, "."))) {

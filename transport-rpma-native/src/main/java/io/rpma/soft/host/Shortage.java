@@ -10,19 +10,19 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.host;
 
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 
 /** Errors for a shortage in this process, because of which it cannot take what a peer has sent. The peer is not at fault. */
-final class Shortage {
+public final class Shortage {
     private Shortage() {
     }
 
     /** Returns whether an {@code errno} of {@code mmap} means a shortage of memory; others mean that the file is invalid. */
-    static boolean isOfMemory(int errno) {
+    public static boolean isOfMemory(int errno) {
         return errno == Posix.ENOMEM || errno == Posix.EAGAIN;
     }
 
@@ -32,7 +32,7 @@ final class Shortage {
      * @param errno that there are too few descriptors, or that there is too little memory
      * @param what cannot be done, as the beginning of a sentence
      */
-    static RpmaException failure(int errno, String what) {
+    public static RpmaException failure(int errno, String what) {
         return OpenFiles.areExhausted(errno) ? OpenFiles.failure(errno, what)
             : SoftLog.failure(RpmaError.NO_MEMORY, errno, what + ": " + Posix.strerror(errno) + "; this process has too few"
                 + " addresses left (ulimit -v) or too many mappings (sysctl vm.max_map_count), or the machine too little memory",

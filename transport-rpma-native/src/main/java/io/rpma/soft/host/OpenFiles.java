@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.host;
 
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
@@ -18,12 +18,12 @@ import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
 
 /** Errors for a process, or a system, that has no file descriptor left. */
-final class OpenFiles {
+public final class OpenFiles {
     private OpenFiles() {
     }
 
     /** Returns whether an {@code errno} means that there is no file descriptor left. */
-    static boolean areExhausted(int errno) {
+    public static boolean areExhausted(int errno) {
         return errno == Sockets.EMFILE || errno == Sockets.ENFILE;
     }
 
@@ -33,7 +33,7 @@ final class OpenFiles {
      * @param errno {@code EMFILE} or {@code ENFILE}
      * @param what cannot be done, as the beginning of a sentence
      */
-    static RpmaException failure(int errno, String what) {
+    public static RpmaException failure(int errno, String what) {
         String why = what + ": " + Posix.strerror(errno);
         return errno == Sockets.ENFILE
             ? SoftLog.failure(RpmaError.PROVIDER, errno, why + "; the limit of open files of the whole system is in"

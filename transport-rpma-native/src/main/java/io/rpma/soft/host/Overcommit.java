@@ -10,16 +10,16 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.host;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** Whether the kernel promises more memory than it has ({@code /proc/sys/vm/overcommit_memory}). */
-final class Overcommit {
+public final class Overcommit {
     /** Whether memory must be allocated before it is promised (mode 2). */
-    static final boolean FORBIDDEN = read();
+    public static final boolean FORBIDDEN = read();
 
     private Overcommit() {
     }
