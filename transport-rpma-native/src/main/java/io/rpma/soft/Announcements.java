@@ -18,6 +18,8 @@ import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
 import io.rpma.soft.host.SoftLog;
 import io.rpma.soft.host.User;
+import io.rpma.soft.shared.Range;
+import io.rpma.soft.shared.SharedMemory;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashSet;

@@ -15,6 +15,10 @@ package io.rpma.soft;
 import io.rpma.RpmaException;
 import io.rpma.soft.host.SoftLog;
 import io.rpma.soft.host.User;
+import io.rpma.soft.shared.Doorbell;
+import io.rpma.soft.shared.EventPipe;
+import io.rpma.soft.shared.Half;
+import io.rpma.soft.shared.SharedReceives;
 
 /** Creates the view of the other end of a connection from the description that it has sent, and checks all of it. */
 final class Attaching {

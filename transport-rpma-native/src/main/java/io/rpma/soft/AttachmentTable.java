@@ -13,6 +13,7 @@
 package io.rpma.soft;
 
 import io.rpma.posix.Memory;
+import io.rpma.soft.shared.SharedReceives;
 import java.util.Arrays;
 import java.util.BitSet;
 

@@ -16,6 +16,8 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import io.rpma.soft.host.SoftLog;
+import io.rpma.soft.shared.CompletionChannel;
+import io.rpma.soft.shared.Half;
 
 /** A completion queue of one connection: for its work requests, its receives, or both. */
 final class ConnectionCompletionQueue extends SoftCompletionQueue {

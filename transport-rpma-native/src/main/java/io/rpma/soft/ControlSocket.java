@@ -20,6 +20,8 @@ import io.rpma.soft.host.Libc;
 import io.rpma.soft.host.OpenFiles;
 import io.rpma.soft.host.SoftLog;
 import io.rpma.soft.host.User;
+import io.rpma.soft.shared.EventPipe;
+import io.rpma.soft.shared.Range;
 
 /**
  * The Unix socket between the two ends of a connection: it carries the events of the connection, and its end signals that the

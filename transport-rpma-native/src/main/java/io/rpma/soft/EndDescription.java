@@ -12,6 +12,7 @@
  */
 package io.rpma.soft;
 
+import io.rpma.soft.shared.SharedReceives;
 import java.nio.ByteBuffer;
 
 /**

@@ -13,6 +13,8 @@
 package io.rpma.soft;
 
 import io.rpma.posix.Memory;
+import io.rpma.soft.shared.Half;
+import io.rpma.soft.shared.UseCount;
 
 /**
  * The memory of one {@link Half}: a slot of a {@link HalfPool}, used by one connection after another. It is reference counted:

@@ -13,6 +13,7 @@
 package io.rpma.soft;
 
 import io.rpma.RpmaException;
+import io.rpma.soft.shared.SharedMemory;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;

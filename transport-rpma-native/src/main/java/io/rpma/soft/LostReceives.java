@@ -13,6 +13,8 @@
 package io.rpma.soft;
 
 import io.rpma.posix.Memory;
+import io.rpma.soft.shared.Half;
+import io.rpma.soft.shared.PostedReceives;
 import java.util.BitSet;
 
 /**

@@ -21,6 +21,10 @@ import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
 import io.rpma.soft.host.FaultPoints;
 import io.rpma.soft.host.SoftLog;
+import io.rpma.soft.shared.CompletionChannel;
+import io.rpma.soft.shared.Doorbell;
+import io.rpma.soft.shared.Half;
+import io.rpma.soft.shared.RegionTable;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 

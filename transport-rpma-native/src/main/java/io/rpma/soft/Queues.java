@@ -14,6 +14,7 @@ package io.rpma.soft;
 
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
+import io.rpma.soft.shared.CompletionChannel;
 
 /** The objects that a connection request creates and passes to its connection: queue pair, completion queues and channels. */
 final class Queues {

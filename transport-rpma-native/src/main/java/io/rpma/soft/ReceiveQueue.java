@@ -17,6 +17,8 @@ import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import io.rpma.posix.Memory;
 import io.rpma.soft.host.SoftLog;
+import io.rpma.soft.shared.CompletionRing;
+import io.rpma.soft.shared.ReceiveEntry;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 

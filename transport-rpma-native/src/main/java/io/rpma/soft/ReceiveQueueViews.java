@@ -12,6 +12,9 @@
  */
 package io.rpma.soft;
 
+import io.rpma.soft.shared.EventPipe;
+import io.rpma.soft.shared.SharedMemory;
+import io.rpma.soft.shared.SharedReceives;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;

@@ -14,6 +14,7 @@ package io.rpma.soft;
 
 import io.rpma.soft.host.FaultPoints;
 import io.rpma.soft.host.SoftLog;
+import io.rpma.soft.shared.PostedReceives;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 

@@ -19,6 +19,8 @@ import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import io.rpma.posix.Posix;
 import io.rpma.soft.host.SoftLog;
+import io.rpma.soft.shared.CompletionRing;
+import io.rpma.soft.shared.RegionTable;
 
 /** Functions for receives, both of own and of shared receive queues. */
 final class Receives {

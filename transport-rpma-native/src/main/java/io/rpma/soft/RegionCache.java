@@ -13,6 +13,9 @@
 package io.rpma.soft;
 
 import io.rpma.posix.Memory;
+import io.rpma.soft.shared.RegionTable;
+import io.rpma.soft.shared.RemoteRegion;
+import io.rpma.soft.shared.SharedMemory;
 import java.util.Arrays;
 
 /**

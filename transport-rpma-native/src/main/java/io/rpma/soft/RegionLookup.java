@@ -15,6 +15,9 @@ package io.rpma.soft;
 import io.rpma.soft.host.Shortage;
 import io.rpma.soft.host.SoftLog;
 import io.rpma.soft.host.User;
+import io.rpma.soft.shared.RegionTable;
+import io.rpma.soft.shared.RemoteRegion;
+import io.rpma.soft.shared.SharedMemory;
 
 /**
  * Finds memory regions in the table of one other process, checks their entries, and locates them in the memory that has been

@@ -22,6 +22,8 @@ import io.rpma.soft.host.FaultPoints;
 import io.rpma.soft.host.Libc;
 import io.rpma.soft.host.SoftLog;
 import io.rpma.soft.host.User;
+import io.rpma.soft.shared.RemoteRegion;
+import io.rpma.soft.shared.StreamingCopy;
 
 /**
  * Executes operations in the registered memory of a connected peer: reads, writes, atomic writes and flushes, and the copies of

@@ -18,6 +18,10 @@ import io.rpma.soft.host.Libc;
 import io.rpma.soft.host.Shortage;
 import io.rpma.soft.host.SoftLog;
 import io.rpma.soft.host.User;
+import io.rpma.soft.shared.Range;
+import io.rpma.soft.shared.RemoteRegion;
+import io.rpma.soft.shared.SharedMemory;
+import io.rpma.soft.shared.SharedReceives;
 import java.util.List;
 
 /**

@@ -14,6 +14,10 @@
 package io.rpma.soft;
 
 import io.rpma.posix.Memory;
+import io.rpma.soft.shared.CompletionRing;
+import io.rpma.soft.shared.Half;
+import io.rpma.soft.shared.ReceiveEntry;
+import io.rpma.soft.shared.SharedReceives;
 
 /**
  * The receives of a connected peer, as the sender uses them: finds posted receives, takes them, and publishes their completions

@@ -16,6 +16,8 @@ package io.rpma.soft;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import io.rpma.posix.Memory;
+import io.rpma.soft.shared.Doorbell;
+import io.rpma.soft.shared.Half;
 
 /**
  * What the peer's {@link Requester} finds at this end of a connection: the receives that have been posted, and the ring in which

@@ -17,6 +17,7 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import io.rpma.soft.host.SoftLog;
+import io.rpma.soft.shared.Half;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 

@@ -16,6 +16,8 @@ import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import io.rpma.posix.Memory;
 import io.rpma.soft.host.FaultPoints;
+import io.rpma.soft.shared.CompletionChannel;
+import io.rpma.soft.shared.SharedReceives;
 import java.util.Arrays;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;

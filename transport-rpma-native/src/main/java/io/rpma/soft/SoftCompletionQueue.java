@@ -18,6 +18,7 @@ import io.rpma.RpmaException;
 import io.rpma.RpmaLog;
 import io.rpma.WorkCompletions;
 import io.rpma.soft.host.SoftLog;
+import io.rpma.soft.shared.CompletionChannel;
 
 /** The common part of the completion queues: the descriptor and the overflow. */
 abstract class SoftCompletionQueue implements CompletionQueue {

@@ -28,6 +28,7 @@ import io.rpma.posix.DescriptorWait;
 import io.rpma.soft.host.OpenFiles;
 import io.rpma.soft.host.SoftLog;
 import io.rpma.soft.host.User;
+import io.rpma.soft.shared.EventPipe;
 import io.rpma.software.WorkArguments;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;

@@ -14,8 +14,10 @@ package io.rpma.soft;
 
 import io.rpma.Device;
 import io.rpma.DeviceLimits;
-import io.rpma.RpmaProvider;
 import io.rpma.Peer;
+import io.rpma.RpmaProvider;
+import io.rpma.soft.shared.RegionTable;
+import io.rpma.soft.shared.SharedMemory;
 import io.rpma.software.HostAddresses;
 import java.net.InetAddress;
 import java.util.List;

@@ -21,6 +21,8 @@ import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 import io.rpma.soft.host.Libc;
 import io.rpma.soft.host.SoftLog;
+import io.rpma.soft.shared.Segment;
+import io.rpma.soft.shared.SharedMemory;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.Set;

@@ -19,6 +19,10 @@ import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.soft.host.FaultPoints;
 import io.rpma.soft.host.SoftLog;
+import io.rpma.soft.shared.Half;
+import io.rpma.soft.shared.PostedReceives;
+import io.rpma.soft.shared.SharedMemory;
+import io.rpma.soft.shared.SharedReceives;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
@@ -73,8 +77,8 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
             long ring = posted.address();
             long base = memory.address();
             attachments = new AttachmentTable(base);
-            receives = new PostedReceives(slots, capacity, ring, base, ThreadLocalRandom.current().nextInt(), attachments,
-                this::scheduleRepair);
+            receives = new PostedReceives(slots, capacity, ring, base, ThreadLocalRandom.current().nextInt(),
+                attachments::wakeWaiters, this::scheduleRepair);
             reclaimer = new ReceiveReclaimer(this, receives, attachments);
             completionQueue = completions == 0 ? null
                 : new SharedReceiveCompletionQueue(attachments, completions, base, SharedReceives.arming(ring, capacity),

@@ -16,6 +16,7 @@ package io.rpma.soft;
 import io.rpma.CompletionStatus;
 import io.rpma.posix.Memory;
 import io.rpma.soft.host.FaultPoints;
+import io.rpma.soft.shared.Half;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.CompletableFuture;

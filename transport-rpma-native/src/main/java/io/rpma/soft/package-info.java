@@ -16,20 +16,20 @@
  * that posts a send, a write or a read executes it, in memory that both sides have mapped; the target's CPU takes no part. This
  * package has no thread for the data path.
  *
- * <p>The main classes: {@link io.rpma.soft.QueuePair} executes work requests; {@link io.rpma.soft.RegionTable} lists the memory
- * of this process that a peer may access; {@link io.rpma.soft.RemoteProcess} holds everything that is shared with one other
- * process; {@link io.rpma.soft.ControlSocket} carries a connection's events; {@link io.rpma.soft.Rendezvous} finds the listener
- * of an address; {@link io.rpma.soft.SocketNames} and {@link io.rpma.soft.host.User} determine the processes that memory is
- * shared with.
+ * <p>The main classes: {@link io.rpma.soft.QueuePair} executes work requests; {@link io.rpma.soft.shared.RegionTable} lists the
+ * memory of this process that a peer may access; {@link io.rpma.soft.RemoteProcess} holds everything that is shared with one
+ * other process; {@link io.rpma.soft.ControlSocket} carries a connection's events; {@link io.rpma.soft.Rendezvous} finds the
+ * listener of an address; {@link io.rpma.soft.SocketNames} and {@link io.rpma.soft.host.User} determine the processes that
+ * memory is shared with.
  *
  * <p>Two processes share memory once, not once per connection. The process that connects first creates a {@link
  * io.rpma.soft.Link}, on which each sends the other the files of its region table, of its address ranges (whole, with holes
- * where nothing is committed), of its shared receive queues, and of the halves of its connections. A file is sent before
- * any reference to it. Address ranges share files, so that there are few files and a link has room for all of them; if the other
+ * where nothing is committed), of its shared receive queues, and of the halves of its connections. A file is sent before any
+ * reference to it. Address ranges share files, so that there are few files and a link has room for all of them; if the other
  * process does not read and the link is full, the rest is sent when it has read. A connection then costs one socket, whose end
- * signals the end of the peer, one doorbell ({@link io.rpma.soft.EventPipe}), and a slot of memory that both sides have mapped
- * already. The slot is reused when both sides have released it ({@link io.rpma.soft.HalfMemory}); all memory is unmapped a second
- * after the last connection, or at once when the other process has ended.
+ * signals the end of the peer, one doorbell ({@link io.rpma.soft.shared.EventPipe}), and a slot of memory that both sides have
+ * mapped already. The slot is reused when both sides have released it ({@link io.rpma.soft.HalfMemory}); all memory is unmapped
+ * a second after the last connection, or at once when the other process has ended.
  *
  * <p>The memory that a peer can access. Peers are processes of the same user, or those that share a folder with it. The kernel
  * does not restrict such a process to the intended use of the memory that it has been sent:
@@ -45,21 +45,20 @@
  * <li>It is not sent any other memory: not the ranges of protection domains that it has no connection with, not ranges in which
  *     no region is registered for it, not memory from elsewhere than {@link io.rpma.RpmaProvider#reserve}, which peers reach by
  *     {@code process_vm_readv(2)} and {@code process_vm_writev(2)}, as far as the kernel lets them.
- * </ul>
- * The memory that a peer makes this process map is bounded: one process gets at most a quarter of the address space and a
+ * </ul> The memory that a peer makes this process map is bounded: one process gets at most a quarter of the address space and a
  * sixteenth of the mappings that the kernel allows, all processes together a half of each ({@link
  * io.rpma.soft.host.MappingLimit}). Only files are mapped whose size is sealed and whose holes can be touched, so that no peer
- * can make an access fail. (If the kernel does not overcommit memory, {@code vm.overcommit_memory=2}, a peer can still take the last
- * page of the machine.)
+ * can make an access fail. (If the kernel does not overcommit memory, {@code vm.overcommit_memory=2}, a peer can still take the
+ * last page of the machine.)
  *
- * <p>Memory that is taken away from a peer (by closing a connection, a region or a shared receive queue) may still be written to
- * by the operation that the peer's process is executing, and if that process has been stopped, this may last for any time. No
- * thread waits for it. The memory is reclaimed at quiescent states: each queue pair publishes whether it executes an operation
- * and on which region ({@link io.rpma.soft.Half#BUSY}, {@link io.rpma.soft.Half#BUSY_REGION}). A thread that takes memory away
- * publishes that first, and then records which peers are executing an operation in it. If there are any, the closed object is
- * added to the {@link io.rpma.soft.LimboList} until each operation ({@link io.rpma.soft.GracePeriod}) or its process has ended;
- * {@code isQuiescent} of the closed object returns whether that is the case. A process that has stopped on 64 connections which
- * are closed here gets no further connection.
+ * <p>Memory that is taken away from a peer (by closing a connection, a region or a shared receive queue) may still be written
+ * to by the operation that the peer's process is executing, and if that process has been stopped, this may last for any time.
+ * No thread waits for it. The memory is reclaimed at quiescent states: each queue pair publishes whether it executes an
+ * operation and on which region ({@link io.rpma.soft.shared.Half#BUSY}, {@link io.rpma.soft.shared.Half#BUSY_REGION}). A thread
+ * that takes memory away publishes that first, and then records which peers are executing an operation in it. If there are any,
+ * the closed object is added to the {@link io.rpma.soft.LimboList} until each operation ({@link io.rpma.soft.GracePeriod}) or
+ * its process has ended; {@code isQuiescent} of the closed object returns whether that is the case. A process that has stopped
+ * on 64 connections which are closed here gets no further connection.
  *
  * <p>Unless a folder is configured ({@link io.rpma.soft.host.SharedFolder}), a process shares memory only with processes of its
  * effective user. The kernel attests the users of both ends of a connection's socket when it is connected; the link and

@@ -28,7 +28,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  * Another user of this host, as which a test makes system calls. In the kernel, each thread has its own user. A process that
  * queries the peer of a socket gets the user of the thread that connected or listened. Only root can become another user.
  */
-final class AnotherUser {
+public final class AnotherUser {
     /** The identifier of the user, which need not have a name. */
     static final int ID = 54_321;
 
@@ -42,12 +42,12 @@ final class AnotherUser {
     }
 
     /** Skips the test unless this process is root. */
-    static void assumeRoot() {
+    public static void assumeRoot() {
         Assumptions.assumeTrue(Libc.geteuid() == 0, "only root can act as another user");
     }
 
     /** Runs system calls on this thread as the other user. The result is that of a call in {@link Sockets}. */
-    static int call(IntSupplier action) {
+    public static int call(IntSupplier action) {
         become(ID);
         try {
             return action.getAsInt();

@@ -15,6 +15,7 @@ package io.rpma.soft;
 
 import io.rpma.RpmaException;
 import io.rpma.posix.Memory;
+import io.rpma.soft.shared.Half;
 import java.util.ArrayList;
 import java.util.List;
 import net.jqwik.api.Arbitraries;

@@ -25,6 +25,7 @@ import io.rpma.MemoryUsage;
 import io.rpma.Peer;
 import io.rpma.RemoteMemoryRegion;
 import io.rpma.posix.Posix;
+import io.rpma.soft.shared.Ranges;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -39,7 +39,7 @@ import java.util.concurrent.ThreadLocalRandom;
  * The objects that one side of a test needs: a peer, memory that peers can map and that is registered for all usages, and waiting
  * with a deadline.
  */
-final class Station implements AutoCloseable {
+public final class Station implements AutoCloseable {
     static final Set<MemoryUsage> ALL = EnumSet.allOf(MemoryUsage.class);
     static final long SIZE = 1 << 24;
     private static final int DEADLINE_MILLIS = 20_000;
@@ -122,12 +122,12 @@ final class Station implements AutoCloseable {
      * Returns how many messages a test sends. The number is smaller if each message needs two context switches of the only
      * processor.
      */
-    static int affordable(int most) {
+    public static int affordable(int most) {
         return ONE_PROCESSOR ? most / 10 : most;
     }
 
     /** Called between two polls. On a machine with one processor, the other process needs the processor to make progress. */
-    static void pause() {
+    public static void pause() {
         if (ONE_PROCESSOR) {
             Thread.yield();
         } else {

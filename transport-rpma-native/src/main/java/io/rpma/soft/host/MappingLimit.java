@@ -46,7 +46,7 @@ public final class MappingLimit {
      * @param addressSpace the addresses that a process has, in bytes
      * @param maxMappings the mappings that a process may have
      */
-    public MappingLimit(long addressSpace, int maxMappings) {
+    MappingLimit(long addressSpace, int maxMappings) {
         mostBytes = addressSpace / 2;
         mostBytesEach = addressSpace / 4;
         mostMappings = maxMappings / 2;
@@ -78,8 +78,7 @@ public final class MappingLimit {
         return 1L << SMALLEST_ADDRESS_BIT + 1;
     }
 
-    /** Returns the number of mappings that this kernel allows a process. */
-    public static int maxMapCount() {
+    static int maxMapCount() {
         // By one call of read(2), because a second one finds the end of the file. Files.readString would get the first digit.
         byte[] digits = new byte[32];
         try (InputStream file = Files.newInputStream(MAX_MAP_COUNT)) {

@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.shared;
 
 import io.rpma.posix.Memory;
 import io.rpma.soft.host.FaultPoints;
@@ -48,7 +48,7 @@ final class SharedDoorbell extends Doorbell {
     }
 
     @Override
-    void ring() {
+    public void ring() {
         long number = Memory.getLong(arming);
         long last = rung;
         if (last != number && RUNG.compareAndSet(this, last, number)) {

@@ -10,12 +10,12 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.shared;
 
 import io.rpma.posix.Memory;
 
 /** A memory region of another process, checked and located. It is valid while its stamp is in that process's table. */
-final class RemoteRegion {
+public final class RemoteRegion {
     private final int key;
     private final int usages;
     private final int domain;
@@ -30,7 +30,7 @@ final class RemoteRegion {
      *
      * @param local the address at which this process has mapped it, 0 if it has not
      */
-    RemoteRegion(int key, RegionTable.Entry entry, long local, long stampAddress) {
+    public RemoteRegion(int key, RegionTable.Entry entry, long local, long stampAddress) {
         this.key = key;
         this.usages = entry.usages();
         this.domain = entry.domain();
@@ -41,7 +41,7 @@ final class RemoteRegion {
         this.stampAddress = stampAddress;
     }
 
-    int key() {
+    public int key() {
         return key;
     }
 
@@ -50,22 +50,22 @@ final class RemoteRegion {
      * fence there orders the store of {@link Half#BUSY} before this load of the stamp, so that an owner that clears the stamp
      * after this load finds the queue pair busy.
      */
-    boolean isLive() {
+    public boolean isLive() {
         return Memory.getLongAcquire(stampAddress) == stamp;
     }
 
     /** Returns whether a queue pair of a protection domain of its own process allows this usage. */
-    boolean allows(int usage, int ofDomain) {
+    public boolean allows(int usage, int ofDomain) {
         return (usages & usage) != 0 && domain == ofDomain;
     }
 
     /** Returns whether a part lies within it; the values may be anything. */
-    boolean contains(long offset, long count) {
+    public boolean contains(long offset, long count) {
         return offset >= 0 && count >= 0 && count <= length && offset <= length - count;
     }
 
     /** Returns its address in its own process. */
-    long address() {
+    public long address() {
         return address;
     }
 
@@ -74,7 +74,7 @@ final class RemoteRegion {
     }
 
     /** Returns its address in this process, 0 if it can only be reached by system call. */
-    long local() {
+    public long local() {
         return local;
     }
 }

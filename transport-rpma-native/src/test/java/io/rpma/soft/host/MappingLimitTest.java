@@ -10,11 +10,10 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.host;
 
 import io.rpma.posix.Posix;
-import io.rpma.soft.host.Libc;
-import io.rpma.soft.host.MappingLimit;
+import io.rpma.soft.shared.SharedMemory;
 import java.io.BufferedReader;
 import java.io.FileReader;
 import org.junit.jupiter.api.Test;

@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.shared;
 
 import io.rpma.posix.Memory;
 
@@ -28,7 +28,7 @@ import io.rpma.posix.Memory;
  * positions. The owner posts at an entry again only when the take word names the previous position of that entry, and does not
  * write a take word that is valid.
  *
- * <p>All processes that share a queue can write the shared file, so its content is not trusted; {@link SoftSharedReceiveQueue}
+ * <p>All processes that share a queue can write the shared file, so its content is not trusted; {@code SoftSharedReceiveQueue}
  * describes the owner's checks. {@link #HEAD} is only a hint: an initiator that finds no receive from there searches the whole
  * ring before it waits. A take word is used only if its code is valid: a word in which a single bit is wrong, or that is slightly
  * larger or smaller than it was, is neither free nor taken. The first position is a random number, so that an arbitrary number is
@@ -37,27 +37,27 @@ import io.rpma.posix.Memory;
  * <p>There is one ready bit for each queue pair, in three levels. A set bit at the lowest level means that the owner polls the
  * ring of the queue pair, or is about to, so an initiator that finds its bit set writes nothing.
  */
-final class SharedReceives {
+public final class SharedReceives {
     /** Queue pairs that can be attached to one shared receive queue. */
-    static final int MAX_ATTACHED = 1 << 16;
+    public static final int MAX_ATTACHED = 1 << 16;
 
     /** The position from which to look for a posted receive, or one before it. */
-    static final int HEAD = 0;
+    public static final int HEAD = 0;
     /** Not 0 if some initiator waits for a receive. */
-    static final int WAITING = Memory.APART;
+    public static final int WAITING = Memory.APART;
     /** The uppermost level of the ready bits: one word, a bit for each word of the middle level. */
-    static final int READY_TOP = 2 * Memory.APART;
+    public static final int READY_TOP = 2 * Memory.APART;
     /** The middle level: a bit for each word of the lowest level. */
-    static final int READY_MIDDLE = 3 * Memory.APART;
+    public static final int READY_MIDDLE = 3 * Memory.APART;
     /** The lowest level: a bit for each queue pair. */
-    static final int READY = 5 * Memory.APART;
+    public static final int READY = 5 * Memory.APART;
     /** A bit for each queue pair that waits for a receive. */
-    static final int WAITERS = READY + MAX_ATTACHED / 8;
+    public static final int WAITERS = READY + MAX_ATTACHED / 8;
     /** The take words. */
-    static final int TAKES = WAITERS + MAX_ATTACHED / 8;
+    public static final int TAKES = WAITERS + MAX_ATTACHED / 8;
 
     /** The owner as a taker; no queue pair has this number. */
-    static final int OWNER = Integer.MAX_VALUE;
+    public static final int OWNER = Integer.MAX_VALUE;
     /** The unknown taker of a receive whose take word has been overwritten. */
     static final int UNKNOWN = -1;
 
@@ -85,7 +85,7 @@ final class SharedReceives {
      * @param event the descriptor that wakes the owner of the completion queue, or {@code null} if there is no such queue; this
      *     object takes ownership
      */
-    SharedReceives(int id, SharedMemory posted, SharedMemory memory, int capacity, EventPipe event) {
+    public SharedReceives(int id, SharedMemory posted, SharedMemory memory, int capacity, EventPipe event) {
         this.id = id;
         this.posted = posted;
         this.memory = memory;
@@ -97,12 +97,12 @@ final class SharedReceives {
     }
 
     /** Returns the size of the file that initiators write. */
-    static long size(int capacity) {
+    public static long size(int capacity) {
         return SharedMemory.roundUp(TAKES + (long) capacity * Long.BYTES);
     }
 
     /** Returns the size of the file that only the owner writes. */
-    static long postedSize(int capacity) {
+    public static long postedSize(int capacity) {
         return SharedMemory.roundUp(arming(0, capacity) + Memory.APART);
     }
 
@@ -112,12 +112,12 @@ final class SharedReceives {
      *
      * @param ring the address of the posted file
      */
-    static long arming(long ring, int capacity) {
+    public static long arming(long ring, int capacity) {
         return ring + ((long) capacity * ReceiveEntry.SIZE + Memory.APART - 1) / Memory.APART * Memory.APART;
     }
 
     /** Returns the address of the entry of a position in a ring. */
-    static long entry(long ring, int capacity, int position) {
+    public static long entry(long ring, int capacity, int position) {
         return ring + (position & capacity - 1L) * ReceiveEntry.SIZE;
     }
 
@@ -131,7 +131,7 @@ final class SharedReceives {
      *
      * @param taker the number of a queue pair plus one, {@link #OWNER} or {@link #UNKNOWN}
      */
-    static long taken(int position, int taker) {
+    public static long taken(int position, int taker) {
         return position + 1L << 32 | (taker * UNMIX ^ (position + 1) * MIX) & 0xffff_ffffL;
     }
 
@@ -158,25 +158,25 @@ final class SharedReceives {
         return isTaken(take, position - capacity);
     }
 
-    int id() {
+    public int id() {
         return id;
     }
 
-    int capacity() {
+    public int capacity() {
         return capacity;
     }
 
-    /** Adds a connection to the use count. Guarded by the lock of the {@link RemoteProcess} that holds this view. */
-    void addUser() {
+    /** Adds a connection to the use count. Guarded by the lock of the {@code RemoteProcess} that holds this view. */
+    public void addUser() {
         users++;
     }
 
     /** Removes a connection from the use count, guarded by the same lock. Returns whether it was the last one. */
-    boolean removeUser() {
+    public boolean removeUser() {
         return --users == 0;
     }
 
-    void close() {
+    public void close() {
         posted.release();
         memory.release();
         if (event != null) {
@@ -185,7 +185,7 @@ final class SharedReceives {
     }
 
     /** Returns the doorbell of its completion queue, or {@code null} if it has none. */
-    Doorbell doorbell() {
+    public Doorbell doorbell() {
         return doorbell;
     }
 
@@ -194,7 +194,7 @@ final class SharedReceives {
      *
      * @return its position, encoded for {@link #entry} and {@link #take}; 0 if none is posted, or if {@link #HEAD} is wrong
      */
-    long find() {
+    public long find() {
         // Start at HEAD. It may lag by any distance, if a taker was delayed before it stored HEAD, but does not lead unless it
         // has been overwritten. The bound ends the loop in a queue that another process keeps overwriting.
         int position = Memory.getIntAcquire(base + HEAD);
@@ -218,7 +218,7 @@ final class SharedReceives {
      *
      * @return the result as {@link #find} encodes it; 0 if none is posted
      */
-    long search() {
+    public long search() {
         boolean any = false;
         int first = 0;
         for (int i = 0; i < capacity; i++) {
@@ -240,7 +240,7 @@ final class SharedReceives {
     }
 
     /** Returns the address of the {@link ReceiveEntry} of a receive that was found; a later one may have been posted there. */
-    long entry(long found) {
+    public long entry(long found) {
         return entry(ring, capacity, (int) found);
     }
 
@@ -251,7 +251,7 @@ final class SharedReceives {
      * @param index the index of the queue pair that takes it
      * @return whether the receive was still there; then the fields read from its entry before this call are valid as well
      */
-    boolean take(long found, int index) {
+    public boolean take(long found, int index) {
         int position = (int) found;
         long word = takeWord(base, capacity, position);
         long take = Memory.getLongAcquire(word);
@@ -264,10 +264,10 @@ final class SharedReceives {
 
     /**
      * Sets the ready bit of a queue pair unless it is set. A caller that has published a completion has executed a full fence
-     * since, against the owner's fence between clearing the bit and checking the ring ({@link SharedReceiveCompletionQueue}). A
+     * since, against the owner's fence between clearing the bit and checking the ring ({@code SharedReceiveCompletionQueue}). A
      * caller that has stored a fault also rings the doorbell: the owner then checks all faults.
      */
-    void markReady(int index) {
+    public void markReady(int index) {
         long word = base + READY + (index >>> 6) * 8L;
         long bit = 1L << index;
         if ((Memory.getLongAcquire(word) & bit) != 0) {
@@ -281,12 +281,12 @@ final class SharedReceives {
     }
 
     /** Returns whether the owner has posted no receive since it was last asked to ring. */
-    boolean isWaiting(int index) {
+    public boolean isWaiting(int index) {
         return (Memory.getLongAcquire(base + WAITERS + (index >>> 6) * 8L) & 1L << index) != 0;
     }
 
     /** Asks the owner to signal when it posts a receive. The caller then executes a full fence and searches once more. */
-    void announceWaiting(int index) {
+    public void announceWaiting(int index) {
         Memory.getAndBitwiseOrLong(base + WAITERS + (index >>> 6) * 8L, 1L << index);
         Memory.putIntVolatile(base + WAITING, 1);
     }

@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.soft;
+package io.rpma.soft.shared;
 
 import io.rpma.RpmaException;
 import java.util.ArrayList;

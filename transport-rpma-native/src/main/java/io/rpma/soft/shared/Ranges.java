@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.shared;
 
 import io.rpma.RpmaException;
 
@@ -20,11 +20,11 @@ import io.rpma.RpmaException;
  * file. Large ones have a file of their own, which is sent only to the peers that need it, until there are {@value #MOST_OWN};
  * then they share as well, in files whose size grows with their number.
  */
-final class Ranges {
+public final class Ranges {
     /** The size of a file that ranges share, in bytes; addresses and a hole, not memory. */
     static final long SHARED = 1L << 30;
     /** Ranges from this size on have a file of their own. */
-    static final long LARGE = SHARED / 16;
+    public static final long LARGE = SHARED / 16;
     /** The largest number of files that contain a single range. */
     static final int MOST_OWN = 32;
 
@@ -41,11 +41,11 @@ final class Ranges {
      * @param size in bytes, whole pages
      * @param isOwn whether it is all of the file
      */
-    record Part(Range range, long offset, long size, boolean isOwn) {
+    public record Part(Range range, long offset, long size, boolean isOwn) {
     }
 
     /** Finds room for an address range of whole pages. */
-    synchronized Part take(long size) throws RpmaException {
+    public synchronized Part take(long size) throws RpmaException {
         if (size >= LARGE && own < MOST_OWN) {
             Range range = Range.create(++lastId, size);
             own++;
@@ -77,7 +77,7 @@ final class Ranges {
      *
      * @return the file if it was its last part, which the caller withdraws from the peers and closes; otherwise {@code null}
      */
-    synchronized Range giveBack(Part part) {
+    public synchronized Range giveBack(Part part) {
         Range range = part.range();
         if (!range.giveBack()) {
             return null;

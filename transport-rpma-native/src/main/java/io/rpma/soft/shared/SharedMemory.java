@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.shared;
 
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
@@ -27,9 +27,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
  * A mapped memory file whose size is sealed, so that no access to its mapping can fault. It is reference counted: it is unmapped
  * when the last user releases it.
  */
-final class SharedMemory {
+public final class SharedMemory {
     /** The largest size that is accepted of a file from another process, in bytes. */
-    static final long MAX_SIZE = 1L << 44;
+    public static final long MAX_SIZE = 1L << 44;
 
     private static final int SIZE_SEALS = Libc.F_SEAL_SHRINK | Libc.F_SEAL_GROW;
 
@@ -55,7 +55,7 @@ final class SharedMemory {
      * @param name what {@code /proc} shows
      * @param bytes the size, rounded up to whole pages
      */
-    static SharedMemory create(String name, long bytes) throws RpmaException {
+    public static SharedMemory create(String name, long bytes) throws RpmaException {
         return create(name, bytes, false);
     }
 
@@ -70,7 +70,7 @@ final class SharedMemory {
      * @param bytes the size, rounded up to whole pages
      * @param readOnlyForPeers whether no peer may ever write to it
      */
-    static SharedMemory create(String name, long bytes, boolean readOnlyForPeers) throws RpmaException {
+    public static SharedMemory create(String name, long bytes, boolean readOnlyForPeers) throws RpmaException {
         long size = roundUp(bytes);
         int fd = Libc.memfdCreate(name);
         if (fd < 0) {
@@ -126,7 +126,7 @@ final class SharedMemory {
      * @throws RpmaException {@link RpmaError#NO_MEMORY} if this process has too little left to map it, which is not the sender's
      *     fault
      */
-    static SharedMemory open(int fd, long size, boolean writable, MappingLimit.Account account) throws RpmaException {
+    public static SharedMemory open(int fd, long size, boolean writable, MappingLimit.Account account) throws RpmaException {
         boolean counted = false;
         SharedMemory memory = null;
         try {
@@ -174,7 +174,7 @@ final class SharedMemory {
         return Posix.mmap(0, size, protection, Posix.MAP_SHARED, fd, 0);
     }
 
-    static long roundUp(long size) {
+    public static long roundUp(long size) {
         return (size + Posix.PAGE_SIZE - 1) / Posix.PAGE_SIZE * Posix.PAGE_SIZE;
     }
 
@@ -184,21 +184,21 @@ final class SharedMemory {
             : SoftLog.failure(RpmaError.NO_MEMORY, errno, failed + ": " + Posix.strerror(errno), null);
     }
 
-    long address() {
+    public long address() {
         return address;
     }
 
-    long size() {
+    public long size() {
         return size;
     }
 
     /** Returns the file, to be sent to peers, or -1 if it is closed. */
-    int fd() {
+    public int fd() {
         return fd;
     }
 
     /** Closes the file; the mapping stays. */
-    void closeFile() {
+    public void closeFile() {
         if (fd >= 0) {
             Posix.close(fd);
             fd = -1;
@@ -206,13 +206,13 @@ final class SharedMemory {
     }
 
     /** Adds a user. Only a user may call it. */
-    SharedMemory retain() {
+    public SharedMemory retain() {
         users.retain();
         return this;
     }
 
     /** Removes a user; the last one unmaps the memory. */
-    void release() {
+    public void release() {
         if (users.release()) {
             closeFile();
             Posix.munmap(address, size);

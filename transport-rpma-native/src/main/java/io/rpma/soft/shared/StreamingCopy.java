@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.shared;
 
 import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
@@ -32,7 +32,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  * (SSE2, which every such processor has). On other processors, and where the system does not map executable memory, the copy is
  * an ordinary one.
  */
-final class StreamingCopy {
+public final class StreamingCopy {
     /** A shorter copy is cheaper through the caches, also for the next reader. The value was found by measurement. */
     static final int MIN_BYTES = 8192;
 
@@ -91,7 +91,7 @@ final class StreamingCopy {
     }
 
     /** Copies; the two may overlap. */
-    static void copy(long source, long target, long length) {
+    public static void copy(long source, long target, long length) {
         if (length < MIN_BYTES || COPY == null || Math.abs(source - target) < length) {
             Memory.copy(source, target, length);
             return;

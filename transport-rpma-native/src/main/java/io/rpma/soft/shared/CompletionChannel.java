@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.shared;
 
 import io.rpma.RpmaException;
 import io.rpma.posix.DescriptorWait;
@@ -26,22 +26,22 @@ import java.util.concurrent.atomic.AtomicLong;
  * number of firings that it has observed with the sum of the counts that it has read: while the sum is smaller, a write may still
  * follow.
  */
-final class CompletionChannel {
+public final class CompletionChannel {
     private final EventPipe event;
     // The counts that wake(long) wrote without a firing.
     private final AtomicLong woken = new AtomicLong();
     private long fired;
     private long read;
 
-    CompletionChannel() throws RpmaException {
+    public CompletionChannel() throws RpmaException {
         event = EventPipe.create();
     }
 
-    EventPipe event() {
+    public EventPipe event() {
         return event;
     }
 
-    int fd() {
+    public int fd() {
         return event.fd();
     }
 
@@ -52,7 +52,7 @@ final class CompletionChannel {
      * @param other the address of the armed word of the other queue of this channel, 0 if there is none
      * @return whether the queue had fired
      */
-    boolean consume(long armed, long other) {
+    public boolean consume(long armed, long other) {
         long count = 0;
         if ((hasFired(armed) || read < fired + woken.get()) && !hasOtherFired(other)) {
             count = event.read();
@@ -89,7 +89,7 @@ final class CompletionChannel {
      *
      * @param armed the address of the queue's armed word
      */
-    void wake(long armed) {
+    public void wake(long armed) {
         if (event.tryRetain()) {
             if (Memory.casInt(armed, Doorbell.ARMED, Doorbell.FIRED)) {
                 event.signal();
@@ -102,7 +102,7 @@ final class CompletionChannel {
     }
 
     /** Makes the descriptor readable. Any thread may call it. It does nothing once the channel is closed. */
-    void wake() {
+    public void wake() {
         if (event.tryRetain()) {
             event.signal();
             event.release();
@@ -114,11 +114,11 @@ final class CompletionChannel {
     }
 
     /** Returns whether a queue has fired since it was armed. */
-    static boolean hasFired(long armed) {
+    public static boolean hasFired(long armed) {
         return Memory.getIntAcquire(armed) != Doorbell.ARMED;
     }
 
-    void close() {
+    public void close() {
         DescriptorWait.closing(fd());
         event.release();
     }

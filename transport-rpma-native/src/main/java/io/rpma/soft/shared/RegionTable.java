@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.shared;
 
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
@@ -29,17 +29,17 @@ import java.util.concurrent.ThreadLocalRandom;
  * the stamp (acquire), the fields, and, after an acquire fence, the stamp once more: if both stamps are equal, the fields belong
  * to that registration.
  */
-final class RegionTable {
+public final class RegionTable {
     /** Regions that a process can have registered at a time. */
-    static final int CAPACITY = 1 << 16;
+    public static final int CAPACITY = 1 << 16;
     /** The size of the table in bytes. */
-    static final long SIZE = CAPACITY * 64L;
+    public static final long SIZE = CAPACITY * 64L;
     /** Marks memory that peers cannot map and therefore copy by system call. */
-    static final int FOREIGN = 0;
+    public static final int FOREIGN = 0;
     /** A key that no region has. It marks a receive that cannot succeed. */
-    static final int BAD_KEY = 1;
+    public static final int BAD_KEY = 1;
     /** A key that no region has. It marks a receive for empty messages, which has no region. */
-    static final int NO_REGION = 0;
+    public static final int NO_REGION = 0;
 
     private static final int STAMP = 0;
     private static final int ADDRESS = 8;
@@ -56,11 +56,11 @@ final class RegionTable {
     private int used;
     private long registrations;
 
-    RegionTable() throws RpmaException {
+    public RegionTable() throws RpmaException {
         memory = SharedMemory.create("rpma-regions", SIZE, true);
     }
 
-    SharedMemory memory() {
+    public SharedMemory memory() {
         return memory;
     }
 
@@ -69,7 +69,7 @@ final class RegionTable {
      *
      * @return its key
      */
-    synchronized int enter(int usages, long address, long length, int range, long rangeOffset, int domain)
+    public synchronized int enter(int usages, long address, long length, int range, long rangeOffset, int domain)
             throws RpmaException {
         int index;
         if (freeCount > 0) {
@@ -99,22 +99,22 @@ final class RegionTable {
 
     /**
      * Makes a key invalid. Operations that have loaded the stamp before may still be in progress. The fence orders the store of
-     * the stamp before the caller's loads of {@link Half#BUSY} ({@link QueuePair#peerOperation}): an initiator stores that word,
+     * the stamp before the caller's loads of {@link Half#BUSY} ({@code QueuePair.peerOperation}): an initiator stores that word,
      * executes a fence and loads the stamp, so either it finds the key invalid or the caller finds it busy (row M37 of
      * docs/memory-order.md).
      */
-    void invalidate(int key) {
+    public void invalidate(int key) {
         Memory.putLongRelease(entryAddress(memory.address(), key) + STAMP, 0);
         Memory.fullFence();
     }
 
     /** Releases the index of an invalid key for reuse, once the operations in progress have ended. */
-    synchronized void remove(int key) {
+    public synchronized void remove(int key) {
         free[freeCount++] = key & CAPACITY - 1;
     }
 
     /** Returns the address of the entry of a key in a table at an address. Its first word is the stamp. */
-    static long entryAddress(long table, int key) {
+    public static long entryAddress(long table, int key) {
         return table + (key & CAPACITY - 1) * 64L;
     }
 
@@ -123,7 +123,7 @@ final class RegionTable {
      *
      * @return the content of the entry, unchecked, or {@code null} if there is no region with this key
      */
-    static Entry read(long table, int key) {
+    public static Entry read(long table, int key) {
         long entry = entryAddress(table, key);
         long stamp = Memory.getLongAcquire(entry + STAMP);
         if (key == NO_REGION || key == BAD_KEY || (int) stamp != key) {
@@ -147,6 +147,6 @@ final class RegionTable {
      * @param rangeOffset the offset of the region in the range
      * @param domain the protection domain
      */
-    record Entry(long stamp, int usages, long address, long length, int range, long rangeOffset, int domain) {
+    public record Entry(long stamp, int usages, long address, long length, int range, long rangeOffset, int domain) {
     }
 }

@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.shared;
 
 import io.rpma.posix.Memory;
 import io.rpma.soft.host.FaultPoints;
@@ -21,16 +21,16 @@ import io.rpma.soft.host.FaultPoints;
  * changes it from 1 to 0 writes to the event descriptor, exactly once; no other thread makes a system call. {@link
  * SharedDoorbell} is for a queue that several processes signal.
  */
-class Doorbell {
+public class Doorbell {
     /** The owner waits to be woken. */
-    static final int ARMED = 1;
+    public static final int ARMED = 1;
     /** The queue has fired since it was armed. */
     static final int FIRED = 0;
 
     private final long armed;
     private final EventPipe event;
 
-    Doorbell(long armed, EventPipe event) {
+    public Doorbell(long armed, EventPipe event) {
         this.armed = armed;
         this.event = event;
     }
@@ -40,7 +40,7 @@ class Doorbell {
      * which orders it before the load of the armed word. The owner stores the armed word, executes a full fence and polls once
      * more. So either this method finds the queue armed, or the owner finds the completion.
      */
-    void ring() {
+    public void ring() {
         if (Memory.getInt(armed) == ARMED && Memory.casInt(armed, ARMED, FIRED)) {
             if (FaultPoints.ENABLED) {
                 FaultPoints.at("fired");
@@ -50,14 +50,14 @@ class Doorbell {
     }
 
     /** Calls {@link #ring()} unless the event descriptor is closed: for threads that do not keep the connection open. */
-    void ringIfOpen() {
+    public void ringIfOpen() {
         if (event.tryRetain()) {
             ring();
             event.release();
         }
     }
 
-    EventPipe event() {
+    public EventPipe event() {
         return event;
     }
 }

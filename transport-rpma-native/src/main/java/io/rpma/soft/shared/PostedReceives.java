@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.shared;
 
 import io.rpma.posix.Memory;
 import java.lang.invoke.MethodHandles;
@@ -20,7 +20,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
 /**
  * The receives that are posted in a shared receive queue, on the owner's side: the slots and the positions of the ring in which
  * they are posted. Any thread may post. The thread that polls the ring of completions of a queue pair unposts the slots that the
- * completions name; the thread that reclaims receives ({@link ReceiveReclaimer}) unposts those that will not be completed.
+ * completions name; the thread that reclaims receives ({@code ReceiveReclaimer}) unposts those that will not be completed.
  *
  * <p>A posted receive is identified by its slot. The owner's record of a slot is private to this process; the words that peers
  * read and write are in {@link SharedReceives}. The state of a posted slot contains its position; the thread that changes the
@@ -31,11 +31,11 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * #FREE}, stores to the plain elements of the slot; it publishes them by storing the state (release), and other threads read them
  * after they have loaded the state (acquire). All other fields are final or accessed by atomic operations.
  */
-final class PostedReceives {
+public final class PostedReceives {
     /** The state of a slot that is not posted. */
-    static final long FREE = 0;
+    public static final long FREE = 0;
     /** No slot. */
-    static final int NONE = FreeSlots.NONE;
+    public static final int NONE = FreeSlots.NONE;
 
     private static final VarHandle TAIL;
 
@@ -51,7 +51,7 @@ final class PostedReceives {
     private final int capacity;
     private final long ring;
     private final long base;
-    private final AttachmentTable attachments;
+    private final Runnable wakeWaiters;
     private final Runnable damaged;
     private final FreeSlots free;
 
@@ -75,15 +75,15 @@ final class PostedReceives {
      * @param ring the address of the file of posted receives
      * @param base the address of the file that initiators write
      * @param first the first position
-     * @param attachments the queue pairs to wake when a receive is posted
+     * @param wakeWaiters wakes the initiators that wait for a receive
      * @param damaged runs when an overwritten take word has been found; it does not block
      */
-    PostedReceives(int slots, int capacity, long ring, long base, int first, AttachmentTable attachments, Runnable damaged) {
+    public PostedReceives(int slots, int capacity, long ring, long base, int first, Runnable wakeWaiters, Runnable damaged) {
         this.slots = slots;
         this.capacity = capacity;
         this.ring = ring;
         this.base = base;
-        this.attachments = attachments;
+        this.wakeWaiters = wakeWaiters;
         this.damaged = damaged;
         contexts = new long[slots];
         keys = new int[slots];
@@ -108,32 +108,32 @@ final class PostedReceives {
         Memory.putInt(base + SharedReceives.HEAD, first);
     }
 
-    int slots() {
+    public int slots() {
         return slots;
     }
 
     /** Returns the context of a receive. The caller has unposted it, or is about to report it. */
-    long context(int slot) {
+    public long context(int slot) {
         return contexts[slot];
     }
 
     /** Returns the length of a receive's buffer. */
-    int length(int slot) {
+    public int length(int slot) {
         return lengths[slot];
     }
 
     /** Returns the state of a slot: {@link #FREE}, or a value that contains its {@link #position}. */
-    long state(int slot) {
+    public long state(int slot) {
         return states.getAcquire(slot);
     }
 
     /** Returns the position in the state of a posted slot. */
-    static int position(long state) {
+    public static int position(long state) {
         return (int) state - 1;
     }
 
     /** Returns the state of a slot that is posted at a position. */
-    static long posted(int position) {
+    public static long posted(int position) {
         return 1L << 32 | position + 1 & 0xffff_ffffL;
     }
 
@@ -142,7 +142,7 @@ final class PostedReceives {
      *
      * @return whether there was a free slot
      */
-    boolean post(long context, int key, long offset, int length) {
+    public boolean post(long context, int key, long offset, int length) {
         int slot = free.pop();
         if (slot == NONE) {
             return false;
@@ -166,7 +166,7 @@ final class PostedReceives {
         // of docs/memory-order.md).
         Memory.fullFence();
         if (Memory.getInt(base + SharedReceives.WAITING) != 0) {
-            attachments.wakeWaiters();
+            wakeWaiters.run();
         }
     }
 
@@ -260,7 +260,7 @@ final class PostedReceives {
      * @return the index of a queue pair plus one, or {@link SharedReceives#OWNER} if the slot has not been taken; if the take
      *     word has been overwritten, {@link SharedReceives#UNKNOWN} or an index that no queue pair has
      */
-    int takerOf(int slot, int position) {
+    public int takerOf(int slot, int position) {
         // Load the take word (acquire) before the noted one. postAt() notes the taker before it posts the entry's next position,
         // so a load that returns the take word of a later position is followed by one that returns the noted taker.
         long take = Memory.getLongAcquire(SharedReceives.takeWord(base, capacity, position));
@@ -275,12 +275,12 @@ final class PostedReceives {
     }
 
     /** Returns whether the take word of a position names this taker. If not, {@link #takerOf} may still return it. */
-    boolean isTakenBy(int position, int taker) {
+    public boolean isTakenBy(int position, int taker) {
         return Memory.getLongAcquire(SharedReceives.takeWord(base, capacity, position)) == SharedReceives.taken(position, taker);
     }
 
     /** Returns whether initiators can take the receive that is posted at a position. */
-    boolean canBeTaken(int position) {
+    public boolean canBeTaken(int position) {
         return SharedReceives.isFree(Memory.getLongAcquire(SharedReceives.takeWord(base, capacity, position)), position,
             capacity);
     }
@@ -289,12 +289,12 @@ final class PostedReceives {
      * Changes the state of a slot to {@link #FREE} if it is still this one. The slot may have been completed and posted again
      * meanwhile; its state then differs. The thread for which this succeeds reports the receive and then calls {@link #push}.
      */
-    boolean unpost(int slot, long state) {
+    public boolean unpost(int slot, long state) {
         return states.compareAndSet(slot, state, FREE);
     }
 
     /** Posts a slot at another position if it still has this state. Returns whether it had. */
-    boolean postAgain(int slot, long state) {
+    public boolean postAgain(int slot, long state) {
         if (!unpost(slot, state)) {
             return false;
         }
@@ -303,7 +303,7 @@ final class PostedReceives {
     }
 
     /** Makes a slot available for another receive. */
-    void push(int slot) {
+    public void push(int slot) {
         free.push(slot);
     }
 }

@@ -10,12 +10,12 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.shared;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Memory of this process that peers can map: what one {@code commit} put into an address range. */
-final class Segment {
+public final class Segment {
     private final Range range;
     private final long address;
     private final long size;
@@ -29,29 +29,29 @@ final class Segment {
     }
 
     /** Returns the range that contains it. */
-    Range range() {
+    public Range range() {
         return range;
     }
 
-    long address() {
+    public long address() {
         return address;
     }
 
-    long size() {
+    public long size() {
         return size;
     }
 
     /** Returns the number of regions registered in it. */
-    AtomicInteger regions() {
+    public AtomicInteger regions() {
         return regions;
     }
 
     /** Returns the number of regions that are closed, but that a peer may still access. */
-    AtomicInteger lingering() {
+    public AtomicInteger lingering() {
         return lingering;
     }
 
-    boolean contains(long other, long length) {
+    public boolean contains(long other, long length) {
         return other >= address && length <= size - (other - address);
     }
 }

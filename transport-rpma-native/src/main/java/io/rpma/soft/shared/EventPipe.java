@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.shared;
 
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
@@ -31,7 +31,7 @@ import io.rpma.soft.host.SoftLog;
  * empties the counter blocks the next thread that reads. A pipe can be reopened, so that each side has an open file description
  * of its own.
  */
-final class EventPipe {
+public final class EventPipe {
     /** The number of pages that the kernel lets a pipe hold. */
     private static final int PAGES = 16;
     /** The number of reads in one call: more than a pipe holds, unless a peer keeps writing. */
@@ -51,7 +51,8 @@ final class EventPipe {
         this.forPeer = forPeer;
     }
 
-    static EventPipe create() throws RpmaException {
+    /** Creates a pipe of this process. */
+    public static EventPipe create() throws RpmaException {
         int[] ends = new int[2];
         int result = Libc.pipe(ends);
         if (result < 0) {
@@ -92,7 +93,7 @@ final class EventPipe {
      * @return the event descriptor, or {@code null} if it is of another kind; the reason is logged
      * @throws RpmaException if this process has no descriptor left; the call may then be repeated
      */
-    static EventPipe open(int sent) throws RpmaException {
+    public static EventPipe open(int sent) throws RpmaException {
         int fd = Libc.isPipe(sent) ? reopen(sent, Libc.O_WRONLY) : -Libc.EBADF;
         if (OpenFiles.areExhausted(-fd)) {
             throw OpenFiles.failure(-fd, "the doorbell of another process cannot be opened");
@@ -105,12 +106,12 @@ final class EventPipe {
     }
 
     /** Returns the descriptor. It must never be sent to another process. */
-    int fd() {
+    public int fd() {
         return fd;
     }
 
     /** Opens the descriptor for another process. The caller sends it and then closes it. */
-    synchronized int openForPeer() throws RpmaException {
+    public synchronized int openForPeer() throws RpmaException {
         if (forPeer != NONE) {
             int first = forPeer;
             forPeer = NONE;
@@ -124,12 +125,12 @@ final class EventPipe {
     }
 
     /** Makes the descriptor readable. Never blocks: a full pipe is readable already. Only a user may call it. */
-    void signal() {
+    public void signal() {
         Libc.signal(fd);
     }
 
     /** Takes the events and returns their number. Never blocks. Only a user may call it. */
-    long read() {
+    public long read() {
         long buffer = Scratch.get().messageAddress();
         long count = 0;
         for (int i = 0; i < MOST_READS; i++) {
@@ -148,18 +149,18 @@ final class EventPipe {
     }
 
     /** Adds a user. Only a user may call it. */
-    EventPipe retain() {
+    public EventPipe retain() {
         users.retain();
         return this;
     }
 
     /** Adds a user unless the last one has released the pipe. Returns whether it did. */
-    boolean tryRetain() {
+    public boolean tryRetain() {
         return users.tryRetain();
     }
 
     /** Removes a user; the last one closes the pipe. */
-    void release() {
+    public void release() {
         if (users.release()) {
             Posix.close(fd);
             closeForPeer();
@@ -167,7 +168,7 @@ final class EventPipe {
     }
 
     /** Closes the end that is kept for the first peer, because no other process needs it. */
-    synchronized void closeForPeer() {
+    public synchronized void closeForPeer() {
         if (forPeer != NONE) {
             Posix.close(forPeer);
             forPeer = NONE;

@@ -10,26 +10,26 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.shared;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A reference count: the last user releases the object. Thread-safe. */
-final class UseCount {
+public final class UseCount {
     private final AtomicInteger users = new AtomicInteger(1);
 
     /** Restarts the count with one user. Only before the object is published again. */
-    void restart() {
+    public void restart() {
         users.set(1);
     }
 
     /** Adds a user. Only a user may call it. */
-    void retain() {
+    public void retain() {
         users.incrementAndGet();
     }
 
     /** Adds a user unless the last one has released the object. Returns whether a user was added. */
-    boolean tryRetain() {
+    public boolean tryRetain() {
         int count = users.get();
         while (count > 0) {
             if (users.compareAndSet(count, count + 1)) {
@@ -41,7 +41,7 @@ final class UseCount {
     }
 
     /** Removes a user. Returns whether it was the last one. */
-    boolean release() {
+    public boolean release() {
         return users.decrementAndGet() == 0;
     }
 }

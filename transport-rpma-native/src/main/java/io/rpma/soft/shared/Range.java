@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.shared;
 
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
@@ -26,7 +26,7 @@ import io.rpma.soft.host.SoftLog;
  * when more of it is committed; decommitted memory is returned to the system at once, even if peers have it mapped. No part of
  * the file is reused: an operation of a peer that was stopped in it never accesses memory that was reserved later.
  */
-final class Range {
+public final class Range {
     private static final int SEALS = Libc.F_SEAL_SHRINK | Libc.F_SEAL_GROW | Libc.F_SEAL_SEAL;
     private static final int RESERVED = Posix.MAP_PRIVATE | Posix.MAP_ANONYMOUS | Posix.MAP_NORESERVE;
 
@@ -52,7 +52,7 @@ final class Range {
      * @param id the number within this process, which is never reused; at least 1
      * @param size in bytes, whole pages
      */
-    static Range create(int id, long size) throws RpmaException {
+    public static Range create(int id, long size) throws RpmaException {
         long address = Posix.mmap(0, size, 0, RESERVED, -1, 0);
         if (address < 0) {
             throw SoftLog.failure(RpmaError.NO_MEMORY, (int) -address, "a range of " + size + " bytes cannot be reserved: "
@@ -98,24 +98,24 @@ final class Range {
 
     // ---- its memory
 
-    int id() {
+    public int id() {
         return id;
     }
 
-    long address() {
+    public long address() {
         return address;
     }
 
-    long size() {
+    public long size() {
         return size;
     }
 
-    int fd() {
+    public int fd() {
         return fd;
     }
 
     /** Commits zeroed memory to a part of the range. */
-    Segment commit(long offset, long length) throws RpmaException {
+    public Segment commit(long offset, long length) throws RpmaException {
         if (Overcommit.FORBIDDEN) {
             // If the kernel does not overcommit, a page that cannot be allocated would kill the process at its first use.
             int result = Libc.fallocate(fd, 0, offset, length);
@@ -133,7 +133,7 @@ final class Range {
     }
 
     /** Releases the memory of a part of the range. The addresses stay reserved. */
-    void decommit(long offset, long length) throws RpmaException {
+    public void decommit(long offset, long length) throws RpmaException {
         punch(offset, length);
         long result = Posix.mmap(address + offset, length, 0, RESERVED | Posix.MAP_FIXED, -1, 0);
         if (result < 0) {
@@ -150,7 +150,7 @@ final class Range {
     }
 
     /** Closes the file and releases the addresses. Peers have it mapped until they read their link. */
-    void close() {
+    public void close() {
         Posix.close(fd);
         Posix.munmap(address, size);
     }

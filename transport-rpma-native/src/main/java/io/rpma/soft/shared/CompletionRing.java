@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.shared;
 
 import io.rpma.posix.Memory;
 
@@ -20,13 +20,13 @@ import io.rpma.posix.Memory;
  * status. The second word is stored last (release), after the message and the first word, and loaded first (acquire). Its
  * position shows that the entry is new, so there is no separate tail to load.
  */
-final class CompletionRing {
+public final class CompletionRing {
     /** Bytes of an entry. */
-    static final int ENTRY = 16;
+    public static final int ENTRY = 16;
     /** The message carries immediate data. */
-    static final int IMMEDIATE = 1;
+    public static final int IMMEDIATE = 1;
     /** The message was a write, not a send. */
-    static final int WRITE = 2;
+    public static final int WRITE = 2;
 
     // Always set, so that no entry's second word is 0.
     private static final int PRESENT = 0x80;
@@ -34,7 +34,7 @@ final class CompletionRing {
     private CompletionRing() {
     }
 
-    static void publish(long ring, int mask, long position, int slot, long length, int immediate, int flags, int status) {
+    public static void publish(long ring, int mask, long position, int slot, long length, int immediate, int flags, int status) {
         long entry = ring + (position & mask) * ENTRY;
         Memory.putLong(entry, length & 0xffff_ffffL | (long) immediate << 32);
         Memory.putLongRelease(entry + 8, position + 1 << 32 | (slot & 0xffffL) << 16
@@ -42,25 +42,25 @@ final class CompletionRing {
     }
 
     /** Returns the second word of the entry at a position, 0 if it has not been published yet. */
-    static long control(long ring, int mask, long position) {
+    public static long control(long ring, int mask, long position) {
         long word = Memory.getLongAcquire(ring + (position & mask) * ENTRY + 8);
         return (int) (word >>> 32) == (int) (position + 1) ? word : 0;
     }
 
     /** Returns the first word of an entry whose second word {@link #control} has returned. */
-    static long data(long ring, int mask, long position) {
+    public static long data(long ring, int mask, long position) {
         return Memory.getLong(ring + (position & mask) * ENTRY);
     }
 
-    static int status(long control) {
+    public static int status(long control) {
         return (int) control & 0xff;
     }
 
-    static int flags(long control) {
+    public static int flags(long control) {
         return (int) (control >>> 8) & 0xff;
     }
 
-    static int slot(long control) {
+    public static int slot(long control) {
         return (int) (control >>> 16) & 0xffff;
     }
 }
