@@ -95,7 +95,8 @@ class ArchitectureTest {
     @Test
     void thePackagesOfSoftHaveNoCycle() {
         slices().matching("io.rpma.(**)").namingSlices("$1").should().beFreeOfCycles()
-            .because("each can be understood with nothing but those below it").check(ALL.that(resideInAPackage("io.rpma.soft..")));
+            .because("each can be understood with nothing but those below it")
+            .check(ALL.that(resideInAPackage("io.rpma.soft..")));
         noClasses().that().resideInAPackage("io.rpma.soft.*..").should().dependOnClassesThat().resideInAPackage("io.rpma.soft")
             .because("io.rpma.soft is above its sub-packages").check(ALL);
     }

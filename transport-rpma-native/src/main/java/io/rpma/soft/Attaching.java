@@ -13,6 +13,8 @@
 package io.rpma.soft;
 
 import io.rpma.RpmaException;
+import io.rpma.soft.control.ControlMessage;
+import io.rpma.soft.control.EndDescription;
 import io.rpma.soft.host.SoftLog;
 import io.rpma.soft.host.User;
 import io.rpma.soft.shared.Doorbell;

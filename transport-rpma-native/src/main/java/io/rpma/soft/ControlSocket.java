@@ -16,6 +16,7 @@ import io.rpma.RpmaException;
 import io.rpma.RpmaUnavailableException;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
+import io.rpma.soft.control.ControlMessage;
 import io.rpma.soft.host.Libc;
 import io.rpma.soft.host.OpenFiles;
 import io.rpma.soft.host.SoftLog;

@@ -18,6 +18,8 @@ import io.rpma.RpmaException;
 import io.rpma.RpmaLog;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
+import io.rpma.soft.control.ControlMessage;
+import io.rpma.soft.control.SocketNames;
 import io.rpma.soft.host.OpenFiles;
 import io.rpma.soft.host.SoftLog;
 import io.rpma.soft.host.User;

@@ -18,6 +18,8 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
+import io.rpma.soft.control.ControlMessage;
+import io.rpma.soft.control.Rendezvous;
 import io.rpma.soft.host.SoftLog;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;

@@ -14,6 +14,8 @@ package io.rpma.soft;
 
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
+import io.rpma.soft.control.ControlMessage;
+import io.rpma.soft.control.EndDescription;
 import io.rpma.soft.shared.CompletionChannel;
 
 /** The objects that a connection request creates and passes to its connection: queue pair, completion queues and channels. */
@@ -108,7 +110,7 @@ final class Queues {
      */
     boolean describe(ControlMessage message) throws RpmaException {
         RemoteProcess remote = queuePair.half().owner();
-        EndDescription.of(queuePair.peer().process(), queuePair, completion).write(message.body());
+        description().write(message.body());
         if (remote.isSelf()) {
             channel.event().closeForPeer();
             if (receiveChannel != null) {
@@ -130,6 +132,17 @@ final class Queues {
                 described();
             }
         }
+    }
+
+    private EndDescription description() {
+        LocalProcess process = queuePair.peer().process();
+        SharedReceiveAttachment attachment = queuePair.responder().attachment();
+        HalfMemory half = queuePair.half();
+        return new EndDescription(process.identity().high(), process.identity().low(), half.owner().number(), half.slab(),
+            half.offset(), half.use(), queuePair.peer().domain(), queuePair.number(), queuePair.receiveCapacity(),
+            queuePair.ringCapacity(), completion,
+            attachment == null ? 0 : attachment.queue().id(), attachment == null ? 0 : attachment.index(),
+            attachment == null ? 0 : attachment.queue().capacity());
     }
 
     private void attachEvents(ControlMessage message) throws RpmaException {

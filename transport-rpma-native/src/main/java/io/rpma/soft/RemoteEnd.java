@@ -15,6 +15,7 @@ package io.rpma.soft;
 import io.rpma.MemoryUsage;
 import io.rpma.RpmaException;
 import io.rpma.posix.Memory;
+import io.rpma.soft.control.EndDescription;
 import io.rpma.soft.shared.Doorbell;
 import io.rpma.soft.shared.EventPipe;
 import io.rpma.soft.shared.Half;

@@ -14,6 +14,9 @@ package io.rpma.soft;
 
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
+import io.rpma.soft.control.ControlMessage;
+import io.rpma.soft.control.EndDescription;
+import io.rpma.soft.control.Link;
 import io.rpma.soft.host.Libc;
 import io.rpma.soft.host.Shortage;
 import io.rpma.soft.host.SoftLog;

@@ -25,6 +25,8 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.RpmaLog;
 import io.rpma.posix.DescriptorWait;
+import io.rpma.soft.control.ControlMessage;
+import io.rpma.soft.control.EndDescription;
 import io.rpma.soft.host.OpenFiles;
 import io.rpma.soft.host.SoftLog;
 import io.rpma.soft.host.User;

@@ -18,6 +18,7 @@ import io.rpma.LocalMemoryRegion;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
+import io.rpma.soft.control.ControlMessage;
 import io.rpma.soft.host.SoftLog;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;

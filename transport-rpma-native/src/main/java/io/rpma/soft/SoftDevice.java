@@ -16,6 +16,8 @@ import io.rpma.Device;
 import io.rpma.DeviceLimits;
 import io.rpma.Peer;
 import io.rpma.RpmaProvider;
+import io.rpma.soft.control.Rendezvous;
+import io.rpma.soft.shared.Half;
 import io.rpma.soft.shared.RegionTable;
 import io.rpma.soft.shared.SharedMemory;
 import io.rpma.software.HostAddresses;
@@ -25,7 +27,7 @@ import java.util.List;
 /** The one device: this host. */
 final class SoftDevice implements Device {
     /** Slots of a send, receive or shared receive queue. */
-    static final int MAX_WORK_REQUESTS = 1 << 15;
+    static final int MAX_WORK_REQUESTS = Half.MAX_CAPACITY;
     /** Entries of a completion queue: enough for a full send and a full receive queue. */
     static final int MAX_COMPLETIONS = 1 << 16;
     /** Queue pairs of a process. */

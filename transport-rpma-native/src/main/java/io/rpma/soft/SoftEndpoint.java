@@ -20,6 +20,7 @@ import io.rpma.RpmaException;
 import io.rpma.posix.DescriptorWait;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
+import io.rpma.soft.control.ListeningSocket;
 import io.rpma.soft.host.Libc;
 import io.rpma.soft.host.OpenFiles;
 import io.rpma.soft.host.SoftLog;

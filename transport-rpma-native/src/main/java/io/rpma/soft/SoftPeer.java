@@ -23,6 +23,8 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.SharedReceiveQueueConfig;
+import io.rpma.soft.control.ControlMessage;
+import io.rpma.soft.control.Rendezvous;
 import io.rpma.soft.host.SoftLog;
 import io.rpma.soft.shared.Range;
 import io.rpma.soft.shared.RegionTable;

@@ -24,6 +24,8 @@ import io.rpma.RpmaLog;
 import io.rpma.RpmaProvider;
 import io.rpma.SharedReceiveQueueConfig;
 import io.rpma.posix.Posix;
+import io.rpma.soft.control.ControlMessage;
+import io.rpma.soft.control.Rendezvous;
 import io.rpma.soft.host.SharedFolder;
 import io.rpma.soft.host.SoftLog;
 import io.rpma.software.ConnectionSettings;
@@ -48,7 +50,7 @@ public final class SoftProvider implements RpmaProvider {
 
     private SoftProvider() {
         process = new LocalProcess();
-        rendezvous = new Rendezvous(process);
+        rendezvous = new Rendezvous(process.user(), process.host());
         device = new SoftDevice(process, rendezvous);
     }
 

@@ -16,6 +16,10 @@ import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Scratch;
 import io.rpma.posix.Sockets;
+import io.rpma.soft.control.ControlMessage;
+import io.rpma.soft.control.Hello;
+import io.rpma.soft.control.ListeningSocket;
+import io.rpma.soft.control.SocketNames;
 import io.rpma.software.HalfOpenClients;
 import java.util.function.IntConsumer;
 

@@ -14,6 +14,8 @@ package io.rpma.soft;
 
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
+import io.rpma.soft.control.FolderNames;
+import io.rpma.soft.control.ListeningSocket;
 import io.rpma.soft.host.FileCalls;
 import io.rpma.soft.host.SharedFolder;
 import io.rpma.soft.host.User;

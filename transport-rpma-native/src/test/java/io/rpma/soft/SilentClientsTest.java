@@ -17,6 +17,8 @@ import io.rpma.ConnectionEvent;
 import io.rpma.ConnectionRequest;
 import io.rpma.Endpoint;
 import io.rpma.RpmaException;
+import io.rpma.soft.control.ControlMessage;
+import io.rpma.soft.control.Hello;
 import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;

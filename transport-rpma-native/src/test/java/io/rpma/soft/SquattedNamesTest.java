@@ -19,6 +19,8 @@ import io.rpma.Endpoint;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
+import io.rpma.soft.control.AbstractNames;
+import io.rpma.soft.control.Rendezvous;
 import io.rpma.soft.host.Libc;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -143,7 +145,7 @@ class SquattedNamesTest {
     void connectingWorksWithoutAnyNameOfAClient() throws Exception {
         LocalProcess process = ((SoftProvider) station.provider).process();
         int ports = 16;
-        Rendezvous few = new Rendezvous(process, new AbstractNames(process.user()), 40_000, ports);
+        Rendezvous few = new Rendezvous(process.host(), new AbstractNames(process.user()), 40_000, ports);
         try (Endpoint endpoint = station.peer.listen(address)) {
             Rendezvous.Route route = few.find(endpoint.localAddress());
             List<Integer> sockets = new ArrayList<>();

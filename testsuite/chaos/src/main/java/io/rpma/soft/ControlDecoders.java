@@ -13,6 +13,9 @@
 
 package io.rpma.soft;
 
+import io.rpma.soft.control.ControlMessage;
+import io.rpma.soft.control.EndDescription;
+import io.rpma.soft.control.Hello;
 import java.nio.ByteBuffer;
 
 /** Makes the decoders of the software provider accessible for tests with garbage. */

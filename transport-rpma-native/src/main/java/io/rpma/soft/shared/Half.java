@@ -74,6 +74,9 @@ public final class Half {
     /** The queue pair no longer receives. */
     public static final int ERROR = 2;
 
+    /** The largest number of positions of a ring. */
+    public static final int MAX_CAPACITY = 1 << 15;
+
     private Half() {
     }
 

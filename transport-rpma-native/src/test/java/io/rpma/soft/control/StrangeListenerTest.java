@@ -11,13 +11,14 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.soft;
+package io.rpma.soft.control;
 
 import io.rpma.ConnectionConfig;
 import io.rpma.Peer;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
+import io.rpma.soft.SoftProvider;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

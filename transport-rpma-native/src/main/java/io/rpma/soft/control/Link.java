@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.control;
 
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
@@ -26,9 +26,9 @@ import io.rpma.soft.host.SoftLog;
  * link means that the other process has ended, or no longer needs the memory.
  *
  * <p>The process that connects creates the link. It attaches the other end to every connection request until the first of them
- * has been accepted. Used under the lock of the {@link RemoteProcess} that it belongs to.
+ * has been accepted. Used under the lock of the {@code RemoteProcess} that it belongs to.
  */
-final class Link {
+public final class Link {
     private final int fd;
     private int otherEnd;
     // The number of unsent messages that the other end is attached to; it is not closed before they are sent.
@@ -43,7 +43,7 @@ final class Link {
     }
 
     /** Creates both ends. */
-    static Link create() throws RpmaException {
+    public static Link create() throws RpmaException {
         int[] ends = new int[2];
         int result = Sockets.socketPair(ends);
         if (result < 0) {
@@ -54,28 +54,28 @@ final class Link {
     }
 
     /** Creates a link from the end that another process has sent, and takes ownership of it. */
-    static Link of(int fd) {
+    public static Link of(int fd) {
         return new Link(fd, -1);
     }
 
     /** Returns the other end, to be sent, or -1 once it is known to have arrived. */
-    int otherEnd() {
+    public int otherEnd() {
         return confirmed ? -1 : otherEnd;
     }
 
     /** Notes that the other end is attached to a message; {@link #release()} follows when the message has been sent. */
-    void hold() {
+    public void hold() {
         held++;
     }
 
     /** Notes that a message with the other end has been sent or discarded. */
-    void release() {
+    public void release() {
         held--;
         closeOtherEnd();
     }
 
     /** Notes that the other process has received its end. */
-    void confirm() {
+    public void confirm() {
         confirmed = true;
         closeOtherEnd();
     }
@@ -87,40 +87,40 @@ final class Link {
         }
     }
 
-    int send(ControlMessage message) {
+    public int send(ControlMessage message) {
         return message.send(fd);
     }
 
     /** Reads a message and leaves it on the link until {@link #take()}. */
-    ControlMessage peek(ControlMessage.Incoming incoming) {
+    public ControlMessage peek(ControlMessage.Incoming incoming) {
         return ControlMessage.peek(fd, incoming);
     }
 
     /** Removes the message that has been read. */
-    void take() {
+    public void take() {
         Sockets.takeMessage(fd);
     }
 
     /** Notes that the link cannot be used any more: the other process has ended, or has sent what is not valid. */
-    void fail() {
+    public void fail() {
         failed = true;
     }
 
     /** Returns whether messages can be sent and read: the link has neither failed nor been closed. */
-    boolean isUsable() {
+    public boolean isUsable() {
         return !failed && !closed;
     }
 
     /** Returns whether the other end is closed. */
-    boolean hasHungUp() {
+    public boolean hasHungUp() {
         return otherEnd < 0 && Sockets.hasHungUp(fd);
     }
 
-    boolean isClosed() {
+    public boolean isClosed() {
         return closed;
     }
 
-    void close() {
+    public void close() {
         closed = true;
         confirm();
         Posix.close(fd);

@@ -10,8 +10,9 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.control;
 
+import io.rpma.soft.shared.Half;
 import io.rpma.soft.shared.SharedReceives;
 import java.nio.ByteBuffer;
 
@@ -33,38 +34,27 @@ import java.nio.ByteBuffer;
  * @param queueIndex its index in the shared receive queue
  * @param queueCapacity the positions of the shared receive queue
  */
-record EndDescription(long high, long low, long link, int slab, long offset, long use, int domain, int number,
+public record EndDescription(long high, long low, long link, int slab, long offset, long use, int domain, int number,
         int receiveCapacity, int ringCapacity, int completion, int queue, int queueIndex, int queueCapacity) {
     /** Receives complete in the one completion queue. */
-    static final int MAIN = 0;
+    public static final int MAIN = 0;
     /** Receives complete in a queue of their own. */
-    static final int OWN = 1;
+    public static final int OWN = 1;
     /** Receives complete in a queue of their own, which shares the descriptor. */
-    static final int OWN_SHARED_CHANNEL = 2;
+    public static final int OWN_SHARED_CHANNEL = 2;
     /** Receives complete in the completion queue of the shared receive queue. */
-    static final int QUEUE = 3;
+    public static final int QUEUE = 3;
 
     private static final int BYTES = 76;
 
-    /** Describes a queue pair of this process. */
-    static EndDescription of(LocalProcess process, QueuePair queuePair, int completion) {
-        SharedReceiveAttachment attachment = queuePair.responder().attachment();
-        HalfMemory half = queuePair.half();
-        return new EndDescription(process.identity().high(), process.identity().low(), half.owner().number(), half.slab(),
-            half.offset(), half.use(), queuePair.peer().domain(), queuePair.number(), queuePair.receiveCapacity(),
-            queuePair.ringCapacity(), completion,
-            attachment == null ? 0 : attachment.queue().id(), attachment == null ? 0 : attachment.index(),
-            attachment == null ? 0 : attachment.queue().capacity());
-    }
-
-    void write(ByteBuffer target) {
+    public void write(ByteBuffer target) {
         target.putLong(high).putLong(low).putLong(link).putInt(slab).putLong(offset).putLong(use).putInt(domain).putInt(number)
             .putInt(receiveCapacity).putInt(ringCapacity).putInt(completion).putInt(queue).putInt(queueIndex)
             .putInt(queueCapacity);
     }
 
     /** Reads a description. Returns {@code null} if it is not valid. */
-    static EndDescription read(ByteBuffer source) {
+    public static EndDescription read(ByteBuffer source) {
         if (source.remaining() < BYTES) {
             return null;
         }
@@ -86,6 +76,6 @@ record EndDescription(long high, long low, long link, int slab, long offset, lon
     }
 
     private static boolean isCapacity(int value) {
-        return value > 0 && value <= SoftDevice.MAX_WORK_REQUESTS && Integer.bitCount(value) == 1;
+        return value > 0 && value <= Half.MAX_CAPACITY && Integer.bitCount(value) == 1;
     }
 }

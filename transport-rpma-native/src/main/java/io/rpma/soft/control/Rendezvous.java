@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.control;
 
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
@@ -19,6 +19,7 @@ import io.rpma.posix.Posix;
 import io.rpma.posix.Scratch;
 import io.rpma.posix.Sockets;
 import io.rpma.soft.host.SoftLog;
+import io.rpma.soft.host.User;
 import io.rpma.software.HostAddresses;
 import java.net.Inet4Address;
 import java.net.InetAddress;
@@ -39,7 +40,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * listener can see. If no free name is found soon, because there are very many connections or because another user holds the
  * names, the port is not reserved, and two clients may show the same one.
  */
-final class Rendezvous {
+public final class Rendezvous {
     /** The number of names that a client tries, and the number shortly after a client has found none free. */
     private static final int NAMES_TRIED = 64;
     private static final int NAMES_TRIED_IN_VAIN = 1;
@@ -52,7 +53,7 @@ final class Rendezvous {
     private static final byte[] LOOPBACK_6 = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
     private static final byte[] LOOPBACK_4 = {127, 0, 0, 1};
 
-    private final LocalProcess process;
+    private final byte[] host;
     private final SocketNames names;
     // The route that was found last; cleared when no listener is found by it.
     private volatile Route last;
@@ -63,13 +64,19 @@ final class Rendezvous {
     private volatile long triedInVainUntil = System.nanoTime();
     private final AtomicLong silentUntil = new AtomicLong(System.nanoTime());
 
-    Rendezvous(LocalProcess process) {
-        this(process, SocketNames.of(process.user()), FIRST_PORT, PORTS);
+    /**
+     * Creates a rendezvous.
+     *
+     * @param user the user of this process
+     * @param host a value that is the same for all processes of this host and network namespace
+     */
+    public Rendezvous(User user, byte[] host) {
+        this(host, SocketNames.of(user), FIRST_PORT, PORTS);
     }
 
     /** Creates a rendezvous that takes the ports of clients from another range. */
-    Rendezvous(LocalProcess process, SocketNames names, int firstPort, int ports) {
-        this.process = process;
+    public Rendezvous(byte[] host, SocketNames names, int firstPort, int ports) {
+        this.host = host;
         this.names = names;
         this.firstPort = firstPort;
         this.ports = ports;
@@ -83,7 +90,7 @@ final class Rendezvous {
      * @param names the names of the Unix sockets at which it may accept connections, to be tried in this order
      * @param source the address of this side for connections to it
      */
-    record Route(InetSocketAddress remote, List<String> names, InetAddress source) {
+    public record Route(InetSocketAddress remote, List<String> names, InetAddress source) {
     }
 
     /**
@@ -95,16 +102,16 @@ final class Rendezvous {
      * @param token identifies the process if it has no number, {@code null} if nothing does
      * @param local the address of this side
      */
-    record Dialled(int fd, int peerPid, String token, InetSocketAddress local) {
+    public record Dialled(int fd, int peerPid, String token, InetSocketAddress local) {
     }
 
     /** Returns the names by which listeners are found. */
-    SocketNames names() {
+    public SocketNames names() {
         return names;
     }
 
     /** Returns the address that a wildcard stands for as a target. */
-    static InetSocketAddress target(InetSocketAddress remote) {
+    public static InetSocketAddress target(InetSocketAddress remote) {
         InetAddress address = remote.getAddress();
         if (!address.isAnyLocalAddress()) {
             return remote;
@@ -119,7 +126,7 @@ final class Rendezvous {
      *
      * @throws RpmaException if the address cannot be reached, or what listens there is not the software provider of this host
      */
-    Route resolve(InetSocketAddress remote, int timeoutMillis) throws RpmaException {
+    public Route resolve(InetSocketAddress remote, int timeoutMillis) throws RpmaException {
         boolean local = HostAddresses.isLocal(remote.getAddress());
         Route found = find(remote, local);
         if (found != null) {
@@ -140,7 +147,7 @@ final class Rendezvous {
      *
      * @return the route, or {@code null} if only {@link #resolve} can determine it
      */
-    Route find(InetSocketAddress remote) throws RpmaException {
+    public Route find(InetSocketAddress remote) throws RpmaException {
         Route known = last;
         if (known != null && known.remote().equals(remote)) {
             return known;
@@ -175,7 +182,7 @@ final class Rendezvous {
      * @return the socket, or the error that there is none
      * @throws RpmaException if there are only listeners that memory may not be shared with, or the connect fails
      */
-    Dialled dial(Route route) throws RpmaException {
+    public Dialled dial(Route route) throws RpmaException {
         InetSocketAddress[] own = new InetSocketAddress[1];
         int failure = -Posix.ECONNREFUSED;
         String failed = null;
@@ -286,7 +293,7 @@ final class Rendezvous {
             }
             long patience = System.nanoTime() + HELLO_NANOS;
             Hello hello = hear(fd, deadline - patience < 0 ? deadline : patience);
-            String name = names.introduced(remote, checked(remote, hello), process.host());
+            String name = names.introduced(remote, checked(remote, hello), host);
             InetAddress source = local ? null : SocketAddresses.localAddress(fd);
             return new Route(remote, List.of(name), source != null ? source : source(remote, local));
         } finally {

@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.control;
 
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
@@ -32,7 +32,7 @@ import java.util.HexFormat;
  * <p>Any process may bind any such name, so a name does not identify its holder: the credentials from the kernel do ({@link
  * User}).
  */
-final class AbstractNames implements SocketNames {
+public final class AbstractNames implements SocketNames {
     static final String PREFIX = "io.rpma.soft/" + ControlMessage.VERSION + '/';
     private static final String LISTEN = "/listen/";
     private static final String CLIENT = "/client/";
@@ -45,7 +45,7 @@ final class AbstractNames implements SocketNames {
     private final String clientPrefix;
     private final Probe probe = new Probe();
 
-    AbstractNames(User user) {
+    public AbstractNames(User user) {
         this.user = user;
         // The user's number in this user namespace. The same user may have another number elsewhere; TCP finds its name then.
         listenerPrefix = PREFIX + Integer.toUnsignedString(user.id()) + LISTEN;

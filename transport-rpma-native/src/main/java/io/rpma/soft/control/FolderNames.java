@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.control;
 
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
@@ -41,7 +41,7 @@ import java.util.regex.Pattern;
  * getpeername(2)}), which can therefore tell whether two listeners belong to the same process, even if the process has no number
  * here because it is in another PID namespace.
  */
-final class FolderNames implements SocketNames {
+public final class FolderNames implements SocketNames {
     /** The prefix of the name that a listener in a folder sends by TCP. */
     static final String INTRODUCTION = "folder/";
     private static final Pattern LISTENER = Pattern.compile("rpma[0-9]+-[0-9]{1,10}-[0-9a-f]{8,32}(%[0-9]{1,10})?-[0-9]{1,5}");
@@ -57,7 +57,7 @@ final class FolderNames implements SocketNames {
     private final String token = HexFormat.of().toHexDigits(new SecureRandom().nextLong());
     private final AbstractNames.Probe probe = new AbstractNames.Probe();
 
-    FolderNames(SharedFolder folder, User user) {
+    public FolderNames(SharedFolder folder, User user) {
         this.folder = folder;
         this.user = user;
         listenerPrefix = "rpma" + ControlMessage.VERSION + '-' + networkNamespace() + '-';

@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.control;
 
 import io.rpma.posix.Posix;
 
@@ -21,9 +21,9 @@ import io.rpma.posix.Posix;
  * @param name its name
  * @param release releases the name; called once, before the socket is closed
  */
-record ListeningSocket(int fd, String name, Runnable release) {
+public record ListeningSocket(int fd, String name, Runnable release) {
     /** Stops listening and releases the name. */
-    void close() {
+    public void close() {
         release.run();
         Posix.close(fd);
     }

@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.control;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -24,16 +24,16 @@ import java.util.Arrays;
  * @param host the value that all processes of one host and network namespace share
  * @param name the name of the listener's Unix socket
  */
-record Hello(int version, byte[] host, String name) {
+public record Hello(int version, byte[] host, String name) {
     /** Bytes of a hello. */
-    static final int SIZE = 256;
+    public static final int SIZE = 256;
     /** Bytes of the host's identity, padded with zeros. */
-    static final int HOST_SIZE = 96;
+    public static final int HOST_SIZE = 96;
 
     private static final long MAGIC = 0x52504d41534f4654L;
     private static final int NAME_SIZE = 108;
 
-    byte[] write() {
+    public byte[] write() {
         ByteBuffer target = ByteBuffer.allocate(SIZE);
         target.putLong(MAGIC).putInt(version).putInt(SIZE).put(host, 0, HOST_SIZE);
         target.put(name.getBytes(StandardCharsets.US_ASCII));
@@ -41,7 +41,7 @@ record Hello(int version, byte[] host, String name) {
     }
 
     /** Reads a hello. Returns {@code null} if it is not valid. For another version only the version is read. */
-    static Hello read(byte[] bytes, int length) {
+    public static Hello read(byte[] bytes, int length) {
         ByteBuffer source = ByteBuffer.wrap(bytes, 0, length);
         if (length < 16 || source.getLong() != MAGIC) {
             return null;

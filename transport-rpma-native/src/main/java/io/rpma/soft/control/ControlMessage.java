@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.control;
 
 import io.rpma.posix.Posix;
 import io.rpma.posix.Scratch;
@@ -26,47 +26,47 @@ import java.util.List;
  * attachments; then the attachments (kind, number, size), whose descriptors come along in the same order; then what the type asks
  * for. All numbers are in native byte order: both ends are on one host.
  */
-final class ControlMessage {
+public final class ControlMessage {
     /** The version of the protocol and of the layout of shared memory. Only processes with equal versions can connect. */
-    static final short VERSION = 4;
+    public static final short VERSION = 4;
 
     /** A client requests a connection: {@link EndDescription}, addresses, private data. */
-    static final short CONNECT = 1;
+    public static final short CONNECT = 1;
     /** The server accepts: {@link EndDescription}, private data. */
-    static final short ACCEPT = 2;
+    public static final short ACCEPT = 2;
     /** The server rejects: the reason as text. */
-    static final short REJECT = 3;
+    public static final short REJECT = 3;
     /** The client confirms the acceptance. */
-    static final short READY = 4;
+    public static final short READY = 4;
     /** On a {@link Link}: memory that all connections share. */
-    static final short SHARED = 5;
+    public static final short SHARED = 5;
     /** On a link: shared memory that is withdrawn, by kind and number. */
-    static final short GONE = 6;
+    public static final short GONE = 6;
     /** The sender's application has disconnected. */
-    static final short DISCONNECT = 7;
+    public static final short DISCONNECT = 7;
     /** The receiver has to read the link. */
-    static final short LOOK = 8;
+    public static final short LOOK = 8;
     /** The answer: the link has been read. */
-    static final short LOOKED = 9;
+    public static final short LOOKED = 9;
 
     /** An end of a link. */
-    static final int LINK = 1;
+    public static final int LINK = 1;
     /** The table of memory regions. */
-    static final int TABLE = 2;
+    public static final int TABLE = 2;
     /** The doorbell of the completion queue. */
-    static final int EVENT = 3;
+    public static final int EVENT = 3;
     /** The doorbell of the receive completion queue. */
-    static final int RECEIVE_EVENT = 4;
+    public static final int RECEIVE_EVENT = 4;
     /** The file of a shared receive queue that initiators write. */
-    static final int QUEUE = 5;
+    public static final int QUEUE = 5;
     /** The doorbell of a shared receive queue's completion queue. */
-    static final int QUEUE_EVENT = 6;
+    public static final int QUEUE_EVENT = 6;
     /** A range, which contains regions. */
-    static final int RANGE = 7;
+    public static final int RANGE = 7;
     /** The memory of halves of connections. */
-    static final int SLAB = 8;
+    public static final int SLAB = 8;
     /** The posted receives of a shared receive queue, which only its owner writes. */
-    static final int QUEUE_POSTED = 9;
+    public static final int QUEUE_POSTED = 9;
 
     /** Bytes of the head. */
     static final int HEAD = 12;
@@ -97,38 +97,38 @@ final class ControlMessage {
      * @param size the size of memory, in bytes
      * @param fd the descriptor
      */
-    record Attachment(int kind, int id, long size, int fd) {
+    public record Attachment(int kind, int id, long size, int fd) {
     }
 
     /** Starts a message to be sent. The caller writes the body to {@link #body()}. */
-    static ControlMessage of(short type) {
+    public static ControlMessage of(short type) {
         return new ControlMessage(VERSION, type, new ArrayList<>(),
             ByteBuffer.allocate(BODY_CAPACITY).order(ByteOrder.nativeOrder()));
     }
 
     /** Starts a message without a body. */
-    static ControlMessage bare(short type) {
+    public static ControlMessage bare(short type) {
         return new ControlMessage(VERSION, type, List.of(), NO_BODY);
     }
 
-    ControlMessage attach(int kind, int id, long size, int fd) {
+    public ControlMessage attach(int kind, int id, long size, int fd) {
         attachments.add(new Attachment(kind, id, size, fd));
         return this;
     }
 
-    short version() {
+    public short version() {
         return version;
     }
 
-    short type() {
+    public short type() {
         return type;
     }
 
-    List<Attachment> attachments() {
+    public List<Attachment> attachments() {
         return attachments;
     }
 
-    ByteBuffer body() {
+    public ByteBuffer body() {
         return body;
     }
 
@@ -137,7 +137,7 @@ final class ControlMessage {
      *
      * @return 0 or {@code -errno}
      */
-    int send(int socket) {
+    public int send(int socket) {
         Scratch scratch = Scratch.get();
         ByteBuffer target = scratch.message().clear();
         int count = attachments.size();
@@ -160,7 +160,7 @@ final class ControlMessage {
      *
      * @return the message; {@code null} if none came, and then {@link Incoming#result} says why
      */
-    static ControlMessage receive(int socket, Incoming incoming) {
+    public static ControlMessage receive(int socket, Incoming incoming) {
         ControlMessage message = peek(socket, incoming);
         if (message != null || incoming.result == -Posix.EINVAL) {
             Sockets.takeMessage(socket);
@@ -174,7 +174,7 @@ final class ControlMessage {
      *
      * @return the message; {@code null} if none came, and then {@link Incoming#result} says why
      */
-    static ControlMessage peek(int socket, Incoming incoming) {
+    public static ControlMessage peek(int socket, Incoming incoming) {
         int[] descriptors = incoming.descriptors;
         Scratch scratch = Scratch.get();
         int length = Sockets.peekMessage(socket, scratch, descriptors);
@@ -225,12 +225,12 @@ final class ControlMessage {
     }
 
     /** Removes the first attachment and returns it, or {@code null} if there is none. */
-    Attachment takeFirst() {
+    public Attachment takeFirst() {
         return attachments.isEmpty() ? null : attachments.removeFirst();
     }
 
     /** Returns the first attachment of a kind, {@code null} if there is none. The message keeps its ownership. */
-    Attachment find(int kind) {
+    public Attachment find(int kind) {
         for (Attachment attachment : attachments) {
             if (attachment.kind() == kind) {
                 return attachment;
@@ -240,7 +240,7 @@ final class ControlMessage {
     }
 
     /** Removes the first attachment of a kind and returns it, or {@code null} if there is none. */
-    Attachment take(int kind) {
+    public Attachment take(int kind) {
         for (int i = 0; i < attachments.size(); i++) {
             if (attachments.get(i).kind() == kind) {
                 return attachments.remove(i);
@@ -250,7 +250,7 @@ final class ControlMessage {
     }
 
     /** Closes the attachments that have not been removed. */
-    void closeAttachments() {
+    public void closeAttachments() {
         if (!attachments.isEmpty()) {
             for (Attachment attachment : attachments) {
                 Posix.close(attachment.fd());
@@ -260,19 +260,19 @@ final class ControlMessage {
     }
 
     /** Returns this thread's buffer for one message. */
-    static Incoming incoming() {
+    public static Incoming incoming() {
         return Incoming.OF_THREAD.get();
     }
 
     /** The buffer for one message. */
-    static final class Incoming {
+    public static final class Incoming {
         private static final ThreadLocal<Incoming> OF_THREAD = ThreadLocal.withInitial(Incoming::new);
 
         /**
          * The length, 0 at the end, or {@code -errno}: {@code -EINVAL} for what is no message of this protocol, {@code -EMFILE}
          * if this process has too few descriptors left to receive it.
          */
-        int result;
+        public int result;
         private final int[] descriptors = new int[Scratch.MAX_DESCRIPTORS + 1];
 
         @Override

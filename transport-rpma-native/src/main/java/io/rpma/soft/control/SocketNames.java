@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.control;
 
 import io.rpma.RpmaException;
 import io.rpma.posix.Sockets;
@@ -23,7 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** Where the Unix sockets of listeners are found, under which names, and with whom memory is shared that is met there. */
-interface SocketNames {
+public interface SocketNames {
     /** {@code 0.0.0.0}. */
     InetAddress ANY_4 = Sockets.toAddress(new byte[4]);
     /** {@code ::}. */
