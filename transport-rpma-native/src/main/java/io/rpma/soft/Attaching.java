@@ -17,6 +17,8 @@ import io.rpma.soft.control.ControlMessage;
 import io.rpma.soft.control.EndDescription;
 import io.rpma.soft.host.SoftLog;
 import io.rpma.soft.host.User;
+import io.rpma.soft.process.HalfMemory;
+import io.rpma.soft.process.RemoteProcess;
 import io.rpma.soft.shared.Doorbell;
 import io.rpma.soft.shared.EventPipe;
 import io.rpma.soft.shared.Half;

@@ -13,6 +13,7 @@
 package io.rpma.soft;
 
 import io.rpma.posix.Memory;
+import io.rpma.soft.process.RemoteProcess;
 import io.rpma.soft.shared.Half;
 import java.util.ArrayList;
 import java.util.List;

@@ -18,6 +18,7 @@ import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 import io.rpma.soft.control.ControlMessage;
 import io.rpma.soft.host.SoftLog;
+import io.rpma.soft.process.ControlSocket;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 

@@ -12,6 +12,7 @@
  */
 package io.rpma.soft;
 
+import io.rpma.soft.process.RemoteProcess;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -16,12 +16,13 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.RpmaUnavailableException;
 import io.rpma.posix.Posix;
-import io.rpma.soft.control.ControlMessage;
 import io.rpma.soft.control.Hello;
-import io.rpma.soft.control.Link;
 import io.rpma.soft.host.MappingLimit;
 import io.rpma.soft.host.SoftLog;
 import io.rpma.soft.host.User;
+import io.rpma.soft.process.HalfMemory;
+import io.rpma.soft.process.RemoteProcess;
+import io.rpma.soft.process.RemoteProcesses;
 import io.rpma.soft.shared.CompletionChannel;
 import io.rpma.soft.shared.Range;
 import io.rpma.soft.shared.Ranges;
@@ -31,19 +32,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
-import java.util.ArrayList;
-import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The state of this process that peers refer to: its identity, the table of its memory regions, its segments and its queue
@@ -53,9 +48,6 @@ final class LocalProcess {
     private static final int FIRST_QUEUE_PAIR = 2;
     // Queue pair numbers have 24 bits, as on devices.
     private static final int QUEUE_PAIR_MASK = 0xff_ffff;
-    /** How long the view of another process is kept after the last connection to it. */
-    private static final long KEEP_MILLIS = 1_000;
-    private static final long MAX_SWEEP_MILLIS = 4_000;
     /** The number of closed connections whose memory a stopped process may block before it is refused new connections. */
     private static final int MAX_STOPPED = 64;
 
@@ -66,17 +58,13 @@ final class LocalProcess {
     private final AtomicInteger nextDomain = new AtomicInteger();
     private final Ranges ranges = new Ranges();
     private final MappingLimit mappings = MappingLimit.ofKernel();
-    private final AtomicLong nextLink = new AtomicLong();
     private final AtomicInteger nextReceiveQueue = new AtomicInteger();
     private final AtomicInteger nextQueuePair = new AtomicInteger(ThreadLocalRandom.current().nextInt());
     private final ConcurrentNavigableMap<Long, Segment> segments = new ConcurrentSkipListMap<>();
     private final Map<Integer, QueuePair> queuePairs = new ConcurrentHashMap<>();
     private final Map<Integer, SoftSharedReceiveQueue> receiveQueues = new ConcurrentHashMap<>();
     private final Map<Integer, SoftPeer> peers = new ConcurrentHashMap<>();
-    private final RemoteProcess self;
-    // Also the lock that guards the use counts of its elements.
-    private final List<RemoteProcess> remotes = new ArrayList<>();
-    private boolean sweepScheduled;
+    private final RemoteProcesses remotes;
     private final LimboList limbo = new LimboList();
 
     LocalProcess() {
@@ -88,7 +76,7 @@ final class LocalProcess {
         } catch (RpmaException e) {
             throw new RpmaUnavailableException("the software provider cannot start: " + e.getMessage(), e);
         }
-        self = RemoteProcess.self(this);
+        remotes = new RemoteProcesses(identity, regions, mappings, this::awaitOwn);
     }
 
     private static byte[] readHost() {
@@ -135,8 +123,12 @@ final class LocalProcess {
     void remove(SoftPeer peer) {
         peers.remove(peer.domain());
         limbo.sweep();
-        // Without a protection domain there can be no connection, so idle views are closed at once.
-        sweep(peers.isEmpty() ? 0 : KEEP_MILLIS);
+        if (peers.isEmpty()) {
+            // Without a protection domain there can be no connection, so idle views are closed at once.
+            remotes.closeIdle();
+        } else {
+            remotes.sweep();
+        }
     }
 
     // ---- memory that peers can map
@@ -167,12 +159,7 @@ final class LocalProcess {
     /** Withdraws a range from the peers that have been sent it. It is not sent any more, so its file can be closed. */
     void withdraw(Range range) {
         peers.values().forEach(peer -> peer.unpublish(range));
-        Set<RemoteProcess> told = new HashSet<>();
-        for (RemoteProcess remote : views()) {
-            if (remote.withdraw(range)) {
-                told.add(remote);
-            }
-        }
+        Set<RemoteProcess> told = remotes.withdraw(range);
         peers.values().forEach(peer -> peer.askToLook(told));
     }
 
@@ -261,145 +248,14 @@ final class LocalProcess {
     /** Removes a shared receive queue from this process and withdraws it from the peers. */
     void withdraw(SoftSharedReceiveQueue queue) {
         receiveQueues.remove(queue.id());
-        for (RemoteProcess remote : views()) {
-            remote.withdraw(queue);
-        }
+        remotes.withdraw(queue);
     }
 
     // ---- other processes
 
-    /** Returns the view of this process itself. */
-    RemoteProcess self() {
-        return self;
-    }
-
-    private List<RemoteProcess> views() {
-        synchronized (remotes) {
-            return List.copyOf(remotes);
-        }
-    }
-
-    /**
-     * Returns the view of a process to which a connection request is about to be sent, and adds a user to it.
-     *
-     * @param pid the process number that the kernel reports, 0 if it reports none
-     * @param token distinguishes processes without a number, {@code null} if nothing does
-     */
-    RemoteProcess connecting(int pid, String token) throws RpmaException {
-        if (pid == identity.pid()) {
-            return self;
-        }
-        synchronized (remotes) {
-            RemoteProcess remote = null;
-            for (RemoteProcess candidate : remotes) {
-                if (candidate.isMaker() && candidate.is(pid, token) && !candidate.isGone()) {
-                    remote = candidate;
-                }
-            }
-            if (remote == null) {
-                remote = RemoteProcess.linked(this, pid, token, nextLink.incrementAndGet(), Link.create(), true);
-                remotes.add(remote);
-            }
-            remote.addUser();
-            return remote;
-        }
-    }
-
-    /**
-     * Returns the view of a process that has sent a connection request, and adds a user to it.
-     *
-     * @param number the number of the link that it has created
-     * @param end the end of that link, {@code null} if the request states that this process already has it
-     * @return the view, or {@code null} if this process has no such link
-     */
-    RemoteProcess accepting(RemoteProcess.Identity other, long number, ControlMessage.Attachment end) throws RpmaException {
-        if (other.equals(identity)) {
-            if (end != null) {
-                Posix.close(end.fd());
-            }
-            return self;
-        }
-        synchronized (remotes) {
-            RemoteProcess remote = null;
-            for (RemoteProcess candidate : remotes) {
-                if (!candidate.isMaker() && candidate.number() == number && candidate.is(other)) {
-                    remote = candidate;
-                }
-            }
-            if (remote != null && end != null) {
-                Posix.close(end.fd());
-            } else if (remote == null && end != null) {
-                remote = RemoteProcess.linked(this, other.pid(), other, number, Link.of(end.fd()), false);
-                remote.confirm(other);
-                remotes.add(remote);
-            }
-            if (remote != null) {
-                remote.addUser();
-            }
-            return remote;
-        }
-    }
-
-    /** Adds a user to a view. Only a user may call it. */
-    void retain(RemoteProcess remote) {
-        if (!remote.isSelf()) {
-            synchronized (remotes) {
-                remote.addUser();
-            }
-        }
-    }
-
-    /**
-     * Removes a user of a view. After the last one the view is kept for a while, so that a new connection finds everything
-     * mapped. The process that created the link closes it after that time; the other process observes the end of the link.
-     */
-    void release(RemoteProcess remote) {
-        if (remote.isSelf()) {
-            return;
-        }
-        synchronized (remotes) {
-            if (remote.removeUser(System.nanoTime())) {
-                if (remote.isUnconfirmed() || remote.isGone()) {
-                    remotes.remove(remote);
-                    remote.close();
-                } else {
-                    scheduleSweep(KEEP_MILLIS);
-                }
-            }
-        }
-    }
-
-    private void scheduleSweep(long millis) {
-        if (!sweepScheduled) {
-            sweepScheduled = true;
-            CompletableFuture.delayedExecutor(millis, TimeUnit.MILLISECONDS).execute(() -> {
-                synchronized (remotes) {
-                    sweepScheduled = false;
-                    sweep(KEEP_MILLIS);
-                    if (remotes.stream().anyMatch(RemoteProcess::isIdle)) {
-                        scheduleSweep(Math.min(2 * millis, MAX_SWEEP_MILLIS));
-                    }
-                }
-            });
-        }
-    }
-
-    /** Closes unused views whose other process has ended, and unused views whose link this process created, after a while. */
-    void sweep() {
-        sweep(KEEP_MILLIS);
-    }
-
-    private void sweep(long keepMillis) {
-        synchronized (remotes) {
-            long since = System.nanoTime() - keepMillis * 1_000_000;
-            remotes.removeIf(remote -> {
-                boolean over = remote.isIdle() && (remote.isMaker() && remote.idleSince() - since <= 0 || remote.isGone());
-                if (over) {
-                    remote.close();
-                }
-                return over;
-            });
-        }
+    /** Returns the views of the processes that this one has connections to. */
+    RemoteProcesses remotes() {
+        return remotes;
     }
 
     /** Waits for the end of the operations that threads of this process may be executing. */
@@ -413,11 +269,5 @@ final class LocalProcess {
 
     int queuePairCount() {
         return queuePairs.size();
-    }
-
-    int remoteCount() {
-        synchronized (remotes) {
-            return remotes.size();
-        }
     }
 }

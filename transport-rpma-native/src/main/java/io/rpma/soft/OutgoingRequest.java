@@ -21,6 +21,8 @@ import io.rpma.posix.Sockets;
 import io.rpma.soft.control.ControlMessage;
 import io.rpma.soft.control.Rendezvous;
 import io.rpma.soft.host.SoftLog;
+import io.rpma.soft.process.ControlSocket;
+import io.rpma.soft.process.RemoteProcess;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
@@ -84,13 +86,13 @@ final class OutgoingRequest extends SoftConnectionRequest {
     Connection open(byte[] data) throws RpmaException {
         Rendezvous.Dialled dialled = peer().rendezvous().dial(route);
         if (dialled.fd() < 0) {
-            createQueues(peer().process().self());
+            createQueues(peer().process().remotes().self());
             return new SoftConnection(peer(), queues, dialled.fd() == -Posix.EAGAIN
                 ? ConnectionEvent.UNREACHABLE : ConnectionEvent.REJECTED, dialled.local(), remoteAddress());
         }
         RemoteProcess remote;
         try {
-            remote = peer().process().connecting(dialled.peerPid(), dialled.token());
+            remote = peer().process().remotes().connecting(dialled.peerPid(), dialled.token());
         } catch (RpmaException e) {
             Posix.close(dialled.fd());
             throw e;

@@ -21,6 +21,8 @@ import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
 import io.rpma.soft.host.FaultPoints;
 import io.rpma.soft.host.SoftLog;
+import io.rpma.soft.process.ControlSocket;
+import io.rpma.soft.process.HalfMemory;
 import io.rpma.soft.shared.CompletionChannel;
 import io.rpma.soft.shared.Doorbell;
 import io.rpma.soft.shared.Half;

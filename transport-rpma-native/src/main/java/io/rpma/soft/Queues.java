@@ -16,6 +16,8 @@ import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 import io.rpma.soft.control.ControlMessage;
 import io.rpma.soft.control.EndDescription;
+import io.rpma.soft.process.HalfMemory;
+import io.rpma.soft.process.RemoteProcess;
 import io.rpma.soft.shared.CompletionChannel;
 
 /** The objects that a connection request creates and passes to its connection: queue pair, completion queues and channels. */

@@ -22,6 +22,9 @@ import io.rpma.soft.host.FaultPoints;
 import io.rpma.soft.host.Libc;
 import io.rpma.soft.host.SoftLog;
 import io.rpma.soft.host.User;
+import io.rpma.soft.process.ControlSocket;
+import io.rpma.soft.process.RegionCache;
+import io.rpma.soft.process.RemoteProcess;
 import io.rpma.soft.shared.RemoteRegion;
 import io.rpma.soft.shared.StreamingCopy;
 

@@ -16,6 +16,8 @@ import io.rpma.MemoryUsage;
 import io.rpma.RpmaException;
 import io.rpma.posix.Memory;
 import io.rpma.soft.control.EndDescription;
+import io.rpma.soft.process.HalfMemory;
+import io.rpma.soft.process.RemoteProcess;
 import io.rpma.soft.shared.Doorbell;
 import io.rpma.soft.shared.EventPipe;
 import io.rpma.soft.shared.Half;
@@ -73,12 +75,12 @@ final class RemoteEnd {
         doorbell = new Doorbell(half + Half.ARMED, event);
         receiveDoorbell = receivesShareQueue ? shared.doorbell()
             : receiveEvent == null ? doorbell : new Doorbell(half + Half.RECEIVE_ARMED, receiveEvent);
-        local.retain(process);
+        local.remotes().retain(process);
     }
 
     /** Creates the view of an end that was closed before this end could attach to it: it is in the error state. */
     static RemoteEnd closed(LocalProcess local, RemoteProcess process, EndDescription end) throws RpmaException {
-        HalfMemory tombstone = local.self().newHalf((int) Half.size(1, 1));
+        HalfMemory tombstone = local.remotes().self().newHalf((int) Half.size(1, 1));
         EventPipe event;
         try {
             event = EventPipe.create();

@@ -24,6 +24,8 @@ import io.rpma.soft.control.EndDescription;
 import io.rpma.soft.control.SocketNames;
 import io.rpma.soft.host.SoftLog;
 import io.rpma.soft.host.User;
+import io.rpma.soft.process.ControlSocket;
+import io.rpma.soft.process.RemoteProcess;
 import java.net.InetSocketAddress;
 
 /**
@@ -86,7 +88,7 @@ final class RequestFactory {
             return violated(fd, pid, "a link that is not of its own making");
         }
         RemoteProcess process =
-            peer.process().accepting(new RemoteProcess.Identity(pid, end.high(), end.low()), end.link(), link);
+            peer.process().remotes().accepting(new RemoteProcess.Identity(pid, end.high(), end.low()), end.link(), link);
         if (process == null) {
             return violated(fd, pid, "a request by a link that it has not sent");
         }

@@ -17,6 +17,7 @@ import io.rpma.CompletionStatus;
 import io.rpma.MemoryUsage;
 import io.rpma.posix.Memory;
 import io.rpma.soft.host.FaultPoints;
+import io.rpma.soft.process.ControlSocket;
 import io.rpma.soft.shared.CompletionRing;
 import io.rpma.soft.shared.Doorbell;
 import io.rpma.soft.shared.Half;

@@ -16,6 +16,7 @@ package io.rpma.soft;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import io.rpma.posix.Memory;
+import io.rpma.soft.process.HalfMemory;
 import io.rpma.soft.shared.Doorbell;
 import io.rpma.soft.shared.Half;
 

@@ -17,6 +17,7 @@ import io.rpma.WorkCompletions;
 import io.rpma.posix.Memory;
 import io.rpma.soft.host.FaultPoints;
 import io.rpma.soft.host.SoftLog;
+import io.rpma.soft.process.HalfMemory;
 import io.rpma.soft.shared.CompletionRing;
 import io.rpma.soft.shared.Half;
 import io.rpma.soft.shared.PostedReceives;

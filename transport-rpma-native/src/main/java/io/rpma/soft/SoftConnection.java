@@ -30,6 +30,8 @@ import io.rpma.soft.control.EndDescription;
 import io.rpma.soft.host.OpenFiles;
 import io.rpma.soft.host.SoftLog;
 import io.rpma.soft.host.User;
+import io.rpma.soft.process.ControlSocket;
+import io.rpma.soft.process.RemoteProcess;
 import io.rpma.soft.shared.EventPipe;
 import io.rpma.software.WorkArguments;
 import java.net.InetSocketAddress;

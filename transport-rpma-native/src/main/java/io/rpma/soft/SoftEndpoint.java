@@ -208,7 +208,7 @@ final class SoftEndpoint implements Endpoint, TcpPort {
         timer.close();
         clients.close();
         tcpClients.close();
-        peer.process().sweep();
+        peer.process().remotes().sweep();
         peer.removeChild();
     }
 

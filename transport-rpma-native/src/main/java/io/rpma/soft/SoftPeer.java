@@ -26,6 +26,8 @@ import io.rpma.SharedReceiveQueueConfig;
 import io.rpma.soft.control.ControlMessage;
 import io.rpma.soft.control.Rendezvous;
 import io.rpma.soft.host.SoftLog;
+import io.rpma.soft.process.ControlSocket;
+import io.rpma.soft.process.RemoteProcess;
 import io.rpma.soft.shared.Range;
 import io.rpma.soft.shared.RegionTable;
 import io.rpma.soft.shared.Segment;

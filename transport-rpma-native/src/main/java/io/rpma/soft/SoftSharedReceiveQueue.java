@@ -19,6 +19,9 @@ import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.soft.host.FaultPoints;
 import io.rpma.soft.host.SoftLog;
+import io.rpma.soft.process.HalfMemory;
+import io.rpma.soft.process.LocalReceiveQueue;
+import io.rpma.soft.shared.EventPipe;
 import io.rpma.soft.shared.Half;
 import io.rpma.soft.shared.PostedReceives;
 import io.rpma.soft.shared.SharedMemory;
@@ -41,7 +44,7 @@ import java.util.concurrent.ThreadLocalRandom;
  * finds the receives that can neither be taken nor completed, and posts them again: an overwritten word costs a delay, and at
  * most the connection that used it.
  */
-final class SoftSharedReceiveQueue implements SharedReceiveQueue {
+final class SoftSharedReceiveQueue implements SharedReceiveQueue, LocalReceiveQueue {
     /** The largest number of completions in the ring of one queue pair. */
     private static final int MAX_RING = 256;
 
@@ -98,8 +101,8 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         return peer;
     }
 
-    /** Returns the number of the queue within this process. */
-    int id() {
+    @Override
+    public int id() {
         return id;
     }
 
@@ -116,14 +119,19 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         return ringCapacity;
     }
 
-    /** Returns the file that initiators write. */
-    SharedMemory memory() {
+    @Override
+    public SharedMemory memory() {
         return memory;
     }
 
-    /** Returns the file of posted receives, which initiators only read. */
-    SharedMemory posted() {
+    @Override
+    public SharedMemory posted() {
         return posted;
+    }
+
+    @Override
+    public EventPipe event() {
+        return completionQueue == null ? null : completionQueue.channel().event();
     }
 
     @Override
@@ -140,8 +148,8 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue {
         return completionQueue;
     }
 
-    /** Returns a view for an initiator in this process, {@code null} if the queue has been closed. */
-    synchronized SharedReceives view() {
+    @Override
+    public synchronized SharedReceives view() {
         return closed ? null : new SharedReceives(id, posted.retain(), memory.retain(), capacity,
             completionQueue == null ? null : completionQueue.channel().event().retain());
     }

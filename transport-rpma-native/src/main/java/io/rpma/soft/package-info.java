@@ -17,10 +17,10 @@
  * package has no thread for the data path.
  *
  * <p>The main classes: {@link io.rpma.soft.QueuePair} executes work requests; {@link io.rpma.soft.shared.RegionTable} lists the
- * memory of this process that a peer may access; {@link io.rpma.soft.RemoteProcess} holds everything that is shared with one
- * other process; {@link io.rpma.soft.ControlSocket} carries a connection's events; {@link io.rpma.soft.control.Rendezvous}
- * finds the listener of an address; {@link io.rpma.soft.control.SocketNames} and {@link io.rpma.soft.host.User} determine the
- * processes that memory is shared with.
+ * memory of this process that a peer may access; {@link io.rpma.soft.process.RemoteProcess} holds everything that is shared
+ * with one other process; {@link io.rpma.soft.process.ControlSocket} carries a connection's events; {@link
+ * io.rpma.soft.control.Rendezvous} finds the listener of an address; {@link io.rpma.soft.control.SocketNames} and {@link
+ * io.rpma.soft.host.User} determine the processes that memory is shared with.
  *
  * <p>Two processes share memory once, not once per connection. The process that connects first creates a {@link
  * io.rpma.soft.control.Link}, on which each sends the other the files of its region table, of its address ranges (whole, with
@@ -28,8 +28,8 @@
  * any reference to it. Address ranges share files, so that there are few files and a link has room for all of them; if the
  * other process does not read and the link is full, the rest is sent when it has read. A connection then costs one socket,
  * whose end signals the end of the peer, one doorbell ({@link io.rpma.soft.shared.EventPipe}), and a slot of memory that both
- * sides have mapped already. The slot is reused when both sides have released it ({@link io.rpma.soft.HalfMemory}); all memory
- * is unmapped a second after the last connection, or at once when the other process has ended.
+ * sides have mapped already. The slot is reused when both sides have released it ({@link io.rpma.soft.process.HalfMemory}); all
+ * memory is unmapped a second after the last connection, or at once when the other process has ended.
  *
  * <p>The memory that a peer can access. Peers are processes of the same user, or those that share a folder with it. The kernel
  * does not restrict such a process to the intended use of the memory that it has been sent:

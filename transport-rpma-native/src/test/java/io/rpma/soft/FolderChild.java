@@ -84,7 +84,7 @@ final class FolderChild {
     }
 
     private String processes() {
-        return String.valueOf(((SoftProvider) station.provider).process().remoteCount());
+        return String.valueOf(((SoftProvider) station.provider).process().remotes().count());
     }
 
     private void serve(InetSocketAddress address) throws RpmaException {

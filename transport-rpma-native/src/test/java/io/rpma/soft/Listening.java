@@ -49,6 +49,6 @@ final class Listening implements AutoCloseable {
         endpoint.close();
         station.close();
         assertEquals(0, ((SoftProvider) station.provider).process().queuePairCount());
-        assertEquals(0, ((SoftProvider) station.provider).process().remoteCount());
+        assertEquals(0, ((SoftProvider) station.provider).process().remotes().count());
     }
 }

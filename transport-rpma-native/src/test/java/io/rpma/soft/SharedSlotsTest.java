@@ -182,11 +182,11 @@ class SharedSlotsTest {
                 }
                 child.expect("done");
                 assertEquals(most, mappings());
-                assertEquals(1, process.remoteCount());
+                assertEquals(1, process.remotes().count());
                 child.awaitEnd();
             }
-            process.sweep();
-            assertEquals(0, process.remoteCount());
+            process.remotes().sweep();
+            assertEquals(0, process.remotes().count());
             assertEquals(before, mappings());
         }
     }

@@ -114,7 +114,7 @@ public final class Station implements AutoCloseable {
         }
     }
 
-    static boolean isReadable(int fd) {
+    public static boolean isReadable(int fd) {
         return Sockets.poll(fd, (short) Sockets.EPOLLIN, 0) > 0;
     }
 

@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.process;
 
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
@@ -20,6 +20,7 @@ import io.rpma.soft.control.ControlMessage;
 import io.rpma.soft.control.Link;
 import io.rpma.soft.host.SoftLog;
 import io.rpma.soft.host.User;
+import io.rpma.soft.shared.EventPipe;
 import io.rpma.soft.shared.Range;
 import io.rpma.soft.shared.SharedMemory;
 import java.util.ArrayDeque;
@@ -77,14 +78,15 @@ final class Announcements {
     }
 
     /** Sends a shared receive queue, unless the other process has been sent it. */
-    void announce(SoftSharedReceiveQueue queue) throws RpmaException {
+    void announce(LocalReceiveQueue queue) throws RpmaException {
         if (sentQueues.contains(queue.id())) {
             return;
         }
         ControlMessage message = ControlMessage.of(ControlMessage.SHARED)
             .attach(ControlMessage.QUEUE, queue.id(), queue.memory().size(), queue.memory().fd())
             .attach(ControlMessage.QUEUE_POSTED, queue.id(), queue.posted().size(), queue.posted().fd());
-        int event = queue.completions() == null ? -1 : queue.completions().channel().event().openForPeer();
+        EventPipe pipe = queue.event();
+        int event = pipe == null ? -1 : pipe.openForPeer();
         try {
             if (event >= 0) {
                 message.attach(ControlMessage.QUEUE_EVENT, queue.id(), 0, event);
@@ -190,7 +192,7 @@ final class Announcements {
     }
 
     /** Withdraws a shared receive queue. */
-    void withdraw(SoftSharedReceiveQueue queue) {
+    void withdraw(LocalReceiveQueue queue) {
         if (sentQueues.remove(queue.id())) {
             withdraw(ControlMessage.QUEUE, queue.id());
         }

@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.process;
 
 import io.rpma.posix.Memory;
 import io.rpma.soft.shared.Half;
@@ -25,7 +25,7 @@ import io.rpma.soft.shared.UseCount;
  * end. A slot is reused only after the other end has released it or has been prevented from attaching. A description of an
  * earlier use that arrives late does not match the generation.
  */
-final class HalfMemory {
+public final class HalfMemory {
     // The lower bits of the word of use; the generation is above them.
     private static final int OFFERED = 0;
     private static final int ATTACHED = 1;
@@ -76,24 +76,24 @@ final class HalfMemory {
     }
 
     /** Returns the view of the process at the other end. */
-    RemoteProcess owner() {
+    public RemoteProcess owner() {
         return owner;
     }
 
-    int slab() {
+    public int slab() {
         return slab;
     }
 
-    long offset() {
+    public long offset() {
         return offset;
     }
 
     /** Returns the generation of this use, for the other end. */
-    long use() {
+    public long use() {
         return use;
     }
 
-    long address() {
+    public long address() {
         return address;
     }
 
@@ -102,18 +102,18 @@ final class HalfMemory {
     }
 
     /** Adds a user. Only a user may call it. */
-    HalfMemory retain() {
+    public HalfMemory retain() {
         users.retain();
         return this;
     }
 
     /** Adds a user unless the last one has released the slot. Returns whether it did. */
-    boolean tryRetain() {
+    public boolean tryRetain() {
         return users.tryRetain();
     }
 
     /** Removes a user; the last one returns the slot to the pool. */
-    void release() {
+    public void release() {
         if (users.release()) {
             // If the other end has not attached yet, it is prevented from doing so.
             Memory.casLong(address + Half.USE, use | OFFERED, use | RELEASED);
@@ -128,12 +128,12 @@ final class HalfMemory {
      * @param use the generation in the description that it received
      * @return whether the owner still has the connection of that generation open
      */
-    static boolean attach(long address, long use) {
+    public static boolean attach(long address, long use) {
         return use > 0 && (use & STATES - 1) == 0 && Memory.casLong(address + Half.USE, use | OFFERED, use | ATTACHED);
     }
 
     /** Undoes {@link #attach}: the caller does not write to the slot any more. */
-    static void detach(long address, long use) {
+    public static void detach(long address, long use) {
         Memory.casLong(address + Half.USE, use | ATTACHED, use | RELEASED);
     }
 }

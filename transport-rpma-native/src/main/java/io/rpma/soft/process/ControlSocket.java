@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.process;
 
 import io.rpma.RpmaException;
 import io.rpma.RpmaUnavailableException;
@@ -28,7 +28,7 @@ import io.rpma.soft.shared.Range;
  * The Unix socket between the two ends of a connection: it carries the events of the connection, and its end signals that the
  * other process has closed or died. It is the connection's event descriptor. Thread-safe.
  */
-final class ControlSocket {
+public final class ControlSocket {
     // Replaces the socket of a connection that has ended, whose descriptor would otherwise stay readable.
     private static final EventPipe QUIET = quiet();
 
@@ -51,7 +51,7 @@ final class ControlSocket {
      * @param remote the view of the process at the other end, retained by the connection's half
      * @param peerPid the process at the other end, as the kernel reports it
      */
-    ControlSocket(RemoteProcess remote, int fd, int peerPid) {
+    public ControlSocket(RemoteProcess remote, int fd, int peerPid) {
         this.remote = remote;
         this.fd = fd;
         this.peerPid = peerPid;
@@ -65,15 +65,15 @@ final class ControlSocket {
         }
     }
 
-    int fd() {
+    public int fd() {
         return fd;
     }
 
-    int peerPid() {
+    public int peerPid() {
         return peerPid;
     }
 
-    RemoteProcess remote() {
+    public RemoteProcess remote() {
         return remote;
     }
 
@@ -83,7 +83,7 @@ final class ControlSocket {
      *
      * @return 0, or {@code -errno}
      */
-    synchronized int send(ControlMessage message) {
+    public synchronized int send(ControlMessage message) {
         if (closed || ended || broken) {
             return -Sockets.EPIPE;
         }
@@ -108,7 +108,7 @@ final class ControlSocket {
      * @param ask whether to ask the other process to read its link when that is due; {@code false} before the message that
      *     connects, which has to be the first one, and for which the link is read in any event
      */
-    synchronized void announce(Iterable<Range> ranges, boolean ask) {
+    public synchronized void announce(Iterable<Range> ranges, boolean ask) {
         if (closed || ended || broken) {
             return;
         }
@@ -123,7 +123,7 @@ final class ControlSocket {
     }
 
     /** Asks the other process to read its link. At most one such request is unanswered at a time. */
-    synchronized void askToLook() {
+    public synchronized void askToLook() {
         if (remote.isSelf()) {
             return;
         }
@@ -155,12 +155,12 @@ final class ControlSocket {
     }
 
     /** Returns whether the connection is broken. */
-    boolean isBroken() {
+    public boolean isBroken() {
         return broken;
     }
 
     /** Breaks the connection, because of what the peer has sent. */
-    synchronized void breakOff() {
+    public synchronized void breakOff() {
         broken = true;
         end();
     }
@@ -179,7 +179,7 @@ final class ControlSocket {
      * @throws RpmaException if this process has too few descriptors left to receive it, with the errno {@code EMFILE}; the
      *     message can be taken when there are more
      */
-    ControlMessage next() throws RpmaException {
+    public ControlMessage next() throws RpmaException {
         ControlMessage message = receive();
         for (int looks = 0; message != null && message.version() == ControlMessage.VERSION
             && (message.type() == ControlMessage.LOOK || message.type() == ControlMessage.LOOKED); looks++) {
@@ -228,16 +228,16 @@ final class ControlSocket {
     }
 
     /** Returns whether no further message can arrive. */
-    boolean hasEnded() {
+    public boolean hasEnded() {
         return ended;
     }
 
     /** Returns whether the other end is closed, without taking anything. Locks nothing. */
-    boolean isPeerGone() {
+    public boolean isPeerGone() {
         return closed || ended || broken || Sockets.hasHungUp(fd);
     }
 
-    synchronized void close() {
+    public synchronized void close() {
         if (!closed) {
             closed = true;
             Posix.close(fd);

@@ -10,14 +10,16 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.process;
 
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
+import io.rpma.soft.Station;
 import io.rpma.soft.control.ControlMessage;
 import io.rpma.soft.control.Link;
+import io.rpma.soft.host.MappingLimit;
 import io.rpma.soft.shared.Range;
 import io.rpma.soft.shared.RegionTable;
 import io.rpma.soft.shared.SharedMemory;
@@ -51,14 +53,24 @@ class RemoteProcessTest {
     private static final String NAME = "rpma-test-descriptors";
     private static final int UNKNOWN_KIND = 99;
 
-    private final LocalProcess here = new LocalProcess();
-    private final LocalProcess there = new LocalProcess();
+    private final RemoteProcesses here = newProcess(1);
+    private final RemoteProcesses there = newProcess(2);
     private final List<Range> files = new ArrayList<>();
     private RemoteProcess toThere;
     private RemoteProcess toHere;
     private ControlSocket control;
     private ControlSocket otherControl;
     private Link link;
+
+    /** Returns what a process knows of others, with an identity of its own and no queue pairs. */
+    static RemoteProcesses newProcess(long number) {
+        try {
+            return new RemoteProcesses(new RemoteProcess.Identity((int) ProcessHandle.current().pid(), number, number),
+                new RegionTable(), MappingLimit.ofKernel(), () -> { });
+        } catch (RpmaException e) {
+            throw new AssertionError(e);
+        }
+    }
 
     @BeforeEach
     void connect() throws Exception {

@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.process;
 
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
@@ -40,8 +40,8 @@ import java.util.List;
  * <p>It is reference counted by the halves of both ends, and kept for a short while after the last connection, because the next
  * connection is then cheap.
  */
-final class RemoteProcess {
-    private final LocalProcess local;
+public final class RemoteProcess {
+    private final RemoteProcesses all;
     private final int pid;
     private final Object mark;
     private final long number;
@@ -56,7 +56,7 @@ final class RemoteProcess {
     private Identity identity;
     private boolean stopReported;
 
-    // Guarded by the lock of the registry, LocalProcess.remotes.
+    // Guarded by the lock of the registry, RemoteProcesses.remotes.
     private int users;
     private long idleSince;
 
@@ -67,7 +67,7 @@ final class RemoteProcess {
      * @param high the upper half of the random identity
      * @param low the lower half of the random identity
      */
-    record Identity(int pid, long high, long low) {
+    public record Identity(int pid, long high, long low) {
         // Explicit methods: those that a record generates are slow until they have been compiled.
         @Override
         public boolean equals(Object other) {
@@ -80,23 +80,23 @@ final class RemoteProcess {
         }
     }
 
-    private RemoteProcess(LocalProcess local, int pid, Object mark, long number, Link link, boolean maker) {
-        this.local = local;
+    private RemoteProcess(RemoteProcesses all, int pid, Object mark, long number, Link link, boolean maker) {
+        this.all = all;
         this.pid = pid;
         this.mark = mark;
         this.number = number;
         this.link = link;
         this.maker = maker;
-        received = link == null ? ReceivedMemory.ofSelf(pid, local.regions().memory(), receiveQueues, regions)
-            : ReceivedMemory.on(link, pid, local.mappings().account(origin()), receiveQueues, regions);
+        received = link == null ? ReceivedMemory.ofSelf(pid, all.regions().memory(), receiveQueues, regions)
+            : ReceivedMemory.on(link, pid, all.mappings().account(origin()), receiveQueues, regions);
         lookup = new RegionLookup(pid, link == null, received, regions);
         announcements = new Announcements(link, pid);
     }
 
     /** Creates the view of this process itself. */
-    static RemoteProcess self(LocalProcess local) {
-        RemoteProcess self = new RemoteProcess(local, local.identity().pid(), null, 0, null, false);
-        self.identity = local.identity();
+    static RemoteProcess self(RemoteProcesses all) {
+        RemoteProcess self = new RemoteProcess(all, all.identity().pid(), null, 0, null, false);
+        self.identity = all.identity();
         return self;
     }
 
@@ -107,12 +107,12 @@ final class RemoteProcess {
      * @param number the number of the link, which the process that creates the link assigns
      * @param maker whether this process has created the link
      */
-    static RemoteProcess linked(LocalProcess local, int pid, Object mark, long number, Link link, boolean maker)
+    static RemoteProcess linked(RemoteProcesses all, int pid, Object mark, long number, Link link, boolean maker)
             throws RpmaException {
-        RemoteProcess other = new RemoteProcess(local, pid, mark, number, link, maker);
+        RemoteProcess other = new RemoteProcess(all, pid, mark, number, link, maker);
         boolean done = false;
         try {
-            other.announcements.sendTable(local.regions().memory());
+            other.announcements.sendTable(all.regions().memory());
             done = true;
             return other;
         } finally {
@@ -122,7 +122,7 @@ final class RemoteProcess {
         }
     }
 
-    int pid() {
+    public int pid() {
         return pid;
     }
 
@@ -130,7 +130,7 @@ final class RemoteProcess {
      * Returns the number to which the limits of one process apply: its process number, or, if it is in another PID namespace and
      * has none here, a negative number computed from its mark.
      */
-    int origin() {
+    public int origin() {
         return pid > 0 || mark == null ? pid : mark.hashCode() | Integer.MIN_VALUE;
     }
 
@@ -145,11 +145,11 @@ final class RemoteProcess {
     }
 
     /** Returns the number of the link, 0 for this process itself. */
-    long number() {
+    public long number() {
         return number;
     }
 
-    boolean isSelf() {
+    public boolean isSelf() {
         return link == null;
     }
 
@@ -180,8 +180,8 @@ final class RemoteProcess {
     }
 
     /** Removes a user, under the lock of the registry. */
-    void release() {
-        local.release(this);
+    public void release() {
+        all.release(this);
     }
 
     /** Returns whether the link can no longer be used for another connection. */
@@ -193,12 +193,12 @@ final class RemoteProcess {
      * Returns whether the other process can no longer access memory that it has received from this one: it has died, or has
      * closed its end of the link, which it does when it has no connection left. The end of a control socket does not imply that.
      */
-    synchronized boolean hasEnded() {
+    public synchronized boolean hasEnded() {
         return link != null && (link.isClosed() || link.hasHungUp());
     }
 
     /** Logs, once, that the other process has stopped in the middle of an operation. */
-    void reportStopped() {
+    public void reportStopped() {
         synchronized (this) {
             if (stopReported) {
                 return;
@@ -231,7 +231,7 @@ final class RemoteProcess {
      *
      * @return whether it was attached: then the caller calls {@link #linkSent()} when the message has been sent or discarded
      */
-    synchronized boolean attachLink(ControlMessage message) {
+    public synchronized boolean attachLink(ControlMessage message) {
         if (link == null || link.otherEnd() < 0) {
             return false;
         }
@@ -241,7 +241,7 @@ final class RemoteProcess {
     }
 
     /** Allows the other end that was attached to a message to be closed. */
-    synchronized void linkSent() {
+    public synchronized void linkSent() {
         link.release();
     }
 
@@ -250,7 +250,7 @@ final class RemoteProcess {
      *
      * @return whether it has the same identity as before
      */
-    synchronized boolean confirm(Identity other) {
+    public synchronized boolean confirm(Identity other) {
         if (identity == null) {
             identity = other;
             link.confirm();
@@ -287,12 +287,12 @@ final class RemoteProcess {
     }
 
     /** Throws if the other process has not been sent all announced ranges. */
-    synchronized void checkHasAll() throws RpmaException {
+    public synchronized void checkHasAll() throws RpmaException {
         announcements.checkHasAll();
     }
 
     /** Sends a shared receive queue, unless the other process has been sent it. */
-    synchronized void announce(SoftSharedReceiveQueue queue) throws RpmaException {
+    public synchronized void announce(LocalReceiveQueue queue) throws RpmaException {
         if (link != null) {
             announcements.announce(queue);
         }
@@ -308,7 +308,7 @@ final class RemoteProcess {
     }
 
     /** Withdraws a shared receive queue. */
-    synchronized void withdraw(SoftSharedReceiveQueue queue) {
+    synchronized void withdraw(LocalReceiveQueue queue) {
         announcements.withdraw(queue);
     }
 
@@ -330,7 +330,7 @@ final class RemoteProcess {
      * @throws RpmaException if this process has too few descriptors left to receive it, with the errno {@code EMFILE}, or too
      *     little memory to map it
      */
-    synchronized void fetch(EndDescription end) throws RpmaException {
+    public synchronized void fetch(EndDescription end) throws RpmaException {
         received.fetch(end);
     }
 
@@ -346,7 +346,7 @@ final class RemoteProcess {
             synchronized (this) {
                 memories = received.takeWithdrawn();
             }
-            local.awaitOwn();
+            all.awaitOwn();
             memories.forEach(SharedMemory::release);
         }
     }
@@ -354,7 +354,7 @@ final class RemoteProcess {
     // ---- regions
 
     /** Returns the regions that were found before. Used without the lock. */
-    RegionCache regions() {
+    public RegionCache regions() {
         return regions;
     }
 
@@ -363,7 +363,7 @@ final class RemoteProcess {
      *
      * @return the region, or {@code null} if there is none with this key or its entry is not valid
      */
-    synchronized RemoteRegion find(int key) {
+    public synchronized RemoteRegion find(int key) {
         return lookup.find(key);
     }
 
@@ -380,8 +380,8 @@ final class RemoteProcess {
      * @throws RpmaException {@link RpmaError#NO_MEMORY} if there is none, {@link RpmaError#PROVIDER} if the other process does
      *     not read its link
      */
-    HalfMemory newHalf(int size) throws RpmaException {
-        local.retain(this);
+    public HalfMemory newHalf(int size) throws RpmaException {
+        all.retain(this);
         boolean done = false;
         try {
             HalfMemory half = halves.take(size);
@@ -395,7 +395,7 @@ final class RemoteProcess {
     }
 
     /** Returns the address of a half of the other process, 0 if it does not lie in memory that has been received. */
-    long half(int slab, long offset, long size) {
+    public long half(int slab, long offset, long size) {
         if (isSelf()) {
             return halves.find(slab, offset, size);
         }
@@ -407,7 +407,7 @@ final class RemoteProcess {
     // ---- shared receive queues
 
     /** Returns the view of a shared receive queue, which the caller releases; {@code null} if it has not been received. */
-    synchronized SharedReceives receiveQueue(int id, int capacity, boolean hasCompletions) {
+    public synchronized SharedReceives receiveQueue(int id, int capacity, boolean hasCompletions) {
         if (!receiveQueues.has(id)) {
             received.read();
         }
@@ -418,19 +418,19 @@ final class RemoteProcess {
      * Returns the view of a shared receive queue of this process itself, which the caller releases; {@code null} if it has been
      * closed.
      */
-    synchronized SharedReceives localReceiveQueue(SoftSharedReceiveQueue queue) {
+    public synchronized SharedReceives localReceiveQueue(LocalReceiveQueue queue) {
         return receiveQueues.view(queue);
     }
 
     /** Removes a user of a shared receive queue. */
-    synchronized void release(SharedReceives queue) {
+    public synchronized void release(SharedReceives queue) {
         receiveQueues.release(queue);
     }
 
     // ---- memory that this process cannot map
 
     /** Copies to memory that is not mapped here; returns 0 or {@code -errno}. */
-    int copyTo(long remote, long source, long length) {
+    public int copyTo(long remote, long source, long length) {
         long done = 0;
         while (done < length) {
             long count = Libc.processWrite(pid, remote + done, source + done, length - done);
@@ -443,7 +443,7 @@ final class RemoteProcess {
     }
 
     /** Copies from memory that is not mapped here; returns 0 or {@code -errno}. */
-    int copyFrom(long remote, long target, long length) {
+    public int copyFrom(long remote, long target, long length) {
         long done = 0;
         while (done < length) {
             long count = Libc.processRead(pid, remote + done, target + done, length - done);

@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.soft;
+package io.rpma.soft.process;
 
 import io.rpma.RpmaException;
 import io.rpma.posix.Memory;
@@ -56,7 +56,7 @@ class HalfPoolTest {
         }
     }
 
-    private final LocalProcess process = new LocalProcess();
+    private final RemoteProcesses process = RemoteProcessTest.newProcess(1);
 
     @AfterProperty
     void close() {
@@ -71,7 +71,7 @@ class HalfPoolTest {
 
     @Property(tries = 100)
     void noSlotIsTakenBeforeBothEndsHaveReleasedIt(@ForAll("calls") List<Call> calls) throws RpmaException {
-        HalfPool pool = new HalfPool(RemoteProcess.self(process));
+        HalfPool pool = new HalfPool(process.self());
         List<Use> uses = new ArrayList<>();
         List<Use> ended = new ArrayList<>();
         try {

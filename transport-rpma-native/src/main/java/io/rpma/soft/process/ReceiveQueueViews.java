@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.process;
 
 import io.rpma.soft.shared.EventPipe;
 import io.rpma.soft.shared.SharedMemory;
@@ -94,7 +94,7 @@ final class ReceiveQueueViews {
     }
 
     /** Returns the view of a queue of this process itself, and adds a user to it; {@code null} if the queue has been closed. */
-    SharedReceives view(SoftSharedReceiveQueue queue) {
+    SharedReceives view(LocalReceiveQueue queue) {
         SharedReceives view = views.get(queue.id());
         if (view == null) {
             view = queue.view();

@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.process;
 
 import io.rpma.posix.Memory;
 import io.rpma.soft.shared.RegionTable;
@@ -22,14 +22,14 @@ import java.util.Arrays;
  * The memory regions of one other process that have been found in its table, by key. Any thread that executes work requests may
  * look a region up; this allocates and locks nothing. The lock of the {@link RemoteProcess} guards all stores.
  */
-final class RegionCache {
+public final class RegionCache {
     private static final RemoteRegion[] NO_REGIONS = new RemoteRegion[0];
 
     // Grows by replacement. The elements are immutable (final fields) and are checked by their key, so a reader needs no fence.
     private volatile RemoteRegion[] regions = NO_REGIONS;
 
     /** Returns the region of a key if it was found before, or {@code null}. For the data path: allocates and locks nothing. */
-    RemoteRegion known(int key) {
+    public RemoteRegion known(int key) {
         RemoteRegion[] all = regions;
         int index = key & RegionTable.CAPACITY - 1;
         if (index >= all.length) {
@@ -52,7 +52,7 @@ final class RegionCache {
 
     /**
      * Removes the regions that lie in memory that is about to be unmapped. The caller then waits for the operations of this
-     * process that may have found them before ({@link LocalProcess#awaitOwn}).
+     * process that may have found them before ({@code LocalProcess.awaitOwn}).
      */
     void removeIn(SharedMemory memory) {
         RemoteRegion[] all = regions;

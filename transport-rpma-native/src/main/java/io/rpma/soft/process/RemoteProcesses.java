@@ -1,0 +1,250 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.soft.process;
+
+import io.rpma.RpmaException;
+import io.rpma.posix.Posix;
+import io.rpma.soft.control.ControlMessage;
+import io.rpma.soft.control.Link;
+import io.rpma.soft.host.MappingLimit;
+import io.rpma.soft.shared.Range;
+import io.rpma.soft.shared.RegionTable;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The views of the processes that this one has connections to, and of this process itself: which there are, who uses them, and
+ * when they are closed. Thread-safe.
+ */
+public final class RemoteProcesses {
+    /** How long the view of another process is kept after the last connection to it. */
+    private static final long KEEP_MILLIS = 1_000;
+    private static final long MAX_SWEEP_MILLIS = 4_000;
+
+    private final RemoteProcess.Identity identity;
+    private final RegionTable regions;
+    private final MappingLimit mappings;
+    private final Runnable awaitOwn;
+    private final AtomicLong nextLink = new AtomicLong();
+    private final RemoteProcess self;
+    // Also the lock that guards the use counts of its elements.
+    private final List<RemoteProcess> remotes = new ArrayList<>();
+    private boolean sweepScheduled;
+
+    /**
+     * Creates the view of this process itself, and no other.
+     *
+     * @param identity the identity of this process
+     * @param regions the table of its memory regions
+     * @param mappings the limit of the memory that other processes make this one map
+     * @param awaitOwn waits for the end of the operations that threads of this process may be executing
+     */
+    public RemoteProcesses(RemoteProcess.Identity identity, RegionTable regions, MappingLimit mappings, Runnable awaitOwn) {
+        this.identity = identity;
+        this.regions = regions;
+        this.mappings = mappings;
+        this.awaitOwn = awaitOwn;
+        self = RemoteProcess.self(this);
+    }
+
+    RemoteProcess.Identity identity() {
+        return identity;
+    }
+
+    RegionTable regions() {
+        return regions;
+    }
+
+    MappingLimit mappings() {
+        return mappings;
+    }
+
+    /** Waits for the end of the operations that threads of this process may be executing. */
+    void awaitOwn() {
+        awaitOwn.run();
+    }
+
+    /** Returns the view of this process itself. */
+    public RemoteProcess self() {
+        return self;
+    }
+
+    private List<RemoteProcess> views() {
+        synchronized (remotes) {
+            return List.copyOf(remotes);
+        }
+    }
+
+    /**
+     * Returns the view of a process to which a connection request is about to be sent, and adds a user to it.
+     *
+     * @param pid the process number that the kernel reports, 0 if it reports none
+     * @param token distinguishes processes without a number, {@code null} if nothing does
+     */
+    public RemoteProcess connecting(int pid, String token) throws RpmaException {
+        if (pid == identity.pid()) {
+            return self;
+        }
+        synchronized (remotes) {
+            RemoteProcess remote = null;
+            for (RemoteProcess candidate : remotes) {
+                if (candidate.isMaker() && candidate.is(pid, token) && !candidate.isGone()) {
+                    remote = candidate;
+                }
+            }
+            if (remote == null) {
+                remote = RemoteProcess.linked(this, pid, token, nextLink.incrementAndGet(), Link.create(), true);
+                remotes.add(remote);
+            }
+            remote.addUser();
+            return remote;
+        }
+    }
+
+    /**
+     * Returns the view of a process that has sent a connection request, and adds a user to it.
+     *
+     * @param number the number of the link that it has created
+     * @param end the end of that link, {@code null} if the request states that this process already has it
+     * @return the view, or {@code null} if this process has no such link
+     */
+    public RemoteProcess accepting(RemoteProcess.Identity other, long number, ControlMessage.Attachment end)
+            throws RpmaException {
+        if (other.equals(identity)) {
+            if (end != null) {
+                Posix.close(end.fd());
+            }
+            return self;
+        }
+        synchronized (remotes) {
+            RemoteProcess remote = null;
+            for (RemoteProcess candidate : remotes) {
+                if (!candidate.isMaker() && candidate.number() == number && candidate.is(other)) {
+                    remote = candidate;
+                }
+            }
+            if (remote != null && end != null) {
+                Posix.close(end.fd());
+            } else if (remote == null && end != null) {
+                remote = RemoteProcess.linked(this, other.pid(), other, number, Link.of(end.fd()), false);
+                remote.confirm(other);
+                remotes.add(remote);
+            }
+            if (remote != null) {
+                remote.addUser();
+            }
+            return remote;
+        }
+    }
+
+    /** Adds a user to a view. Only a user may call it. */
+    public void retain(RemoteProcess remote) {
+        if (!remote.isSelf()) {
+            synchronized (remotes) {
+                remote.addUser();
+            }
+        }
+    }
+
+    /**
+     * Removes a user of a view. After the last one the view is kept for a while, so that a new connection finds everything
+     * mapped. The process that created the link closes it after that time; the other process observes the end of the link.
+     */
+    void release(RemoteProcess remote) {
+        if (remote.isSelf()) {
+            return;
+        }
+        synchronized (remotes) {
+            if (remote.removeUser(System.nanoTime())) {
+                if (remote.isUnconfirmed() || remote.isGone()) {
+                    remotes.remove(remote);
+                    remote.close();
+                } else {
+                    scheduleSweep(KEEP_MILLIS);
+                }
+            }
+        }
+    }
+
+    private void scheduleSweep(long millis) {
+        if (!sweepScheduled) {
+            sweepScheduled = true;
+            CompletableFuture.delayedExecutor(millis, TimeUnit.MILLISECONDS).execute(() -> {
+                synchronized (remotes) {
+                    sweepScheduled = false;
+                    sweep(KEEP_MILLIS);
+                    if (remotes.stream().anyMatch(RemoteProcess::isIdle)) {
+                        scheduleSweep(Math.min(2 * millis, MAX_SWEEP_MILLIS));
+                    }
+                }
+            });
+        }
+    }
+
+    /** Closes unused views whose other process has ended, and unused views whose link this process created, after a while. */
+    public void sweep() {
+        sweep(KEEP_MILLIS);
+    }
+
+    private void sweep(long keepMillis) {
+        synchronized (remotes) {
+            long since = System.nanoTime() - keepMillis * 1_000_000;
+            remotes.removeIf(remote -> {
+                boolean over = remote.isIdle() && (remote.isMaker() && remote.idleSince() - since <= 0 || remote.isGone());
+                if (over) {
+                    remote.close();
+                }
+                return over;
+            });
+        }
+    }
+
+    /** Closes the views that are not used, without keeping any of them for a while. */
+    public void closeIdle() {
+        sweep(0);
+    }
+
+    /**
+     * Withdraws a range from the processes that have been sent it.
+     *
+     * @return the processes that had been sent it, and are therefore notified
+     */
+    public Set<RemoteProcess> withdraw(Range range) {
+        Set<RemoteProcess> told = new HashSet<>();
+        for (RemoteProcess remote : views()) {
+            if (remote.withdraw(range)) {
+                told.add(remote);
+            }
+        }
+        return told;
+    }
+
+    /** Withdraws a shared receive queue from the processes that have been sent it. */
+    public void withdraw(LocalReceiveQueue queue) {
+        for (RemoteProcess remote : views()) {
+            remote.withdraw(queue);
+        }
+    }
+
+    /** Returns the number of views of other processes, for tests. */
+    public int count() {
+        synchronized (remotes) {
+            return remotes.size();
+        }
+    }
+}
