@@ -18,6 +18,7 @@ import io.rpma.soft.control.EndDescription;
 import io.rpma.soft.host.SoftLog;
 import io.rpma.soft.host.User;
 import io.rpma.soft.process.HalfMemory;
+import io.rpma.soft.process.RemoteEnd;
 import io.rpma.soft.process.RemoteProcess;
 import io.rpma.soft.shared.Doorbell;
 import io.rpma.soft.shared.EventPipe;
@@ -56,7 +57,7 @@ final class Attaching {
             attached = HalfMemory.attach(half, end.use());
             if (!attached) {
                 // The other side has closed already; the end of its socket will signal that.
-                return RemoteEnd.closed(local, process, end);
+                return RemoteEnd.closed(local.remotes(), process, end);
             }
             result = process.isSelf() ? attachLocal(local, process, end, half)
                 : attachRemote(local, process, end, half, event, receiveEvent);
@@ -72,7 +73,7 @@ final class Attaching {
         if (result != null) {
             return result;
         }
-        return process.isSelf() ? RemoteEnd.closed(local, process, end) : incomplete(process, end);
+        return process.isSelf() ? RemoteEnd.closed(local.remotes(), process, end) : incomplete(process, end);
     }
 
     private static RemoteEnd incomplete(RemoteProcess process, EndDescription end) {
@@ -105,7 +106,7 @@ final class Attaching {
                 return null;
             }
         }
-        return new RemoteEnd(local, process, half, end, shared, event, receiveEvent, other);
+        return new RemoteEnd(local.remotes(), process, half, end, shared, event, receiveEvent, other::resume);
     }
 
     /** Creates the view of an end in another process. If it succeeds, the view takes ownership of the doorbells. */
@@ -121,7 +122,7 @@ final class Attaching {
                 return null;
             }
         }
-        return new RemoteEnd(local, process, half, end, shared, event,
+        return new RemoteEnd(local.remotes(), process, half, end, shared, event,
             end.completion() == EndDescription.OWN_SHARED_CHANNEL ? event.retain() : receiveEvent, null);
     }
 

@@ -19,6 +19,7 @@ import io.rpma.posix.Posix;
 import io.rpma.soft.control.ControlMessage;
 import io.rpma.soft.host.SoftLog;
 import io.rpma.soft.process.ControlSocket;
+import io.rpma.soft.process.RemoteEnd;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 

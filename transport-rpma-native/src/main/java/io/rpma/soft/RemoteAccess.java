@@ -24,6 +24,7 @@ import io.rpma.soft.host.SoftLog;
 import io.rpma.soft.host.User;
 import io.rpma.soft.process.ControlSocket;
 import io.rpma.soft.process.RegionCache;
+import io.rpma.soft.process.RemoteEnd;
 import io.rpma.soft.process.RemoteProcess;
 import io.rpma.soft.shared.RemoteRegion;
 import io.rpma.soft.shared.StreamingCopy;

@@ -14,6 +14,7 @@
 package io.rpma.soft;
 
 import io.rpma.posix.Memory;
+import io.rpma.soft.process.RemoteEnd;
 import io.rpma.soft.shared.CompletionRing;
 import io.rpma.soft.shared.Half;
 import io.rpma.soft.shared.ReceiveEntry;

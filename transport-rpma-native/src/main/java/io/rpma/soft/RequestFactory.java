@@ -25,6 +25,7 @@ import io.rpma.soft.control.SocketNames;
 import io.rpma.soft.host.SoftLog;
 import io.rpma.soft.host.User;
 import io.rpma.soft.process.ControlSocket;
+import io.rpma.soft.process.RemoteEnd;
 import io.rpma.soft.process.RemoteProcess;
 import java.net.InetSocketAddress;
 

@@ -18,6 +18,7 @@ import io.rpma.MemoryUsage;
 import io.rpma.posix.Memory;
 import io.rpma.soft.host.FaultPoints;
 import io.rpma.soft.process.ControlSocket;
+import io.rpma.soft.process.RemoteEnd;
 import io.rpma.soft.shared.CompletionRing;
 import io.rpma.soft.shared.Doorbell;
 import io.rpma.soft.shared.Half;

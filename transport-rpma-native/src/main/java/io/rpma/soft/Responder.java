@@ -17,6 +17,7 @@ import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import io.rpma.posix.Memory;
 import io.rpma.soft.process.HalfMemory;
+import io.rpma.soft.process.RemoteEnd;
 import io.rpma.soft.shared.Doorbell;
 import io.rpma.soft.shared.Half;
 

@@ -18,6 +18,7 @@ import io.rpma.posix.Memory;
 import io.rpma.soft.host.FaultPoints;
 import io.rpma.soft.host.SoftLog;
 import io.rpma.soft.process.HalfMemory;
+import io.rpma.soft.process.RemoteEnd;
 import io.rpma.soft.shared.CompletionRing;
 import io.rpma.soft.shared.Half;
 import io.rpma.soft.shared.PostedReceives;

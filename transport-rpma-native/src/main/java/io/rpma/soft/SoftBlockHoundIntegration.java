@@ -14,6 +14,7 @@
 package io.rpma.soft;
 
 import io.rpma.soft.control.FolderNames;
+import io.rpma.soft.process.GracePeriod;
 import io.rpma.soft.shared.PostedReceives;
 import io.rpma.software.Patience;
 import reactor.blockhound.BlockHound;

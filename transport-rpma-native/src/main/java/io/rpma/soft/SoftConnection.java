@@ -31,6 +31,7 @@ import io.rpma.soft.host.OpenFiles;
 import io.rpma.soft.host.SoftLog;
 import io.rpma.soft.host.User;
 import io.rpma.soft.process.ControlSocket;
+import io.rpma.soft.process.RemoteEnd;
 import io.rpma.soft.process.RemoteProcess;
 import io.rpma.soft.shared.EventPipe;
 import io.rpma.software.WorkArguments;

@@ -21,6 +21,7 @@ import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 import io.rpma.soft.host.Libc;
 import io.rpma.soft.host.SoftLog;
+import io.rpma.soft.process.GracePeriod;
 import io.rpma.soft.shared.Segment;
 import io.rpma.soft.shared.SharedMemory;
 import java.lang.foreign.MemorySegment;

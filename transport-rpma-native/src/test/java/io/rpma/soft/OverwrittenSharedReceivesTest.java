@@ -22,6 +22,7 @@ import io.rpma.SharedReceiveQueue;
 import io.rpma.WorkCompletions;
 import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
+import io.rpma.soft.process.RemoteEnd;
 import io.rpma.soft.shared.CompletionRing;
 import io.rpma.soft.shared.Half;
 import io.rpma.soft.shared.SharedMemory;

@@ -10,10 +10,9 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.process;
 
 import io.rpma.posix.Memory;
-import io.rpma.soft.process.RemoteProcess;
 import io.rpma.soft.shared.Half;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,7 +25,7 @@ import java.util.List;
  * only memory that it could write to anyway; and the word is ignored once the peer's process has ended. No thread waits for the
  * end of a grace period: {@link LimboList} checks it from time to time. Thread-safe.
  */
-final class GracePeriod {
+public final class GracePeriod {
     /** The number of immediate checks: an ordinary message is copied in less time. */
     private static final int SPINS = 200;
 
@@ -38,14 +37,14 @@ final class GracePeriod {
      * @param end the peer's end of the connection, retained by this object
      * @param mark the value of the peer's busy word
      */
-    record Operation(RemoteEnd end, int mark) {
+    public record Operation(RemoteEnd end, int mark) {
         private boolean hasEnded() {
             return Memory.getIntVolatile(end.base() + Half.BUSY) != mark || end.process().hasEnded();
         }
     }
 
     /** Adds an operation to a grace period, which is created if it is {@code null}. An operation of {@code null} adds nothing. */
-    static GracePeriod with(GracePeriod period, Operation operation) {
+    public static GracePeriod with(GracePeriod period, Operation operation) {
         if (operation == null) {
             return period;
         }
@@ -57,7 +56,7 @@ final class GracePeriod {
     }
 
     /** Returns whether all operations have ended, after spinning for at most some microseconds. */
-    boolean endsAtOnce() {
+    public boolean endsAtOnce() {
         for (int i = 0; i < SPINS; i++) {
             if (!isBusy()) {
                 return isOver();

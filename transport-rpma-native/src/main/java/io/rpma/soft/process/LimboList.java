@@ -10,9 +10,8 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.process;
 
-import io.rpma.soft.process.RemoteProcess;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -24,7 +23,7 @@ import java.util.concurrent.TimeUnit;
  * milliseconds and then at growing intervals, and so does every caller that asks whether a closed object is quiescent.
  * Thread-safe.
  */
-final class LimboList {
+public final class LimboList {
     private static final long FIRST_LOOK_MILLIS = 10;
     private static final long LAST_LOOK_MILLIS = 1_000;
     /** A process that is not stopped but only waits for a processor has continued within this time. */
@@ -44,7 +43,7 @@ final class LimboList {
      * @param pid the process at the other end if the entry is a connection, otherwise 0
      * @param release the action to run once, by any thread, when the grace period is over
      */
-    void add(GracePeriod period, int pid, Runnable release) {
+    public void add(GracePeriod period, int pid, Runnable release) {
         synchronized (this) {
             entries.add(new Entry(period, pid, release, System.nanoTime()));
             size = entries.size();
@@ -86,7 +85,7 @@ final class LimboList {
     }
 
     /** Returns how many connections of a process wait to be released. */
-    int connections(int pid) {
+    public int connections(int pid) {
         if (size == 0) {
             return 0;
         }
@@ -101,7 +100,7 @@ final class LimboList {
     }
 
     /** Releases the entries whose grace period is over. */
-    void sweep() {
+    public void sweep() {
         if (size == 0) {
             return;
         }

@@ -10,14 +10,12 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.process;
 
 import io.rpma.MemoryUsage;
 import io.rpma.RpmaException;
 import io.rpma.posix.Memory;
 import io.rpma.soft.control.EndDescription;
-import io.rpma.soft.process.HalfMemory;
-import io.rpma.soft.process.RemoteProcess;
 import io.rpma.soft.shared.Doorbell;
 import io.rpma.soft.shared.EventPipe;
 import io.rpma.soft.shared.Half;
@@ -29,7 +27,7 @@ import io.rpma.software.Patience;
  * The view of the other end of a connection: the parts of its memory that this end accesses. It is reference counted: a thread
  * that waits for an operation of the other end, or wakes it, keeps the memory mapped meanwhile.
  */
-final class RemoteEnd {
+public final class RemoteEnd {
     private final RemoteProcess process;
     private final long half;
     private final long use;
@@ -42,7 +40,7 @@ final class RemoteEnd {
     private final Doorbell doorbell;
     private final Doorbell receiveDoorbell;
     private final boolean receivesShareQueue;
-    private final QueuePair neighbour;
+    private final Runnable resumeNeighbour;
     private final UseCount users = new UseCount();
 
     /**
@@ -52,16 +50,16 @@ final class RemoteEnd {
      * @param shared the shared receive queue that it receives from, or {@code null}
      * @param event the descriptor of its completion queue
      * @param receiveEvent the descriptor of its own receive completion queue, or {@code null}
-     * @param neighbour the other end itself if it is in this process, otherwise {@code null}
+     * @param resumeNeighbour continues the work requests of the other end if it is in this process, otherwise {@code null}
      */
-    RemoteEnd(LocalProcess local, RemoteProcess process, long half, EndDescription end, SharedReceives shared, EventPipe event,
-            EventPipe receiveEvent, QueuePair neighbour) {
-        this(local, process, half, null, end, shared, event, receiveEvent, neighbour);
+    public RemoteEnd(RemoteProcesses all, RemoteProcess process, long half, EndDescription end, SharedReceives shared,
+            EventPipe event, EventPipe receiveEvent, Runnable resumeNeighbour) {
+        this(all, process, half, null, end, shared, event, receiveEvent, resumeNeighbour);
     }
 
-    private RemoteEnd(LocalProcess local, RemoteProcess process, long half, HalfMemory tombstone, EndDescription end,
-            SharedReceives shared, EventPipe event, EventPipe receiveEvent, QueuePair neighbour) {
-        this.neighbour = neighbour;
+    private RemoteEnd(RemoteProcesses all, RemoteProcess process, long half, HalfMemory tombstone, EndDescription end,
+            SharedReceives shared, EventPipe event, EventPipe receiveEvent, Runnable resumeNeighbour) {
+        this.resumeNeighbour = resumeNeighbour;
         this.process = process;
         this.half = half;
         this.tombstone = tombstone;
@@ -75,12 +73,12 @@ final class RemoteEnd {
         doorbell = new Doorbell(half + Half.ARMED, event);
         receiveDoorbell = receivesShareQueue ? shared.doorbell()
             : receiveEvent == null ? doorbell : new Doorbell(half + Half.RECEIVE_ARMED, receiveEvent);
-        local.remotes().retain(process);
+        all.retain(process);
     }
 
     /** Creates the view of an end that was closed before this end could attach to it: it is in the error state. */
-    static RemoteEnd closed(LocalProcess local, RemoteProcess process, EndDescription end) throws RpmaException {
-        HalfMemory tombstone = local.remotes().self().newHalf((int) Half.size(1, 1));
+    public static RemoteEnd closed(RemoteProcesses all, RemoteProcess process, EndDescription end) throws RpmaException {
+        HalfMemory tombstone = all.self().newHalf((int) Half.size(1, 1));
         EventPipe event;
         try {
             event = EventPipe.create();
@@ -89,55 +87,55 @@ final class RemoteEnd {
             throw e;
         }
         Memory.putIntVolatile(tombstone.address() + Half.STATE, Half.ERROR);
-        return new RemoteEnd(local, process, tombstone.address(), tombstone, end, null, event, null, null);
+        return new RemoteEnd(all, process, tombstone.address(), tombstone, end, null, event, null, null);
     }
 
-    RemoteProcess process() {
+    public RemoteProcess process() {
         return process;
     }
 
     /** Returns the address of its half. */
-    long base() {
+    public long base() {
         return half;
     }
 
     /** Returns the address of its ring of completions. */
-    long ring() {
+    public long ring() {
         return half + Half.ring(receiveCapacity);
     }
 
-    int domain() {
+    public int domain() {
         return domain;
     }
 
-    int receiveCapacity() {
+    public int receiveCapacity() {
         return receiveCapacity;
     }
 
-    int ringCapacity() {
+    public int ringCapacity() {
         return ringCapacity;
     }
 
-    SharedReceives shared() {
+    public SharedReceives shared() {
         return shared;
     }
 
-    int sharedIndex() {
+    public int sharedIndex() {
         return sharedIndex;
     }
 
     /** Returns whether the owner finds completions by the ready bits of its shared receive queue. */
-    boolean receivesShareQueue() {
+    public boolean receivesShareQueue() {
         return receivesShareQueue;
     }
 
     /** Returns the doorbell of its completion queue. */
-    Doorbell doorbell() {
+    public Doorbell doorbell() {
         return doorbell;
     }
 
     /** Returns the doorbell of its completion queue for receives. */
-    Doorbell receiveDoorbell() {
+    public Doorbell receiveDoorbell() {
         return receiveDoorbell;
     }
 
@@ -147,23 +145,23 @@ final class RemoteEnd {
      * this one. The fence orders the change before the load of the armed word in {@link Doorbell#ring()} (row M12 of
      * docs/memory-order.md).
      */
-    void wake() {
+    public void wake() {
         Memory.fullFence();
         doorbell.ring();
-        if (neighbour != null) {
-            neighbour.resume();
+        if (resumeNeighbour != null) {
+            resumeNeighbour.run();
         }
     }
 
     /**
-     * Returns the operation that this end is executing in memory of this process; see {@link QueuePair#peerOperation()}.
+     * Returns the operation that this end is executing in memory of this process; see {@code QueuePair.peerOperation()}.
      *
      * @param key the key of the region that has been marked as invalid
      * @param usages the usages that it is registered for
      * @param any whether an operation in any memory is meant
      * @return the operation, which uses this view, or {@code null} if there is none
      */
-    GracePeriod.Operation operation(int key, int usages, boolean any) {
+    public GracePeriod.Operation operation(int key, int usages, boolean any) {
         if (!tryRetain()) {
             return null;
         }
@@ -190,12 +188,12 @@ final class RemoteEnd {
     }
 
     /** Adds a user unless the last one has released the view. Returns whether it did. */
-    boolean tryRetain() {
+    public boolean tryRetain() {
         return users.tryRetain();
     }
 
     /** Removes a user; the last one detaches from the memory. */
-    void release() {
+    public void release() {
         if (!users.release()) {
             return;
         }
