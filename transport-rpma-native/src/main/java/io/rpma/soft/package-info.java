@@ -22,6 +22,12 @@
  * io.rpma.soft.control.Rendezvous} finds the listener of an address; {@link io.rpma.soft.control.SocketNames} and {@link
  * io.rpma.soft.host.User} determine the processes that memory is shared with.
  *
+ * <p>This package contains the implementations of the interfaces of {@link io.rpma}, the queue pairs, the owner's side of shared
+ * receive queues, and the acceptance of clients. It uses the packages below it, and these do not use it: {@link
+ * io.rpma.soft.process} holds the views of other processes, {@link io.rpma.soft.control} the messages and sockets by which
+ * processes meet, {@link io.rpma.soft.shared} the memory that two processes share, and {@link io.rpma.soft.host} what all of them
+ * need from the kernel.
+ *
  * <p>Two processes share memory once, not once per connection. The process that connects first creates a {@link
  * io.rpma.soft.control.Link}, on which each sends the other the files of its region table, of its address ranges (whole, with
  * holes where nothing is committed), of its shared receive queues, and of the halves of its connections. A file is sent before
