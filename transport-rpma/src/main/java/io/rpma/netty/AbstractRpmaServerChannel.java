@@ -27,6 +27,7 @@ import io.netty.util.internal.logging.InternalLogger;
 import io.rpma.CompletionQueue;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
+import io.rpma.netty.memory.Fabric;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.channels.AlreadyBoundException;

@@ -19,6 +19,8 @@ import io.rpma.Device;
 import io.rpma.Endpoint;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
+import io.rpma.netty.memory.Fabric;
+import io.rpma.netty.memory.RegisteredMemory;
 import java.io.IOException;
 import java.net.Inet4Address;
 import java.net.InetAddress;
@@ -187,7 +189,7 @@ final class Binding {
     }
 
     private Listening listen(Fabric fabric, InetAddress address, int port, Endpoint beside) throws RpmaException {
-        RpmaByteBufAllocator.DEFAULT.prepare(fabric);
+        RegisteredMemory.prepare(fabric);
         NextChild next = channel.newNext(fabric, true);
         Endpoint endpoint = null;
         try {

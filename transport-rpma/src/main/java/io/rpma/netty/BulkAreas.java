@@ -19,6 +19,11 @@ import io.netty.util.internal.logging.InternalLoggerFactory;
 import io.rpma.LocalMemoryRegion;
 import io.rpma.MemoryUsage;
 import io.rpma.RpmaException;
+import io.rpma.netty.memory.BuddyArena;
+import io.rpma.netty.memory.Fabric;
+import io.rpma.netty.memory.LimboMemory;
+import io.rpma.netty.memory.RegisteredMemory;
+import io.rpma.netty.memory.RpmaByteBuf;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
@@ -45,7 +50,7 @@ final class BulkAreas {
 
     /** The largest number of bytes that the areas of all connections together may have. */
     private static final long MAX_BYTES =
-        SystemPropertyUtil.getLong("io.rpma.netty.maxBulkBytes", RpmaByteBufAllocator.MAX_REGISTERED_BYTES / 4);
+        SystemPropertyUtil.getLong("io.rpma.netty.maxBulkBytes", RegisteredMemory.MAX_BYTES / 4);
     private static final AtomicLong BYTES = new AtomicLong();
 
     private static final Set<MemoryUsage> USAGES = EnumSet.of(MemoryUsage.WRITE_DST);
@@ -137,7 +142,7 @@ final class BulkAreas {
             BYTES.addAndGet(-size);
             return null;
         }
-        RpmaByteBuf buf = RpmaByteBufAllocator.DEFAULT.take(BuddyArena.shift(size));
+        RpmaByteBuf buf = RegisteredMemory.take(BuddyArena.shift(size));
         if (buf == null) {
             BYTES.addAndGet(-size);
             return null;
@@ -147,13 +152,13 @@ final class BulkAreas {
         try {
             LocalMemoryRegion region = buf.slab().register(fabric, buf.block().offset, size, USAGES);
             Area area = new Area(this, index, buf, size, region);
-            buf.area(area);
+            buf.owner(area);
             areas[index] = area;
             return area;
         } catch (RpmaException e) {
             // Usually the limit of locked memory has been reached. The data then arrives in messages.
             LOGGER.debug("No area of {} bytes for large data on {}.", size, fabric, e);
-            RpmaByteBufAllocator.DEFAULT.give(buf);
+            RegisteredMemory.give(buf);
             BYTES.addAndGet(-size);
             refused = true;
             wanted = 0;
@@ -231,7 +236,7 @@ final class BulkAreas {
     }
 
     /** A piece of registered memory that the peer may write to. */
-    static final class Area {
+    static final class Area implements RpmaByteBuf.Owner {
         private static final int FREE = 0;
         private static final int GRANTED = 1;
         private static final int HELD = 2;
@@ -282,8 +287,8 @@ final class BulkAreas {
             return STATE.compareAndSet(this, FREE, GRANTED);
         }
 
-        /** Called when the buffer's reference count has reached 0. */
-        void released() {
+        @Override
+        public void released() {
             state = FREE;
             if (!owner.kept) {
                 discard();
@@ -306,8 +311,8 @@ final class BulkAreas {
         }
 
         private void free() {
-            buf.area(null);
-            RpmaByteBufAllocator.DEFAULT.give(buf);
+            buf.owner(null);
+            RegisteredMemory.give(buf);
             BYTES.addAndGet(-size);
         }
     }

@@ -20,6 +20,8 @@ import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
+import io.rpma.netty.memory.Fabric;
+import io.rpma.netty.memory.RegisteredMemory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.concurrent.ConcurrentHashMap;
@@ -171,7 +173,7 @@ final class Connector {
             }
             KNOWN.put(target, fabric);
         }
-        RpmaByteBufAllocator.DEFAULT.prepare(fabric);
+        RegisteredMemory.prepare(fabric);
         try (ConnectionConfig config = dialer.newConfig(fabric, timeoutMillis)) {
             ConnectionRequest request =
                 fabric.peer().newConnectionRequest(new InetSocketAddress(address, remote.getPort()), config);

@@ -16,6 +16,7 @@ package io.rpma.netty;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
 import io.rpma.RpmaException;
+import io.rpma.netty.memory.Fabric;
 import java.net.InetSocketAddress;
 
 /** Makes a connection for one kind of channel, with the options that the channel had when connect was called. */

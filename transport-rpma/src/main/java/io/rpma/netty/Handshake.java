@@ -14,6 +14,7 @@
 package io.rpma.netty;
 
 import io.rpma.ConnectionRequest;
+import io.rpma.netty.memory.Fabric;
 import java.net.ProtocolException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;

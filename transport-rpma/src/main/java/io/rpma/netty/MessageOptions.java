@@ -16,6 +16,8 @@ package io.rpma.netty;
 import io.rpma.DeviceLimits;
 import io.rpma.RpmaException;
 import io.rpma.netty.OptionValues.Value;
+import io.rpma.netty.memory.Fabric;
+import io.rpma.netty.memory.Slabs;
 import java.nio.ByteBuffer;
 import java.util.List;
 

@@ -25,6 +25,11 @@ import io.rpma.LocalMemoryRegion;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
+import io.rpma.netty.memory.Fabric;
+import io.rpma.netty.memory.LimboMemory;
+import io.rpma.netty.memory.RegisteredMemory;
+import io.rpma.netty.memory.RpmaByteBuf;
+import io.rpma.netty.memory.Slab;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -372,7 +377,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
             connection.send(null, 0, 0, flag, context);
             return;
         }
-        Slab slab = RpmaByteBufAllocator.slab(buf.memoryAddress());
+        Slab slab = RegisteredMemory.slab(buf.memoryAddress());
         LocalMemoryRegion region = slab.region(fabric);
         connection.send(region, buf.memoryAddress() + buf.readerIndex() - slab.address(), bytes, flag, context);
     }
@@ -384,7 +389,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
         LocalMemoryRegion region = null;
         long offset = 0;
         if (bytes != 0) {
-            Slab slab = RpmaByteBufAllocator.slab(buf.memoryAddress());
+            Slab slab = RegisteredMemory.slab(buf.memoryAddress());
             region = slab.region(fabric);
             offset = buf.memoryAddress() + buf.readerIndex() - slab.address();
         }

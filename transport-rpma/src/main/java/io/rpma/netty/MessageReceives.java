@@ -16,6 +16,10 @@ package io.rpma.netty;
 import io.rpma.Connection;
 import io.rpma.ConnectionRequest;
 import io.rpma.RpmaException;
+import io.rpma.netty.memory.Fabric;
+import io.rpma.netty.memory.RegisteredCopy;
+import io.rpma.netty.memory.RegisteredMemory;
+import io.rpma.netty.memory.RpmaByteBuf;
 
 /**
  * The receives of a connection of messages with their buffers: its own ones, or those of a {@link RpmaSharedReceiveQueue}, which
@@ -79,7 +83,7 @@ final class MessageReceives {
      * @return whether there was registered memory for another one
      */
     boolean replace(int slot) {
-        RpmaByteBuf replacement = RpmaByteBufAllocator.DEFAULT.registered(receiveBytes, receiveBytes);
+        RpmaByteBuf replacement = RegisteredMemory.registered(receiveBytes, receiveBytes);
         if (replacement == null) {
             return false;
         }

@@ -13,6 +13,7 @@
 
 package io.rpma.netty;
 
+import io.rpma.netty.memory.RpmaByteBuf;
 import java.nio.ByteBuffer;
 import java.nio.channels.WritableByteChannel;
 

@@ -15,6 +15,7 @@ package io.rpma.netty;
 
 import io.rpma.ConnectionConfig;
 import io.rpma.RpmaException;
+import io.rpma.netty.memory.Fabric;
 
 /**
  * The queues of a message channel and their sizes.

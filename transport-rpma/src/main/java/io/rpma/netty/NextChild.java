@@ -16,6 +16,7 @@ package io.rpma.netty;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
 import io.rpma.RpmaException;
+import io.rpma.netty.memory.Fabric;
 
 /**
  * The configuration of a listener's next connection. librpma fixes it before the request is taken, and therefore before

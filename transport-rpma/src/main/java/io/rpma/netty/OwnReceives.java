@@ -17,6 +17,8 @@ import io.rpma.Connection;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
 import io.rpma.RpmaException;
+import io.rpma.netty.memory.Fabric;
+import io.rpma.netty.memory.RpmaByteBuf;
 
 /** Receive buffers that belong to one connection alone ({@code rpma_recv(3)}). */
 final class OwnReceives extends ReceiveBuffers {

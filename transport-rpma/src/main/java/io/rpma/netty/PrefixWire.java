@@ -19,6 +19,9 @@ import io.rpma.LocalMemoryRegion;
 import io.rpma.RemoteMemoryRegion;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
+import io.rpma.netty.memory.Fabric;
+import io.rpma.netty.memory.RegisteredMemory;
+import io.rpma.netty.memory.RpmaByteBuf;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
@@ -49,10 +52,10 @@ final class PrefixWire extends StreamWire {
     PrefixWire(Fabric fabric, int slots) throws RpmaException {
         super(BYTES);
         int bytes = slots * ANNOUNCEMENT_BYTES;
-        bare = RpmaByteBufAllocator.DEFAULT.registered(bytes, bytes);
+        bare = RegisteredMemory.registered(bytes, bytes);
         if (bare == null) {
             throw new RpmaException(RpmaError.NO_MEMORY, "no registered memory is left for the " + bytes + " bytes of a"
-                + " connection without immediate data: " + RpmaByteBufAllocator.DEFAULT.registeredBytes()
+                + " connection without immediate data: " + RegisteredMemory.registeredBytes()
                 + " bytes are registered; -Dio.rpma.netty.maxRegisteredBytes sets the limit");
         }
         mask = slots - 1;

@@ -16,6 +16,7 @@ package io.rpma.netty;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.netty.OptionValues.Value;
+import io.rpma.netty.memory.Fabric;
 import java.nio.ByteBuffer;
 
 /** The options that set the private data for the peer: fixed bytes, or a factory. */

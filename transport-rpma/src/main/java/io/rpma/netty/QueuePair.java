@@ -23,6 +23,8 @@ import io.rpma.ConnectionRequest;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
+import io.rpma.netty.memory.Fabric;
+import io.rpma.netty.memory.LimboMemory;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ProtocolException;

@@ -17,6 +17,9 @@ import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
+import io.rpma.netty.memory.Fabric;
+import io.rpma.netty.memory.RegisteredMemory;
+import io.rpma.netty.memory.RpmaByteBuf;
 
 /**
  * The receive buffers of a connection. Each posted buffer has a slot, which the completion of the receive contains. The buffer
@@ -83,14 +86,14 @@ abstract class ReceiveBuffers {
 
     /** Allocates a buffer for a receive; returns {@code null} if there is no memory for it. */
     final RpmaByteBuf tryAllocate() {
-        return RpmaByteBufAllocator.DEFAULT.registered(messageBytes, messageBytes);
+        return RegisteredMemory.registered(messageBytes, messageBytes);
     }
 
     final RpmaByteBuf allocate() throws RpmaException {
         RpmaByteBuf buf = tryAllocate();
         if (buf == null) {
             throw new RpmaException(RpmaError.NO_MEMORY, "no registered memory is left for a receive buffer of " + messageBytes
-                + " bytes: " + RpmaByteBufAllocator.DEFAULT.registeredBytes()
+                + " bytes: " + RegisteredMemory.registeredBytes()
                 + " bytes are registered; -Dio.rpma.netty.maxRegisteredBytes sets the limit");
         }
         return buf;

@@ -26,6 +26,7 @@ import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 import io.rpma.Rpma;
 import io.rpma.RpmaUnavailableException;
+import io.rpma.netty.memory.RegisteredMemory;
 import java.util.ArrayList;
 import java.util.Objects;
 
@@ -124,7 +125,7 @@ public final class RpmaIoHandler implements IoHandler {
         epoll.initialize();
         closeRunQueue();
         runQueue = RunQueue.ofThisThread();
-        RpmaByteBufAllocator.DEFAULT.beginMagazines();
+        RegisteredMemory.beginMagazines();
         counters.name(Thread.currentThread().getName());
         RpmaMetrics.began(counters);
         if (executor instanceof SingleThreadEventExecutor loop) {
@@ -261,7 +262,7 @@ public final class RpmaIoHandler implements IoHandler {
         registrations.destroyAll();
         epoll.destroy();
         closeRunQueue();
-        RpmaByteBufAllocator.DEFAULT.endMagazines();
+        RegisteredMemory.endMagazines();
         RpmaMetrics.ended(counters);
     }
 

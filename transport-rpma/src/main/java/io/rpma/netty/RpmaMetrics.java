@@ -12,6 +12,7 @@
  */
 package io.rpma.netty;
 
+import io.rpma.netty.memory.LimboMemory;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;

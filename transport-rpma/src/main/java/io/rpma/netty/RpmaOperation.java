@@ -23,6 +23,10 @@ import io.rpma.LocalMemoryRegion;
 import io.rpma.MemoryUsage;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
+import io.rpma.netty.memory.Fabric;
+import io.rpma.netty.memory.RegisteredCopy;
+import io.rpma.netty.memory.RegisteredMemory;
+import io.rpma.netty.memory.Slab;
 import java.util.Objects;
 
 /**
@@ -293,7 +297,7 @@ public final class RpmaOperation extends AbstractReferenceCounted {
         if (region != null) {
             region.on(fabric);
         } else if (memory != null) {
-            RpmaByteBufAllocator.slab(memory.memoryAddress()).region(fabric);
+            RegisteredMemory.slab(memory.memoryAddress()).region(fabric);
         }
     }
 
@@ -308,7 +312,7 @@ public final class RpmaOperation extends AbstractReferenceCounted {
         if (region != null) {
             local = region.on(fabric);
         } else if (memory != null) {
-            Slab slab = RpmaByteBufAllocator.slab(memory.memoryAddress());
+            Slab slab = RegisteredMemory.slab(memory.memoryAddress());
             local = slab.region(fabric);
             at = memory.memoryAddress() + (memory == buffer || kind != Kind.READ ? position : 0) - slab.address();
         }

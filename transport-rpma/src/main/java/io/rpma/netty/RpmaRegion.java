@@ -26,6 +26,9 @@ import io.rpma.MemoryUsage;
 import io.rpma.RegionDescriptor;
 import io.rpma.Rpma;
 import io.rpma.RpmaException;
+import io.rpma.netty.memory.Fabric;
+import io.rpma.netty.memory.LimboMemory;
+import io.rpma.netty.memory.PersistentMemory;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
@@ -180,7 +183,7 @@ public final class RpmaRegion extends AbstractReferenceCounted {
      * @throws IllegalArgumentException if the channel is of another transport, or not connected or bound yet
      */
     public ByteBuffer descriptor(Channel channel) throws RpmaException {
-        return descriptor(Fabric.of(channel));
+        return descriptor(ChannelFabric.of(channel));
     }
 
     /**

@@ -21,6 +21,7 @@ import io.rpma.RemoteMemoryRegion;
 import io.rpma.Rpma;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
+import io.rpma.netty.memory.Fabric;
 import java.io.UncheckedIOException;
 import java.net.ProtocolException;
 import java.nio.ByteBuffer;

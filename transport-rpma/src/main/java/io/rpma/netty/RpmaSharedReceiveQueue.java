@@ -17,6 +17,12 @@ import io.netty.util.AbstractReferenceCounted;
 import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.SharedReceiveQueueConfig;
+import io.rpma.netty.memory.Fabric;
+import io.rpma.netty.memory.LimboMemory;
+import io.rpma.netty.memory.RegisteredCopy;
+import io.rpma.netty.memory.RegisteredMemory;
+import io.rpma.netty.memory.RpmaByteBuf;
+import io.rpma.netty.memory.Slabs;
 import java.io.UncheckedIOException;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
@@ -130,7 +136,7 @@ public final class RpmaSharedReceiveQueue extends AbstractReferenceCounted {
         if (slot >= buffers.length()) {
             return;
         }
-        RpmaByteBuf buf = RpmaByteBufAllocator.DEFAULT.registered(receiveBytes, receiveBytes);
+        RpmaByteBuf buf = RegisteredMemory.registered(receiveBytes, receiveBytes);
         if (buf == null) {
             // There is no memory for an additional buffer, so there may be one buffer less.
             return;

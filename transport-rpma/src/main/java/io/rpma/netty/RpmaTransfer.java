@@ -188,7 +188,7 @@ public final class RpmaTransfer {
         void start() {
             try {
                 whole.check();
-                most = largest(operationBytes, whole.movesBuffer(), Fabric.of(channel).limits().maxMessageSize());
+                most = largest(operationBytes, whole.movesBuffer(), ChannelFabric.of(channel).limits().maxMessageSize());
             } catch (RpmaException | RuntimeException e) {
                 whole.release();
                 promise.setFailure(e);

@@ -18,6 +18,7 @@ import io.netty.channel.IoEventLoop;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
 import io.rpma.RpmaException;
+import io.rpma.netty.memory.Fabric;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 

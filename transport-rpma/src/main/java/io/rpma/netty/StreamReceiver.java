@@ -19,6 +19,7 @@ import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.RecvByteBufAllocator;
 import io.rpma.CompletionOpcode;
 import io.rpma.RpmaException;
+import io.rpma.netty.memory.RpmaByteBuf;
 import java.net.ProtocolException;
 import java.util.ArrayDeque;
 import java.util.Queue;

@@ -19,6 +19,9 @@ import io.rpma.CompletionStatus;
 import io.rpma.LocalMemoryRegion;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
+import io.rpma.netty.memory.RegisteredMemory;
+import io.rpma.netty.memory.RpmaByteBuf;
+import io.rpma.netty.memory.Slab;
 import java.io.IOException;
 import java.net.ProtocolException;
 
@@ -306,7 +309,7 @@ final class StreamSender implements PostedEntries.Target {
      * @return whether there was memory for it
      */
     boolean grant(byte[] grant) {
-        RpmaByteBuf message = RpmaByteBufAllocator.DEFAULT.registered(prefix + grant.length, prefix + grant.length);
+        RpmaByteBuf message = RegisteredMemory.registered(prefix + grant.length, prefix + grant.length);
         if (message == null) {
             return false;
         }

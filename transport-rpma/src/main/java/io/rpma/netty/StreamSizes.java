@@ -17,6 +17,7 @@ import io.netty.channel.IoEventLoop;
 import io.rpma.ConnectionConfig;
 import io.rpma.DeviceLimits;
 import io.rpma.RpmaException;
+import io.rpma.netty.memory.Fabric;
 
 /**
  * The sizes of a stream's queues, derived from the options of the channel and the limits of the device.

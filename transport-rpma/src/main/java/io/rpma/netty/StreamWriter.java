@@ -17,6 +17,10 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.FileRegion;
 import io.rpma.NativeMemory;
+import io.rpma.netty.memory.RegisteredMemory;
+import io.rpma.netty.memory.RpmaByteBuf;
+import io.rpma.netty.memory.Slab;
+import io.rpma.netty.memory.SoleHolder;
 import java.io.EOFException;
 import java.io.IOException;
 
@@ -44,7 +48,7 @@ final class StreamWriter {
     private static Slab inPlace(StreamSender to, ByteBuf buf, boolean begun) {
         int bytes = buf.readableBytes();
         return (begun || bytes >= IN_PLACE_BYTES && SoleHolder.of(buf)) && !to.isPrefixNeeded(bytes)
-            ? RpmaByteBufAllocator.slab(buf.memoryAddress()) : null;
+            ? RegisteredMemory.slab(buf.memoryAddress()) : null;
     }
 
     /** Sends the first of the flushed buffers, as far as a message can hold it, with the buffers after it if they are copied. */
@@ -152,16 +156,16 @@ final class StreamWriter {
     private static RpmaByteBuf message(StreamSender to, long wanted) throws IOException {
         int prefix = wanted > to.messageLimit() ? 0 : to.prefix();
         int bytes = (int) wanted;
-        RpmaByteBuf message = RpmaByteBufAllocator.DEFAULT.registered(prefix + bytes, prefix + bytes);
+        RpmaByteBuf message = RegisteredMemory.registered(prefix + bytes, prefix + bytes);
         while (message == null && bytes > IN_PLACE_BYTES) {
             int block = Integer.highestOneBit(prefix + bytes - 1);
             prefix = to.prefix();
             bytes = Math.min(block - prefix, to.messageLimit());
-            message = RpmaByteBufAllocator.DEFAULT.registered(prefix + bytes, prefix + bytes);
+            message = RegisteredMemory.registered(prefix + bytes, prefix + bytes);
         }
         if (message == null) {
             throw new IOException("no registered memory is left for a message of " + bytes + " bytes: "
-                + RpmaByteBufAllocator.DEFAULT.registeredBytes()
+                + RegisteredMemory.registeredBytes()
                 + " bytes are registered; -Dio.rpma.netty.maxRegisteredBytes sets the limit");
         }
         message.setIndex(prefix, prefix);

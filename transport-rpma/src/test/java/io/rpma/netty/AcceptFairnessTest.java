@@ -28,6 +28,7 @@ import io.rpma.Peer;
 import io.rpma.Rpma;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
+import io.rpma.netty.memory.Fabric;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;

@@ -13,6 +13,8 @@
 
 package io.rpma.netty;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
@@ -23,6 +25,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.util.NetUtil;
+import io.rpma.netty.memory.RegisteredMemory;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,8 +44,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
 
 /**
  * Tests the allocator on threads of every kind: when threads end, all of their registered memory is available to other threads.
@@ -159,8 +160,8 @@ class AllocatorThreadsTest {
         private static int largeBuffers() {
             List<ByteBuf> all = new ArrayList<>();
             int most = RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY;
-            for (ByteBuf buf = RpmaByteBufAllocator.DEFAULT.registered(most, most); buf != null;
-                    buf = RpmaByteBufAllocator.DEFAULT.registered(most, most)) {
+            for (ByteBuf buf = RegisteredMemory.registered(most, most); buf != null;
+                    buf = RegisteredMemory.registered(most, most)) {
                 all.add(buf);
             }
             all.forEach(ByteBuf::release);

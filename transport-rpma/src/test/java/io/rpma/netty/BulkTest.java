@@ -13,6 +13,10 @@
 
 package io.rpma.netty;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
@@ -24,6 +28,7 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.DefaultFileRegion;
 import io.netty.channel.FixedRecvByteBufAllocator;
 import io.netty.util.NetUtil;
+import io.rpma.netty.memory.RegisteredMemory;
 import java.io.File;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
@@ -41,10 +46,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Tests large data, which the sender writes to memory that the receiver has granted, and the rules for that memory. */
 @Timeout(60)
@@ -194,12 +195,12 @@ class BulkTest {
         send(AREA);
         take(AREA);
         List<ByteBuf> all = new ArrayList<>();
-        for (ByteBuf buf = RpmaByteBufAllocator.DEFAULT.registered(AREA, AREA); buf != null;
-                buf = RpmaByteBufAllocator.DEFAULT.registered(AREA, AREA)) {
+        for (ByteBuf buf = RegisteredMemory.registered(AREA, AREA); buf != null;
+                buf = RegisteredMemory.registered(AREA, AREA)) {
             all.add(buf);
         }
         all.removeLast().release();
-        all.add(RpmaByteBufAllocator.DEFAULT.registered(AREA / 2, AREA / 2));
+        all.add(RegisteredMemory.registered(AREA / 2, AREA / 2));
         try {
             client.writeAndFlush(fill(Unpooled.buffer(AREA), AREA)).sync();
             take(AREA);
@@ -389,7 +390,7 @@ class BulkTest {
     @Test
     void anAreaIsFreedOnce() throws Exception {
         connect(AREA, true);
-        BulkAreas areas = new BulkAreas(Fabric.of(client), AREA);
+        BulkAreas areas = new BulkAreas(ChannelFabric.of(client), AREA);
         long before = RpmaByteBufAllocator.DEFAULT.usedBytes();
         BlockingQueue<ByteBuf> filled = new LinkedBlockingQueue<>();
         Thread releaser = new Thread(() -> {

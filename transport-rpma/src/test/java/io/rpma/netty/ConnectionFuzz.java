@@ -27,6 +27,7 @@ import io.netty.util.NetUtil;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.rpma.ConnectionEvent;
 import io.rpma.RpmaException;
+import io.rpma.netty.memory.RegisteredMemory;
 import java.io.File;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -228,7 +229,7 @@ final class ConnectionFuzz {
         serving.shutdownGracefully(0, 10, TimeUnit.SECONDS).sync();
         connecting.shutdownGracefully(0, 10, TimeUnit.SECONDS).sync();
         System.out.println("LEFT "
-            + (BulkAreas.bytes() + RpmaByteBufAllocator.MAX_REGISTERED_BYTES - StreamFuzz.allMemory()));
+            + (BulkAreas.bytes() + RegisteredMemory.MAX_BYTES - StreamFuzz.allMemory()));
         System.exit(0);
     }
 }

@@ -13,6 +13,14 @@
 
 package io.rpma.netty;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
@@ -47,14 +55,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
-import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /**
  * Tests one-sided operations on both kinds of channels: successful operations, and the effect of each kind of error. The tag
@@ -530,7 +530,7 @@ class OneSidedTest {
         List<LocalMemoryRegion> all = new ArrayList<>();
         RpmaException full = assertThrows(RpmaException.class, () -> {
             while (all.size() < 1 << 20) {
-                all.add(Fabric.of(client).peer().register(here.memory(), EnumSet.of(MemoryUsage.READ_SRC)));
+                all.add(ChannelFabric.of(client).peer().register(here.memory(), EnumSet.of(MemoryUsage.READ_SRC)));
             }
         });
         try {

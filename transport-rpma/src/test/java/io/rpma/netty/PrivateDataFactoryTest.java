@@ -13,6 +13,14 @@
 
 package io.rpma.netty;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
@@ -46,14 +54,6 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
-import static org.junit.jupiter.api.Assertions.assertSame;
-import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /** Private data that is computed when the device of a connection is known. */
 @Timeout(60)
@@ -136,8 +136,8 @@ class PrivateDataFactoryTest {
             assertEquals(i, atClient.size());
             assertEquals(i + 1, atServer.size());
             assertEquals(i + 1, connected.peerPrivateData().get(0));
-            assertSame(Fabric.of(connected).device(), atClient.get(i - 1));
-            assertSame(Fabric.of(listener).device(), atServer.get(i));
+            assertSame(ChannelFabric.of(connected).device(), atClient.get(i - 1));
+            assertSame(ChannelFabric.of(listener).device(), atServer.get(i));
             connected.close().sync();
         }
     }

@@ -13,6 +13,13 @@
 
 package io.rpma.netty;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.params.provider.Arguments.arguments;
+
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
@@ -28,6 +35,7 @@ import io.netty.util.ReferenceCountUtil;
 import io.rpma.ConnectionEvent;
 import io.rpma.RemoteMemoryRegion;
 import io.rpma.Rpma;
+import io.rpma.netty.memory.RegisteredMemory;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ProtocolException;
@@ -50,13 +58,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
-import static org.junit.jupiter.api.Assertions.assertTrue;
-import static org.junit.jupiter.params.provider.Arguments.arguments;
 
 /** The protocol against a peer that breaks it: each violation ends its own connection with a reason, and the next one works. */
 @Timeout(60)
@@ -567,8 +568,8 @@ class ProtocolTest {
 
     private static void takeAll(List<ByteBuf> all, int largest) {
         for (int bytes = largest; bytes >= 8 << 10; bytes >>>= 1) {
-            for (ByteBuf buf = RpmaByteBufAllocator.DEFAULT.registered(bytes, bytes); buf != null;
-                    buf = RpmaByteBufAllocator.DEFAULT.registered(bytes, bytes)) {
+            for (ByteBuf buf = RegisteredMemory.registered(bytes, bytes); buf != null;
+                    buf = RegisteredMemory.registered(bytes, bytes)) {
                 all.add(buf);
             }
         }

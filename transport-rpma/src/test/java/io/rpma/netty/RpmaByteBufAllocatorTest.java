@@ -13,10 +13,19 @@
 
 package io.rpma.netty;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.buffer.Unpooled;
+import io.rpma.netty.memory.RegisteredMemory;
+import io.rpma.netty.memory.Slab;
+import io.rpma.netty.memory.Slabs;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -24,14 +33,6 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
-import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertSame;
-import static org.junit.jupiter.api.Assertions.assertThrows;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** The allocator of registered memory: whose blocks never overlap, and from whose views the slab is found. */
 @Timeout(60)
@@ -41,13 +42,13 @@ class RpmaByteBufAllocatorTest {
     @Test
     void everyViewLeadsToItsSlab() {
         ByteBuf buf = ALLOCATOR.directBuffer(10_000).writeZero(10_000);
-        Slab slab = RpmaByteBufAllocator.slab(buf.memoryAddress());
+        Slab slab = RegisteredMemory.slab(buf.memoryAddress());
         assertNotNull(slab);
         for (ByteBuf view : List.of(buf.slice(17, 300), buf.duplicate(), buf.asReadOnly(), buf.slice().asReadOnly())) {
-            assertSame(slab, RpmaByteBufAllocator.slab(view.memoryAddress()), view.toString());
+            assertSame(slab, RegisteredMemory.slab(view.memoryAddress()), view.toString());
         }
         CompositeByteBuf composite = Unpooled.compositeBuffer().addComponent(true, buf.retainedSlice(5, 50));
-        assertSame(slab, RpmaByteBufAllocator.slab(composite.component(0).memoryAddress()));
+        assertSame(slab, RegisteredMemory.slab(composite.component(0).memoryAddress()));
         composite.release();
         assertTrue(buf.release());
     }
@@ -55,17 +56,17 @@ class RpmaByteBufAllocatorTest {
     @Test
     void foreignBuffersHaveNoSlab() {
         ByteBuf pooled = PooledByteBufAllocator.DEFAULT.directBuffer(1000);
-        assertNull(RpmaByteBufAllocator.slab(pooled.memoryAddress()));
+        assertNull(RegisteredMemory.slab(pooled.memoryAddress()));
         pooled.release();
-        assertNull(RpmaByteBufAllocator.slab(0));
-        assertNull(RpmaByteBufAllocator.slab(-1));
+        assertNull(RegisteredMemory.slab(0));
+        assertNull(RegisteredMemory.slab(-1));
     }
 
     @Test
     void tooLargeABufferIsUnregisteredAndCounted() {
         long before = ALLOCATOR.unregisteredBuffers();
         ByteBuf buf = ALLOCATOR.directBuffer(RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY + 1);
-        assertNull(RpmaByteBufAllocator.slab(buf.memoryAddress()));
+        assertNull(RegisteredMemory.slab(buf.memoryAddress()));
         assertEquals(before + 1, ALLOCATOR.unregisteredBuffers());
         buf.release();
     }
@@ -75,10 +76,10 @@ class RpmaByteBufAllocatorTest {
         ByteBuf buf = ALLOCATOR.directBuffer(16).writeLong(0x0102030405060708L);
         buf.capacity(1 << 20);
         assertEquals(0x0102030405060708L, buf.getLong(0));
-        assertNotNull(RpmaByteBufAllocator.slab(buf.memoryAddress()));
+        assertNotNull(RegisteredMemory.slab(buf.memoryAddress()));
         buf.capacity(RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY + 1);
         buf.setByte(RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY, 9);
-        assertNull(RpmaByteBufAllocator.slab(buf.memoryAddress()));
+        assertNull(RegisteredMemory.slab(buf.memoryAddress()));
         buf.capacity(RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY * 2);
         assertEquals(0x0102030405060708L, buf.getLong(0));
         assertEquals(9, buf.getByte(RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY));
@@ -132,47 +133,22 @@ class RpmaByteBufAllocatorTest {
             () -> before + " bytes before, " + ALLOCATOR.registeredBytes() + " after");
     }
 
-    @Test
-    void freeingABlockTwiceIsDetected() throws Exception {
-        BuddyArena arena = new BuddyArena(new Slabs(Slabs.SLAB_SIZE));
-        BuddyArena.Block block = arena.allocate(12);
-        arena.free(block);
-        assertThrows(IllegalStateException.class, () -> arena.free(block));
-    }
-
-    @Test
-    void theArenaJoinsNeighboursAgain() throws Exception {
-        BuddyArena arena = new BuddyArena(new Slabs(Slabs.SLAB_SIZE));
-        List<BuddyArena.Block> blocks = new ArrayList<>();
-        for (BuddyArena.Block block = arena.allocate(BuddyArena.MIN_SHIFT); block != null;
-                block = arena.allocate(BuddyArena.MIN_SHIFT)) {
-            blocks.add(block);
-        }
-        assertEquals(Slabs.SLAB_SIZE >>> BuddyArena.MIN_SHIFT, blocks.size());
-        assertEquals(blocks.size(), blocks.stream().mapToInt(block -> block.offset).distinct().count());
-        assertFalse(arena.allocate(BuddyArena.MIN_SHIFT) != null);
-        java.util.Collections.shuffle(blocks, new Random(9));
-        blocks.forEach(arena::free);
-        assertEquals(0, arena.usedBytes());
-        assertNotNull(arena.allocate(BuddyArena.MAX_SHIFT));
-    }
-
     /** When there is registered memory again, a buffer that had to leave it comes back. */
     @Test
     void aBufferComesBackToRegisteredMemory() {
-        ByteBuf buf = RpmaByteBufAllocator.DEFAULT.registered(200, 1 << 20).writeLong(42);
+        ByteBuf buf = RegisteredMemory.registered(200, 1 << 20).writeLong(42);
         List<ByteBuf> all = new ArrayList<>();
         for (int bytes = RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY; bytes > 256; bytes >>>= 1) {
-            for (ByteBuf next = RpmaByteBufAllocator.DEFAULT.registered(bytes, bytes); next != null;
-                    next = RpmaByteBufAllocator.DEFAULT.registered(bytes, bytes)) {
+            for (ByteBuf next = RegisteredMemory.registered(bytes, bytes); next != null;
+                    next = RegisteredMemory.registered(bytes, bytes)) {
                 all.add(next);
             }
         }
         buf.capacity(1000);
-        assertNull(RpmaByteBufAllocator.slab(buf.memoryAddress()));
+        assertNull(RegisteredMemory.slab(buf.memoryAddress()));
         all.forEach(ByteBuf::release);
         buf.capacity(2000).setLong(1992, 43);
-        assertNotNull(RpmaByteBufAllocator.slab(buf.memoryAddress()));
+        assertNotNull(RegisteredMemory.slab(buf.memoryAddress()));
         assertEquals(2048 - 8, buf.maxFastWritableBytes());
         assertEquals(43, buf.internalNioBuffer(1992, 8).getLong());
         assertEquals(42, buf.readLong());

@@ -13,6 +13,10 @@
 
 package io.rpma.netty;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
@@ -26,6 +30,8 @@ import io.netty.channel.ChannelOption;
 import io.netty.util.NetUtil;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.FastThreadLocal;
+import io.rpma.netty.memory.RegisteredMemory;
+import io.rpma.netty.memory.RpmaByteBuf;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -40,10 +46,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Connections that share a receive queue: nobody holds up the others, and no receive is lost, however connections end. */
 @Timeout(60)
@@ -246,14 +248,14 @@ class SharedReceivesTest {
             // Halves of blocks of that size: messages can be sent from them, and no receive fits into one.
             List<ByteBuf> sendable = new ArrayList<>();
             for (int i = 0; i < CROWD; i++) {
-                sendable.add(RpmaByteBufAllocator.DEFAULT.registered(bytes / 2, bytes / 2));
-                kept.add(RpmaByteBufAllocator.DEFAULT.registered(bytes / 2, bytes / 2));
+                sendable.add(RegisteredMemory.registered(bytes / 2, bytes / 2));
+                kept.add(RegisteredMemory.registered(bytes / 2, bytes / 2));
             }
             for (int size = RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY; size >= bytes; size /= 2) {
-                RpmaByteBuf buf = RpmaByteBufAllocator.DEFAULT.registered(size, size);
+                RpmaByteBuf buf = RegisteredMemory.registered(size, size);
                 while (buf != null) {
                     kept.add(buf);
-                    buf = RpmaByteBufAllocator.DEFAULT.registered(size, size);
+                    buf = RegisteredMemory.registered(size, size);
                 }
             }
             Thread.ofPlatform().start(() -> {

@@ -28,6 +28,9 @@ import io.rpma.RemoteMemoryRegion;
 import io.rpma.Rpma;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
+import io.rpma.netty.memory.Fabric;
+import io.rpma.netty.memory.RegisteredMemory;
+import io.rpma.netty.memory.RpmaByteBuf;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
@@ -541,7 +544,7 @@ final class StreamFuzz {
 
         private void write(int together) throws IOException {
             int bytes = Math.min(together, pair.sender().messageLimit(together));
-            RpmaByteBuf buf = RpmaByteBufAllocator.DEFAULT.registered(prefix + bytes, prefix + bytes);
+            RpmaByteBuf buf = RegisteredMemory.registered(prefix + bytes, prefix + bytes);
             pair.sender().send(buf, buf.slab(), buf.block().offset + prefix, bytes, together, random.nextBoolean());
         }
 
@@ -616,15 +619,15 @@ final class StreamFuzz {
         }
         System.out.printf("PLAYED frames=%d connections=%d violations=%d handshakes=%d frames/s=%.0f%n", fuzz.frames,
             fuzz.connections, fuzz.violations, fuzz.handshakes, fuzz.frames * 1e9 / nanos);
-        System.out.println("LEFT " + (BulkAreas.bytes() + RpmaByteBufAllocator.MAX_REGISTERED_BYTES - allMemory()));
+        System.out.println("LEFT " + (BulkAreas.bytes() + RegisteredMemory.MAX_BYTES - allMemory()));
     }
 
     /** How much memory can be had in the largest pieces: all that there is, if nothing is in use. */
     static long allMemory() {
         List<ByteBuf> all = new ArrayList<>();
         int most = RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY;
-        for (ByteBuf buf = RpmaByteBufAllocator.DEFAULT.registered(most, most); buf != null;
-                buf = RpmaByteBufAllocator.DEFAULT.registered(most, most)) {
+        for (ByteBuf buf = RegisteredMemory.registered(most, most); buf != null;
+                buf = RegisteredMemory.registered(most, most)) {
             all.add(buf);
         }
         all.forEach(ByteBuf::release);

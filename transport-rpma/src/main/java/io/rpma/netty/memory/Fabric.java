@@ -11,9 +11,8 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.memory;
 
-import io.netty.channel.Channel;
 import io.rpma.Device;
 import io.rpma.DeviceLimits;
 import io.rpma.Peer;
@@ -27,7 +26,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * A device as used by the transport. It has one protection domain for the whole process, in which the slabs are registered, so
  * that any buffer of the allocator can be sent on any channel of the device.
  */
-final class Fabric {
+public final class Fabric {
     private static final ConcurrentHashMap<Key, Fabric> FABRICS = new ConcurrentHashMap<>();
     private static final AtomicInteger IDS = new AtomicInteger();
 
@@ -44,7 +43,7 @@ final class Fabric {
     }
 
     /** Returns the fabric of a device. It is created on first use and kept for the life of the process. */
-    static Fabric of(Device device) throws RpmaException {
+    public static Fabric of(Device device) throws RpmaException {
         Key key = new Key(device.provider(), device.name());
         Fabric fabric = FABRICS.get(key);
         if (fabric != null) {
@@ -60,46 +59,33 @@ final class Fabric {
         }
     }
 
-    /** Returns the fabric over which a channel of this transport is connected, or to which it is bound. */
-    static Fabric of(Channel channel) {
-        Fabric fabric = switch (channel) {
-            case AbstractRpmaChannel connected -> connected.pair() == null ? null : connected.pair().fabric;
-            case AbstractRpmaServerChannel bound -> bound.fabric();
-            default -> throw new IllegalArgumentException("a channel of this transport is needed, not " + channel);
-        };
-        if (fabric == null) {
-            throw new IllegalArgumentException(channel + " is not connected or bound yet: its device is not known");
-        }
-        return fabric;
-    }
-
-    int id() {
+    public int id() {
         return id;
     }
 
-    RpmaProvider provider() {
+    public RpmaProvider provider() {
         return device.provider();
     }
 
-    Peer peer() {
+    public Peer peer() {
         return peer;
     }
 
-    Device device() {
+    public Device device() {
         return device;
     }
 
-    DeviceLimits limits() {
+    public DeviceLimits limits() {
         return device.limits();
     }
 
     /** Returns whether the device uses iWARP. */
-    boolean isIwarp() {
+    public boolean isIwarp() {
         return device.isIwarp();
     }
 
     /** Returns whether the device supports immediate data. */
-    boolean hasImmediateData() {
+    public boolean hasImmediateData() {
         return device.hasImmediateData();
     }
 
@@ -108,7 +94,7 @@ final class Fabric {
      *
      * @param remedy what to do instead
      */
-    void requireImmediateData(String remedy) throws RpmaException {
+    public void requireImmediateData(String remedy) throws RpmaException {
         if (!device.hasImmediateData()) {
             throw new RpmaException(RpmaError.NOT_SUPPORTED, "the RDMA device " + device.name()
                 + " has no immediate data, as no iWARP device has: " + remedy);

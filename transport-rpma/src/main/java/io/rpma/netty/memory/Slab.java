@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.memory;
 
 import io.rpma.LocalMemoryRegion;
 import io.rpma.MemoryUsage;
@@ -27,7 +27,7 @@ import java.util.Set;
  * A large piece of registered memory, which is divided into buffers. It is registered once with each fabric that uses it and
  * never deregistered: registration is expensive, and a buffer may be in flight at any time.
  */
-final class Slab {
+public final class Slab {
     /**
      * Usages for messages and for operations that this end starts. The slab itself is never accessible to operations that the
      * peer starts.
@@ -47,7 +47,7 @@ final class Slab {
         this.buffer = buffer.order(ByteOrder.BIG_ENDIAN);
     }
 
-    long address() {
+    public long address() {
         return memory.address();
     }
 
@@ -57,7 +57,7 @@ final class Slab {
     }
 
     /** Returns the region of this slab on a fabric; registers it there on first use. */
-    LocalMemoryRegion region(Fabric fabric) throws RpmaException {
+    public LocalMemoryRegion region(Fabric fabric) throws RpmaException {
         LocalMemoryRegion[] current = regions;
         int id = fabric.id();
         LocalMemoryRegion region = id < current.length ? current[id] : null;
@@ -65,14 +65,14 @@ final class Slab {
     }
 
     /** Fills a part of the slab with zeros. */
-    void zero(int offset, int bytes) {
+    public void zero(int offset, int bytes) {
         memory.asSlice(offset, bytes).fill((byte) 0);
     }
 
     /**
      * Registers a part of the slab separately, for other usages. The caller must close the region before the part is reused.
      */
-    LocalMemoryRegion register(Fabric fabric, int offset, int bytes, Set<MemoryUsage> usages) throws RpmaException {
+    public LocalMemoryRegion register(Fabric fabric, int offset, int bytes, Set<MemoryUsage> usages) throws RpmaException {
         return fabric.peer().register(memory.asSlice(offset, bytes), usages);
     }
 

@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.memory;
 
 /**
  * The free buffers of one thread: a magazine for each size class up to 64 KiB. If a magazine is empty it is refilled from the
@@ -29,7 +29,7 @@ final class Magazines {
     RpmaByteBuf pop(int shift) {
         Magazine magazine = magazine(shift);
         RpmaByteBuf buf = magazine.pop();
-        if (buf == null && RpmaByteBufAllocator.shared().refill(magazine, shift)) {
+        if (buf == null && RegisteredMemory.shared().refill(magazine, shift)) {
             buf = magazine.pop();
         }
         return buf;
@@ -39,7 +39,7 @@ final class Magazines {
     void push(RpmaByteBuf buf, int shift) {
         Magazine magazine = magazine(shift);
         if (magazine.size() == magazine.capacity()) {
-            RpmaByteBufAllocator.shared().takeHalf(magazine, shift);
+            RegisteredMemory.shared().takeHalf(magazine, shift);
         }
         magazine.push(buf);
     }
@@ -57,7 +57,7 @@ final class Magazines {
     void flush() {
         for (Magazine magazine : magazines) {
             if (magazine != null) {
-                RpmaByteBufAllocator.shared().end(magazine);
+                RegisteredMemory.shared().end(magazine);
             }
         }
     }

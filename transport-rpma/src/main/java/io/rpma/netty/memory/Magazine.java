@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.memory;
 
 /** Free buffers of one size class, at most 1 MiB of them and at most 256. Not thread-safe. */
 final class Magazine {

@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.memory;
 
 import io.rpma.RpmaException;
 import java.util.ArrayList;
@@ -21,7 +21,7 @@ import java.util.List;
  * Divides slabs into blocks whose sizes are powers of two, and joins neighbouring blocks when both are free. The magazines use
  * it when they are empty or full. One lock protects all slabs.
  */
-final class BuddyArena {
+public final class BuddyArena {
     static final int MIN_SHIFT = 8;
     static final int MAX_SHIFT = Slabs.SLAB_SHIFT;
     private static final int DEPTH = MAX_SHIFT - MIN_SHIFT;
@@ -35,7 +35,7 @@ final class BuddyArena {
     }
 
     /** Returns the size class of a capacity: the exponent of the smallest power of two that is large enough. */
-    static int shift(int capacity) {
+    public static int shift(int capacity) {
         return capacity <= 1 << MIN_SHIFT ? MIN_SHIFT : 32 - Integer.numberOfLeadingZeros(capacity - 1);
     }
 
@@ -81,9 +81,9 @@ final class BuddyArena {
     }
 
     /** A part of a slab. */
-    static final class Block {
+    public static final class Block {
         final Slab slab;
-        final int offset;
+        public final int offset;
         final int shift;
         private final Tree tree;
 

@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.memory;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -21,7 +21,7 @@ import java.nio.channels.FileChannel.MapMode;
 import jdk.nio.mapmode.ExtendedMapMode;
 
 /** Maps files, and distinguishes persistent memory from other files. */
-final class PersistentMemory {
+public final class PersistentMemory {
     private PersistentMemory() {
     }
 
@@ -30,7 +30,7 @@ final class PersistentMemory {
      *
      * @param persistent whether flushes must reach the medium
      */
-    static MemorySegment map(FileChannel file, long position, long bytes, boolean persistent, Arena arena) throws IOException {
+    public static MemorySegment map(FileChannel file, long position, long bytes, boolean persistent, Arena arena) throws IOException {
         if (position < 0 || bytes < 1) {
             throw new IllegalArgumentException("position " + position + " and size " + bytes
                 + " of a mapped region; the position is at least 0, the size at least 1");

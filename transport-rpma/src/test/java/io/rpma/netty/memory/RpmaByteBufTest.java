@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.memory;
 
 import io.netty.buffer.AbstractByteBufTest;
 import io.netty.buffer.ByteBuf;
@@ -24,7 +24,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 class RpmaByteBufTest extends AbstractByteBufTest {
     @Override
     protected ByteBuf newBuffer(int capacity, int maxCapacity) {
-        ByteBuf buf = RpmaByteBufAllocator.DEFAULT.registered(capacity, maxCapacity);
+        ByteBuf buf = RegisteredMemory.registered(capacity, maxCapacity);
         assertInstanceOf(RpmaByteBuf.class, buf);
         assertEquals(0, buf.writerIndex());
         assertEquals(0, buf.readerIndex());

@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.memory;
 
 import io.netty.buffer.AbstractDerivedByteBuf;
 import io.netty.buffer.ByteBuf;
@@ -23,7 +23,7 @@ import io.netty.buffer.Unpooled;
  * count of its own, as a {@link io.netty.buffer.CompositeByteBuf} has, which does not reflect the references to the memory.
  * What counts is the buffer that owns the memory, and that no view in between keeps an additional reference.
  */
-final class SoleHolder {
+public final class SoleHolder {
     // Both classes are internal to Netty. The creator of an unreleasable buffer keeps its reference; WRAPPER is the superclass
     // of that class and of the views of leak detection.
     private static final Class<?> UNRELEASABLE = Unpooled.unreleasableBuffer(Unpooled.buffer(1, 1)).getClass();
@@ -33,7 +33,7 @@ final class SoleHolder {
     }
 
     /** Returns whether the buffer shows registered memory that nothing but the holder of the buffer can access. */
-    static boolean of(ByteBuf buf) {
+    public static boolean of(ByteBuf buf) {
         ByteBuf view = buf;
         while (!(view instanceof RpmaByteBuf)) {
             if (!sharesItsCount(view)) {

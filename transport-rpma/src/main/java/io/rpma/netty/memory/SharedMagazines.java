@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.memory;
 
 /**
  * The free buffers of all threads without magazines of their own, and the exchange between the magazines of the other threads.

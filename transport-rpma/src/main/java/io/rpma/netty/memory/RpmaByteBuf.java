@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.memory;
 
 import io.netty.buffer.AbstractReferenceCountedByteBuf;
 import io.netty.buffer.ByteBuf;
@@ -31,8 +31,7 @@ import java.nio.channels.ScatteringByteChannel;
  * A buffer in registered memory: a block of a slab. The object is kept and reused together with a block, so that an allocation
  * creates no garbage. A buffer that becomes larger than a slab continues in unregistered memory, and is copied when it is sent.
  */
-final class RpmaByteBuf extends AbstractReferenceCountedByteBuf {
-    private final RpmaByteBufAllocator allocator;
+public final class RpmaByteBuf extends AbstractReferenceCountedByteBuf {
     private BuddyArena.Block block;
     private ByteBuffer memory;
     private int base;
@@ -41,12 +40,17 @@ final class RpmaByteBuf extends AbstractReferenceCountedByteBuf {
     private ByteBuffer internal;
     // The unregistered memory that replaces the block of a buffer that became too large, or null.
     private ByteBuf outgrown;
-    // The area of large data that the block belongs to, or null. A released buffer is returned to its area.
-    private BulkAreas.Area area;
+    // What the block belongs to, or null. A released buffer is returned to its owner.
+    private Owner owner;
 
-    RpmaByteBuf(RpmaByteBufAllocator allocator, BuddyArena.Block block) {
+    /** What keeps the block of a buffer, so that a released buffer does not return to the allocator. */
+    public interface Owner {
+        /** Called when the reference count has reached 0, by the thread that has released the buffer. */
+        void released();
+    }
+
+    RpmaByteBuf(BuddyArena.Block block) {
         super(Integer.MAX_VALUE);
-        this.allocator = allocator;
         attach(block);
     }
 
@@ -63,7 +67,7 @@ final class RpmaByteBuf extends AbstractReferenceCountedByteBuf {
     }
 
     /** Prepares a free buffer for use. */
-    void reuse(int capacity, int maxCapacity) {
+    public void reuse(int capacity, int maxCapacity) {
         maxCapacity(maxCapacity);
         length = capacity;
         resetRefCnt();
@@ -72,17 +76,17 @@ final class RpmaByteBuf extends AbstractReferenceCountedByteBuf {
         markWriterIndex();
     }
 
-    /** Assigns the buffer to an area of large data, or to none if {@code null}. */
-    void area(BulkAreas.Area to) {
-        area = to;
+    /** Assigns the buffer to an owner, such as an area of large data, or to none if {@code null}. */
+    public void owner(Owner to) {
+        owner = to;
     }
 
-    BuddyArena.Block block() {
+    public BuddyArena.Block block() {
         return block;
     }
 
     /** Returns the slab; a buffer that the transport itself allocates never leaves its block. */
-    Slab slab() {
+    public Slab slab() {
         return block.slab;
     }
 
@@ -93,10 +97,10 @@ final class RpmaByteBuf extends AbstractReferenceCountedByteBuf {
             outgrown = null;
             attach(block);
         }
-        if (area != null) {
-            area.released();
+        if (owner != null) {
+            owner.released();
         } else {
-            allocator.give(this);
+            RegisteredMemory.give(this);
         }
     }
 
@@ -124,8 +128,8 @@ final class RpmaByteBuf extends AbstractReferenceCountedByteBuf {
 
     /** Continues in a larger block, or in unregistered memory. */
     private void move(int newCapacity) {
-        RpmaByteBuf larger = newCapacity <= RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY
-            ? allocator.take(BuddyArena.shift(newCapacity)) : null;
+        RpmaByteBuf larger = newCapacity <= RegisteredMemory.MAX_CAPACITY
+            ? RegisteredMemory.take(BuddyArena.shift(newCapacity)) : null;
         if (larger == null) {
             outgrow(newCapacity);
             return;
@@ -138,7 +142,7 @@ final class RpmaByteBuf extends AbstractReferenceCountedByteBuf {
         BuddyArena.Block old = block;
         attach(larger.block);
         larger.attach(old);
-        allocator.give(larger);
+        RegisteredMemory.give(larger);
     }
 
     private void outgrow(int newCapacity) {
@@ -156,7 +160,7 @@ final class RpmaByteBuf extends AbstractReferenceCountedByteBuf {
 
     @Override
     public ByteBufAllocator alloc() {
-        return allocator;
+        return RegisteredMemory.allocator();
     }
 
     @Override

@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.memory;
 
 import io.rpma.AddressRange;
 import io.rpma.Rpma;
@@ -22,9 +22,9 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * All slabs of the process, in one contiguous reserved range of addresses. The slab of an address is found by one subtraction,
  * one shift and one load, for any kind of view of a buffer.
  */
-final class Slabs {
+public final class Slabs {
     static final int SLAB_SHIFT = 22;
-    static final int SLAB_SIZE = 1 << SLAB_SHIFT;
+    public static final int SLAB_SIZE = 1 << SLAB_SHIFT;
 
     private final AddressRange range;
     private final long base;

@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.memory;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;
@@ -19,33 +19,33 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 
 /** Creates copies in registered memory of buffers that the device cannot access. */
-final class RegisteredCopy {
+public final class RegisteredCopy {
     private RegisteredCopy() {
     }
 
     /** Returns whether a buffer is in registered memory, in one piece. */
-    static boolean isRegistered(ByteBuf buffer) {
+    public static boolean isRegistered(ByteBuf buffer) {
         return buffer.hasMemoryAddress() && !(buffer instanceof CompositeByteBuf)
-            && RpmaByteBufAllocator.slab(buffer.memoryAddress()) != null;
+            && RegisteredMemory.slab(buffer.memoryAddress()) != null;
     }
 
     /** Copies the readable bytes of a buffer, which is not modified. */
-    static RpmaByteBuf of(ByteBuf buffer) throws RpmaException {
+    public static RpmaByteBuf of(ByteBuf buffer) throws RpmaException {
         RpmaByteBuf copy = empty(buffer.readableBytes());
         copy.writeBytes(buffer, buffer.readerIndex(), buffer.readableBytes());
         return copy;
     }
 
     /** Allocates registered memory. */
-    static RpmaByteBuf empty(int bytes) throws RpmaException {
-        if (bytes > RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY) {
+    public static RpmaByteBuf empty(int bytes) throws RpmaException {
+        if (bytes > RegisteredMemory.MAX_CAPACITY) {
             throw new RpmaException(RpmaError.INVALID, bytes + " bytes of a buffer are more than the "
-                + RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY + " that registered buffers hold: split them, or use a region");
+                + RegisteredMemory.MAX_CAPACITY + " that registered buffers hold: split them, or use a region");
         }
-        RpmaByteBuf memory = RpmaByteBufAllocator.DEFAULT.registered(bytes, bytes);
+        RpmaByteBuf memory = RegisteredMemory.registered(bytes, bytes);
         if (memory == null) {
             throw new RpmaException(RpmaError.NO_MEMORY, "no registered memory is left for " + bytes + " bytes: "
-                + RpmaByteBufAllocator.DEFAULT.registeredBytes()
+                + RegisteredMemory.registeredBytes()
                 + " bytes are registered; -Dio.rpma.netty.maxRegisteredBytes sets the limit");
         }
         return memory;

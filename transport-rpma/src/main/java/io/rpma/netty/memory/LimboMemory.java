@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.memory;
 
 import io.netty.util.concurrent.GlobalEventExecutor;
 import io.netty.util.internal.logging.InternalLogger;
@@ -28,10 +28,10 @@ import java.util.function.BooleanSupplier;
  * if that process has been stopped. No event loop waits: Netty's global executor checks periodically. Until then the memory
  * counts as used. Thread-safe.
  */
-final class LimboMemory {
+public final class LimboMemory {
     private static final long FIRST_LOOK_MILLIS = 10;
     private static final long LAST_LOOK_MILLIS = 500;
-    private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(LimboMemory.class);
+    private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance("io.rpma.netty.LimboMemory");
 
     private static final List<Entry> ENTRIES = new ArrayList<>();
     private static long bytes;
@@ -52,7 +52,7 @@ final class LimboMemory {
      * @param bytes the amount of memory
      * @param release the action, which runs once, on this thread or later on the global executor
      */
-    static void release(BooleanSupplier quiescent, long bytes, Runnable release) {
+    public static void release(BooleanSupplier quiescent, long bytes, Runnable release) {
         if (quiescent.getAsBoolean()) {
             release.run();
             return;
@@ -66,7 +66,7 @@ final class LimboMemory {
     }
 
     /** Returns the number of bytes of memory that wait to be released. */
-    static long bytes() {
+    public static long bytes() {
         synchronized (ENTRIES) {
             return bytes;
         }
