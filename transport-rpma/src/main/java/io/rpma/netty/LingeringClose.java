@@ -19,6 +19,8 @@ import io.netty.channel.IoRegistration;
 import io.netty.util.concurrent.Future;
 import io.rpma.CompletionQueue;
 import io.rpma.WorkCompletions;
+import io.rpma.netty.loop.RpmaIoHandle;
+import io.rpma.netty.loop.RpmaIoOps;
 import java.util.concurrent.TimeUnit;
 
 /**

@@ -18,6 +18,9 @@ import io.netty.util.collection.IntObjectHashMap;
 import io.rpma.CompletionQueue;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
+import io.rpma.netty.loop.EpollSet;
+import io.rpma.netty.loop.RpmaIoHandle;
+import io.rpma.netty.loop.RpmaIoOps;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -345,7 +348,7 @@ final class LoopCompletions implements RpmaIoHandle {
         try {
             for (int i = 0; i < touchedCount; i++) {
                 if (touchedCount > 1 && (i & LOOK_INTERVAL - 1) == 0 && registration != null) {
-                    registration.<RpmaIoHandler>attachment().catchUp();
+                    registration.<EpollSet>attachment().catchUp();
                 }
                 StreamQueuePair pair = touched[i];
                 touched[i] = null;

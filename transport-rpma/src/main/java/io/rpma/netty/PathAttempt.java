@@ -20,6 +20,8 @@ import io.rpma.CompletionQueue;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
 import io.rpma.WorkCompletions;
+import io.rpma.netty.loop.RpmaIoHandle;
+import io.rpma.netty.loop.RpmaIoOps;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.util.concurrent.RejectedExecutionException;

@@ -20,6 +20,8 @@ import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
 import io.rpma.CompletionQueue;
 import io.rpma.WorkCompletions;
+import io.rpma.netty.loop.RpmaIoHandle;
+import io.rpma.netty.loop.RpmaIoOps;
 import java.net.InetAddress;
 import java.util.concurrent.TimeUnit;
 

@@ -22,6 +22,8 @@ import io.rpma.Connection;
 import io.rpma.ConnectionEvent;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
+import io.rpma.netty.loop.RpmaIoHandle;
+import io.rpma.netty.loop.RpmaIoOps;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 

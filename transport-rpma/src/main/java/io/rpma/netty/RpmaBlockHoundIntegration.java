@@ -13,6 +13,7 @@
 
 package io.rpma.netty;
 
+import io.rpma.netty.loop.RunQueue;
 import reactor.blockhound.BlockHound;
 import reactor.blockhound.integration.BlockHoundIntegration;
 

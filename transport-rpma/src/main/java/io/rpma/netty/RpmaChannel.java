@@ -31,12 +31,13 @@ import io.netty.channel.socket.ChannelInputShutdownReadComplete;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.util.UncheckedBooleanSupplier;
 import io.netty.util.internal.StringUtil;
+import io.rpma.netty.loop.EpollSet;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.NotYetConnectedException;
-import java.util.concurrent.TimeUnit;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /**
  * A {@link SocketChannel} over RPMA: an ordered, reliable stream of bytes with half-close, as over TCP. The peer must be a
@@ -374,7 +375,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
         }
 
         private boolean isBehind() {
-            return registration != null && registration.<RpmaIoHandler>attachment().isBehind();
+            return registration != null && registration.<EpollSet>attachment().isBehind();
         }
 
         /** Checks, before promises succeed, whether the peer has gone meanwhile. Events of the pipeline are fired later. */

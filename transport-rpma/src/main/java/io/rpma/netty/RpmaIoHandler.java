@@ -26,6 +26,18 @@ import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 import io.rpma.Rpma;
 import io.rpma.RpmaUnavailableException;
+import io.rpma.netty.loop.EpollRegistration;
+import io.rpma.netty.loop.EpollSet;
+import io.rpma.netty.loop.HotQueues;
+import io.rpma.netty.loop.LoopCounts;
+import io.rpma.netty.loop.LoopTurn;
+import io.rpma.netty.loop.NativeAccess;
+import io.rpma.netty.loop.Registrations;
+import io.rpma.netty.loop.RpmaIoHandle;
+import io.rpma.netty.loop.RpmaRegistration;
+import io.rpma.netty.loop.RunQueue;
+import io.rpma.netty.loop.SpinPolicy;
+import io.rpma.netty.loop.TcpNotice;
 import io.rpma.netty.memory.RegisteredMemory;
 import java.util.ArrayList;
 import java.util.Objects;
@@ -45,30 +57,26 @@ public final class RpmaIoHandler implements IoHandler {
 
     /** While queues are hot, epoll is run at this interval. */
     private static final long EPOLL_INTERVAL_NANOS = 20_000;
-    /** If epoll has not run for this long, connections may have ended without the loop having noticed. */
-    private static final long BEHIND_NANOS = 1_000_000;
 
     private final ThreadAwareExecutor executor;
     private final IoHandler epoll;
+    private final EpollSet set;
     private final SpinPolicy spin;
     private RunQueue runQueue;
     private final LoopTurn turn = new LoopTurn();
-    private final RpmaLoopCounters counters = new RpmaLoopCounters();
+    private final LoopCounts counters = new LoopCounts();
+    private final RpmaLoopCounters published = new RpmaLoopCounters(counters);
     private final HotQueues hot;
-    private final Registrations registrations = new Registrations(counters);
-    private final NonBlockingContext nonBlocking = new NonBlockingContext();
-    // Registrations that were opened since epoll last ran. One that is closed before epoll runs again is never added to the
-    // epoll set.
-    private final ArrayList<RpmaRegistration> fresh = new ArrayList<>();
+    private final Registrations registrations;
     // A single object, because a loop that is suspended and resumes registers the hook again.
     private final Runnable shutdownHook = this::prepareToDestroy;
-    // Used by the thread of the loop; set by a test as well, on this thread, to make the loop look as if it had just run epoll.
-    long lastEpollNanos;
 
     private RpmaIoHandler(ThreadAwareExecutor executor, IoHandler epoll, RpmaPolling polling) {
         this.executor = executor;
         this.epoll = epoll;
-        spin = new SpinPolicy(polling);
+        set = new EpollSet(epoll, turn);
+        registrations = new Registrations(executor, counters);
+        spin = spin(polling);
         hot = new HotQueues(spin.isEndless(), counters, turn);
     }
 
@@ -108,6 +116,15 @@ public final class RpmaIoHandler implements IoHandler {
         };
     }
 
+    /** Returns how an idle loop with a polling mode decides whether to poll. */
+    static SpinPolicy spin(RpmaPolling polling) {
+        return switch (polling) {
+            case SPIN -> SpinPolicy.endless();
+            case BLOCK -> SpinPolicy.never();
+            case ADAPTIVE -> SpinPolicy.adaptive();
+        };
+    }
+
     /**
      * Chooses the provider on this thread. The choice reads files and requests random numbers, which no event loop should wait
      * for.
@@ -126,8 +143,8 @@ public final class RpmaIoHandler implements IoHandler {
         closeRunQueue();
         runQueue = RunQueue.ofThisThread();
         RegisteredMemory.beginMagazines();
-        counters.name(Thread.currentThread().getName());
-        RpmaMetrics.began(counters);
+        counters.name = Thread.currentThread().getName();
+        RpmaMetrics.began(published);
         if (executor instanceof SingleThreadEventExecutor loop) {
             // Netty calls prepareToDestroy() before the tasks of a turn, and only if the loop is shutting down by then. Without
             // a quiet period, a turn during which the shutdown begins is the last one, and the loop's channels would never be
@@ -153,9 +170,9 @@ public final class RpmaIoHandler implements IoHandler {
         }
         if (handled > 0 || !context.canBlock()) {
             long now = System.nanoTime();
-            if (hot.isEmpty() || now - lastEpollNanos >= EPOLL_INTERVAL_NANOS) {
-                lastEpollNanos = now;
-                runEpoll(nonBlocking.of(context));
+            if (hot.isEmpty() || now - set.lastRunNanos >= EPOLL_INTERVAL_NANOS) {
+                set.lastRunNanos = now;
+                set.runNow(context);
             }
             return turn.active;
         }
@@ -174,46 +191,16 @@ public final class RpmaIoHandler implements IoHandler {
             return turn.active;
         }
         counters.blocks++;
-        runEpoll(context);
-        lastEpollNanos = System.nanoTime();
+        set.run(context);
+        set.lastRunNanos = System.nanoTime();
         if (!hot.isEmpty()) {
             // A completion ended the wait. Record whether polling would have seen it.
             if (!polled) {
-                spin.blocked(lastEpollNanos - idleSince);
+                spin.blocked(set.lastRunNanos - idleSince);
             }
             hot.poll();
         }
         return turn.active;
-    }
-
-    /**
-     * Returns whether a task or a handler has blocked this loop for so long that a connection may have ended unnoticed; called
-     * on the event loop. Costs one reading of the clock.
-     */
-    boolean isBehind() {
-        return System.nanoTime() - lastEpollNanos > BEHIND_NANOS;
-    }
-
-    /**
-     * Handles the pending events of connections, without waiting, if epoll has not run for a long time; called on the event
-     * loop during a turn. Otherwise each connection that is written to would have to check its own events.
-     */
-    void catchUp() {
-        if (nonBlocking.isSet() && isBehind()) {
-            lastEpollNanos = System.nanoTime();
-            runEpoll(nonBlocking);
-        }
-    }
-
-    private void runEpoll(IoHandlerContext context) {
-        for (int i = 0; i < fresh.size(); i++) {
-            fresh.get(i).watch();
-        }
-        fresh.clear();
-        // The handles of this handler are counted in DescriptorWatch.handle(); the others belong to epoll's own channels.
-        turn.dispatched = 0;
-        int ready = epoll.run(context);
-        turn.active += ready - turn.dispatched;
     }
 
     private boolean spinUntilWork(IoHandlerContext context, long since) {
@@ -237,9 +224,9 @@ public final class RpmaIoHandler implements IoHandler {
                 if (hot.isEmpty()) {
                     return false;
                 }
-                if (now - lastEpollNanos >= EPOLL_INTERVAL_NANOS) {
-                    lastEpollNanos = now;
-                    runEpoll(nonBlocking.of(context));
+                if (now - set.lastRunNanos >= EPOLL_INTERVAL_NANOS) {
+                    set.lastRunNanos = now;
+                    set.runNow(context);
                     if (turn.active > 0) {
                         return true;
                     }
@@ -263,13 +250,13 @@ public final class RpmaIoHandler implements IoHandler {
         epoll.destroy();
         closeRunQueue();
         RegisteredMemory.endMagazines();
-        RpmaMetrics.ended(counters);
+        RpmaMetrics.ended(published);
     }
 
     @Override
     public IoRegistration register(IoHandle handle) throws Exception {
         if (handle instanceof RpmaIoHandle rpma) {
-            RpmaRegistration registration = new RpmaRegistration(rpma, this, hot);
+            RpmaRegistration registration = new RpmaRegistration(rpma, set, hot, registrations);
             registrations.add(registration);
             return registration;
         }
@@ -284,27 +271,5 @@ public final class RpmaIoHandler implements IoHandler {
     @Override
     public boolean isCompatible(Class<? extends IoHandle> handleType) {
         return RpmaIoHandle.class.isAssignableFrom(handleType) || epoll.isCompatible(handleType);
-    }
-
-    // ---- for registrations ----
-
-    /** Returns the thread of the loop. */
-    ThreadAwareExecutor executor() {
-        return executor;
-    }
-
-    /** Called when a registration was opened: its event descriptors are added to the epoll set when epoll has its turn. */
-    void opened(RpmaRegistration registration) {
-        fresh.add(registration);
-    }
-
-    /** Called when a registration was cancelled. */
-    void removed(RpmaRegistration registration) {
-        registrations.remove(registration);
-    }
-
-    /** Adds a descriptor of a registration to the epoll set. */
-    DescriptorWatch newWatch(RpmaRegistration registration, int fd, boolean isEvents) {
-        return new DescriptorWatch(epoll, turn, registration, fd, isEvents);
     }
 }

@@ -12,65 +12,56 @@
  */
 package io.rpma.netty;
 
+import io.rpma.netty.loop.LoopCounts;
+
 /**
  * The counters of an event loop. They are written by the loop alone, without a lock or an atomic operation, and may be read by
  * any thread, which may see a slightly outdated value. See {@link RpmaMetrics#loops()}.
  */
 public final class RpmaLoopCounters {
-    long turns;
-    long blocks;
-    long spins;
-    long spinsPaid;
-    long polls;
-    int hotQueues;
-    int connections;
-    private String name = "";
+    private final LoopCounts counts;
 
-    RpmaLoopCounters() {
-        // Created by the loop.
-    }
-
-    void name(String thread) {
-        name = thread;
+    RpmaLoopCounters(LoopCounts counts) {
+        this.counts = counts;
     }
 
     /** Returns the name of the loop's thread. */
     public String name() {
-        return name;
+        return counts.name;
     }
 
     /** Returns the number of turns of the loop. */
     public long turns() {
-        return turns;
+        return counts.turns;
     }
 
     /** Returns how often the loop blocked to wait for an event. */
     public long blocks() {
-        return blocks;
+        return counts.blocks;
     }
 
     /** Returns how often the idle loop continued to poll instead of blocking. */
     public long spins() {
-        return spins;
+        return counts.spins;
     }
 
     /** Returns how often that polling found work. */
     public long spinsPaid() {
-        return spinsPaid;
+        return counts.spinsPaid;
     }
 
     /** Returns the number of completions that were found by polling. */
     public long completions() {
-        return polls;
+        return counts.polls;
     }
 
     /** Returns the number of completion queues that are being polled at present. */
     public int hotQueues() {
-        return hotQueues;
+        return counts.hotQueues;
     }
 
     /** Returns the number of connections and listeners on the loop at present. */
     public int connections() {
-        return connections;
+        return counts.connections;
     }
 }

@@ -24,19 +24,19 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /** A process of the same Java runtime with the same class path, which can be killed. */
-final class ChildJvm implements AutoCloseable {
+public final class ChildJvm implements AutoCloseable {
     // It differs from every line by its identity.
     private static final String END = new String("the end");
 
     private final Process process;
     private final BlockingQueue<String> output = new LinkedBlockingQueue<>();
 
-    ChildJvm(List<String> options, Class<?> main, String... arguments) throws IOException {
+    public ChildJvm(List<String> options, Class<?> main, String... arguments) throws IOException {
         this(List.of(), options, main, arguments);
     }
 
     /** Does the same through a program that limits the process that it starts. */
-    ChildJvm(List<String> limiting, List<String> options, Class<?> main, String... arguments) throws IOException {
+    public ChildJvm(List<String> limiting, List<String> options, Class<?> main, String... arguments) throws IOException {
         List<String> command = new ArrayList<>(limiting);
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(options);
@@ -82,7 +82,7 @@ final class ChildJvm implements AutoCloseable {
     }
 
     /** Returns the usual JVM options of a user of the class path. */
-    static List<String> ordinary() {
+    public static List<String> ordinary() {
         return List.of("--enable-native-access=ALL-UNNAMED", "-Xmx256m", "-XX:TieredStopAtLevel=1");
     }
 
@@ -109,7 +109,7 @@ final class ChildJvm implements AutoCloseable {
     }
 
     /** Returns the remaining output of the process until it ends. */
-    String rest() throws IOException {
+    public String rest() throws IOException {
         StringBuilder rest = new StringBuilder();
         for (String line = nextLine(); line != null; line = nextLine()) {
             rest.append(line).append('\n');

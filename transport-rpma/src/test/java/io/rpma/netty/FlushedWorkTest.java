@@ -13,6 +13,12 @@
 
 package io.rpma.netty;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -27,6 +33,8 @@ import io.rpma.CompletionStatus;
 import io.rpma.ConnectionEvent;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
+import io.rpma.netty.loop.EpollSet;
+import io.rpma.netty.loop.RpmaIoHandle;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -39,12 +47,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
-import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
  * Work that fails before the channel learns of the event that ended the connection.
@@ -240,7 +242,7 @@ class FlushedWorkTest {
             // Otherwise the loop would look for events before the write, because this task has taken a long time, or before it
             // polls for completions.
             AbstractRpmaChannel.ConnectionUnsafe unsafe = (AbstractRpmaChannel.ConnectionUnsafe) channel.unsafe();
-            unsafe.registration.<RpmaIoHandler>attachment().lastEpollNanos = System.nanoTime()
+            unsafe.registration.<EpollSet>attachment().lastRunNanos = System.nanoTime()
                 + TimeUnit.MILLISECONDS.toNanos(100);
             channel.writeAndFlush(Unpooled.copyInt(1), write);
             return null;

@@ -28,6 +28,7 @@ import io.netty.channel.socket.SocketChannel;
 import io.rpma.ConnectionEvent;
 import io.rpma.MemoryUsage;
 import io.rpma.netty.ConnectedChannels.Kind;
+import io.rpma.netty.loop.RpmaIoHandle;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;

@@ -39,6 +39,7 @@ import io.netty.util.NetUtil;
 import io.rpma.ConnectionEvent;
 import io.rpma.RpmaException;
 import io.rpma.netty.ConnectedChannels.Kind;
+import io.rpma.netty.loop.RpmaIoHandle;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;

@@ -13,6 +13,10 @@
 
 package io.rpma.netty;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.Unpooled;
@@ -21,6 +25,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.util.NetUtil;
 import io.netty.util.ReferenceCountUtil;
+import io.rpma.netty.loop.SpinPolicy;
 import java.net.InetSocketAddress;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -28,10 +33,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Tests how idle event loops wait: what the policy learns, and that each kind of polling processes data and tasks. */
 @Timeout(60)
@@ -80,10 +81,10 @@ class PollingTest {
 
     @Test
     void spinNeverGivesUpAndBlockNeverBegins() {
-        SpinPolicy spin = new SpinPolicy(RpmaPolling.SPIN);
+        SpinPolicy spin = RpmaIoHandler.spin(RpmaPolling.SPIN);
         spin.failed();
         assertTrue(spin.pays());
-        assertFalse(new SpinPolicy(RpmaPolling.BLOCK).pays());
+        assertFalse(RpmaIoHandler.spin(RpmaPolling.BLOCK).pays());
     }
 
     private static final class Echo extends ChannelInboundHandlerAdapter {

@@ -31,6 +31,7 @@ import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.util.NetUtil;
 import io.rpma.CompletionQueue;
 import io.rpma.WorkCompletions;
+import io.rpma.netty.loop.RpmaIoHandle;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;

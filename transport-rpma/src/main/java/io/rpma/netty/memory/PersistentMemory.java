@@ -30,7 +30,8 @@ public final class PersistentMemory {
      *
      * @param persistent whether flushes must reach the medium
      */
-    public static MemorySegment map(FileChannel file, long position, long bytes, boolean persistent, Arena arena) throws IOException {
+    public static MemorySegment map(FileChannel file, long position, long bytes, boolean persistent, Arena arena)
+            throws IOException {
         if (position < 0 || bytes < 1) {
             throw new IllegalArgumentException("position " + position + " and size " + bytes
                 + " of a mapped region; the position is at least 0, the size at least 1");

@@ -11,7 +11,9 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.loop;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
@@ -28,12 +30,12 @@ import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.unix.DomainSocketAddress;
 import io.netty.util.NetUtil;
 import io.netty.util.concurrent.GlobalEventExecutor;
+import io.rpma.netty.ChildJvm;
+import io.rpma.netty.RpmaEventLoopGroup;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
 
 /** TCP channels on an event loop of RPMA are named once for each process; other channels of epoll are not. */
 @Timeout(120)

@@ -10,25 +10,27 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.netty;
+package io.rpma.netty.loop;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoRegistration;
 import io.netty.channel.unix.FileDescriptor;
 import io.rpma.CompletionQueue;
 import io.rpma.WorkCompletions;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
-
+import io.rpma.netty.RpmaEventLoopGroup;
+import io.rpma.netty.RpmaMetrics;
+import io.rpma.netty.RpmaPolling;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /**
  * An event loop that prepares to block: it arms its completion queues one after the other, and polls each of them once more. What
@@ -90,9 +92,9 @@ class HotQueuesTest {
 
         /** Runs epoll, as the transport does in the middle of a turn that takes a long time. */
         void runEpollAsALateLoopDoes() {
-            RpmaIoHandler handler = registration.attachment();
-            handler.lastEpollNanos -= TimeUnit.SECONDS.toNanos(1);
-            handler.catchUp();
+            EpollSet epoll = registration.attachment();
+            epoll.lastRunNanos -= TimeUnit.SECONDS.toNanos(1);
+            epoll.catchUp();
         }
 
         @Override

@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.loop;
 
 import io.netty.util.NettyRuntime;
 import io.netty.util.internal.SystemPropertyUtil;
@@ -24,8 +24,9 @@ import io.netty.util.internal.SystemPropertyUtil;
  *
  * <p>{@code -Dio.rpma.netty.spinNanos} is the longest time to poll in nanoseconds, 0 for never; default 50,000.
  */
-final class SpinPolicy {
+public final class SpinPolicy {
     private static final long CONFIGURED_NANOS = SystemPropertyUtil.getLong("io.rpma.netty.spinNanos", 50_000);
+    private static final long ENDLESS_NANOS = Long.MAX_VALUE / 2;
     /** A blocked wait includes the cost of a wake-up, which polling would have saved. */
     private static final long WAKE_UP_NANOS = 60_000;
     private static final int MAX_PAUSE = 256;
@@ -35,38 +36,45 @@ final class SpinPolicy {
     private int pause = 1;
     private int blocks;
 
-    SpinPolicy(RpmaPolling polling) {
-        this(switch (polling) {
-            case SPIN -> Long.MAX_VALUE / 2;
-            case BLOCK -> 0;
-            case ADAPTIVE -> NettyRuntime.availableProcessors() > 1 ? CONFIGURED_NANOS : 0;
-        });
-    }
-
-    SpinPolicy(long maxNanos) {
+    public SpinPolicy(long maxNanos) {
         this.maxNanos = maxNanos;
     }
 
-    boolean pays() {
+    /** Polls for a short time as long as that pays; on a machine with one processor, never. */
+    public static SpinPolicy adaptive() {
+        return new SpinPolicy(NettyRuntime.availableProcessors() > 1 ? CONFIGURED_NANOS : 0);
+    }
+
+    /** Polls for as long as there is a queue to poll. */
+    public static SpinPolicy endless() {
+        return new SpinPolicy(ENDLESS_NANOS);
+    }
+
+    /** Never polls. */
+    public static SpinPolicy never() {
+        return new SpinPolicy(0);
+    }
+
+    public boolean pays() {
         return maxNanos > 0 && blocks == 0;
     }
 
     /** Whether the loop never blocks while it has a completion queue to poll. */
-    boolean isEndless() {
-        return maxNanos == Long.MAX_VALUE / 2;
+    public boolean isEndless() {
+        return maxNanos == ENDLESS_NANOS;
     }
 
-    long maxNanos() {
+    public long maxNanos() {
         return maxNanos;
     }
 
     /** Called when polling found work. */
-    void paid() {
+    public void paid() {
         pause = 1;
     }
 
     /** Called when polling found nothing in the allowed time. */
-    void failed() {
+    public void failed() {
         if (isEndless()) {
             return;
         }
@@ -75,7 +83,7 @@ final class SpinPolicy {
     }
 
     /** Called when the loop blocked without polling before, and a completion ended the wait after this time. */
-    void blocked(long nanos) {
+    public void blocked(long nanos) {
         if (blocks > 0 && nanos <= maxNanos + WAKE_UP_NANOS) {
             blocks--;
         }

@@ -11,14 +11,14 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.loop;
 
 /**
  * What one turn of an event loop has handled. Only the thread of the loop uses this class, so its fields need no lock.
  */
-final class LoopTurn {
+public final class LoopTurn {
     /** The number of handles for which there was work, which the turn reports to Netty. */
-    int active;
+    public int active;
     /** The number of descriptors of this transport that epoll has reported since it was run last. */
     int dispatched;
 }

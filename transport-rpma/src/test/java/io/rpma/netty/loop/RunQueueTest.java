@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.loop;
 
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;

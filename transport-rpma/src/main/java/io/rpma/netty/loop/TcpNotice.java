@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.loop;
 
 import io.netty.channel.Channel;
 import io.netty.channel.IoHandle;
@@ -33,8 +33,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * Logs once for each process that a TCP channel runs on a loop of this transport although RPMA could carry its data. The loops
  * accept epoll's channels, so a framework that asks a group which channels it is compatible with may choose TCP without notice.
  */
-final class TcpNotice {
-    private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(TcpNotice.class);
+public final class TcpNotice {
+    private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance("io.rpma.netty.TcpNotice");
     /** How many channels are examined. A process with this many that RPMA could not carry uses TCP on purpose. */
     private static final int MOST_CHANNELS = 256;
     // 0 after the message has been logged.
@@ -50,7 +50,7 @@ final class TcpNotice {
     }
 
     /** Returns the notice of a channel, or {@code null} if no message is needed for it. */
-    static TcpNotice of(IoHandle handle) {
+    public static TcpNotice of(IoHandle handle) {
         Class<?> owner = handle.getClass().getEnclosingClass();
         if (CHANNELS_LEFT.get() <= 0 || owner == null || !(handle instanceof Channel.Unsafe channel)) {
             return null;

@@ -11,12 +11,12 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.loop;
 
 import io.netty.channel.IoOps;
 
 /** The operations that a handle submits to its registration. */
-enum RpmaIoOps implements IoOps {
+public enum RpmaIoOps implements IoOps {
     /** The descriptors exist now and have to be watched. */
     OPEN,
     /** The descriptors are about to be closed and must not be watched any more. */

@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.loop;
 
 import io.netty.channel.IoOps;
 import io.netty.channel.IoRegistration;
@@ -29,15 +29,16 @@ import java.util.concurrent.RejectedExecutionException;
  * <p>{@link #cancel()}, {@link #isValid()} and {@link #attachment()} may be called on any thread, and the only field that they
  * change is volatile. Everything else is used by the thread of the loop alone.
  */
-final class RpmaRegistration implements IoRegistration {
-    private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(RpmaIoHandler.class);
+public final class RpmaRegistration implements IoRegistration {
+    private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance("io.rpma.netty.RpmaIoHandler");
 
     final RpmaIoHandle handle;
     /** The place of its queue in the {@link HotQueues}, which set it; -1 if the queue is cold. */
     int hotIndex = -1;
     /** How often in a row the queue was empty, while it is hot. */
     int emptyPolls;
-    private final RpmaIoHandler loop;
+    private final EpollSet epoll;
+    private final Registrations registrations;
     private final HotQueues hot;
     private boolean opened;
     private CompletionQueue queue;
@@ -50,13 +51,15 @@ final class RpmaRegistration implements IoRegistration {
     /**
      * Creates the registration.
      *
-     * @param loop adds descriptors to its epoll set
+     * @param epoll the epoll set of the loop
      * @param hot the hot queues of the loop
+     * @param registrations all registrations of the loop, from which this one is removed when it is cancelled
      */
-    RpmaRegistration(RpmaIoHandle handle, RpmaIoHandler loop, HotQueues hot) {
+    public RpmaRegistration(RpmaIoHandle handle, EpollSet epoll, HotQueues hot, Registrations registrations) {
         this.handle = handle;
-        this.loop = loop;
+        this.epoll = epoll;
         this.hot = hot;
+        this.registrations = registrations;
     }
 
     int poll(WorkCompletions batch) {
@@ -70,14 +73,14 @@ final class RpmaRegistration implements IoRegistration {
 
     /**
      * Arms the queue and polls it once more. Returns whether there was work, or whether the queue is no longer armed: what is
-     * called for completions may run epoll ({@link RpmaIoHandler#catchUp}), which reports each event only once.
+     * called for completions may run epoll ({@link EpollSet#catchUp}), which reports each event only once.
      */
     boolean armAndPoll(WorkCompletions batch) {
         try {
             if (completions == null) {
                 // The descriptor is registered only now, because a connection whose completions arrive immediately, or in a
                 // shared queue, never needs it.
-                completions = loop.newWatch(this, queue.fd(), false);
+                completions = epoll.newWatch(this, queue.fd(), false);
             }
             signalled = false;
             queue.consumeEvent();
@@ -128,7 +131,7 @@ final class RpmaRegistration implements IoRegistration {
     @Override
     @SuppressWarnings("unchecked")
     public <T> T attachment() {
-        return (T) loop;
+        return (T) epoll;
     }
 
     @Override
@@ -149,7 +152,7 @@ final class RpmaRegistration implements IoRegistration {
             return;
         }
         opened = true;
-        loop.opened(this);
+        epoll.opened(this);
         queue = handle.completionQueue();
         if (queue != null) {
             // The queue is polled now, which finds earlier completions; later ones signal the descriptor.
@@ -166,7 +169,7 @@ final class RpmaRegistration implements IoRegistration {
             int[] fds = handle.eventFds();
             events = new DescriptorWatch[fds.length];
             for (int i = 0; i < fds.length; i++) {
-                events[i] = loop.newWatch(this, fds[i], true);
+                events[i] = epoll.newWatch(this, fds[i], true);
             }
         } catch (RuntimeException e) {
             failed(e);
@@ -202,11 +205,11 @@ final class RpmaRegistration implements IoRegistration {
             return false;
         }
         valid = false;
-        if (loop.executor().isExecutorThread(Thread.currentThread())) {
+        if (registrations.executor().isExecutorThread(Thread.currentThread())) {
             cancelOnLoop();
         } else {
             try {
-                loop.executor().execute(this::cancelOnLoop);
+                registrations.executor().execute(this::cancelOnLoop);
             } catch (RejectedExecutionException e) {
                 LOGGER.trace("The loop of {} ends, which removes the registration.", handle, e);
             }
@@ -231,6 +234,6 @@ final class RpmaRegistration implements IoRegistration {
 
     private void cancelOnLoop() {
         close();
-        loop.removed(this);
+        registrations.remove(this);
     }
 }

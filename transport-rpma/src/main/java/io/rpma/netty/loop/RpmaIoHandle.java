@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.loop;
 
 import io.netty.channel.IoEvent;
 import io.netty.channel.IoHandle;
@@ -19,10 +19,10 @@ import io.netty.channel.IoRegistration;
 import io.rpma.WorkCompletions;
 
 /**
- * A handle that {@link RpmaIoHandler} watches: event descriptors, and possibly a completion queue. All methods are called on
+ * A handle that {@code RpmaIoHandler} watches: event descriptors, and possibly a completion queue. All methods are called on
  * the event loop. None may throw; a failure is turned into a state of the handle.
  */
-interface RpmaIoHandle extends IoHandle {
+public interface RpmaIoHandle extends IoHandle {
     /** Returns the descriptors of connection events or requests; called once, before they are watched. */
     int[] eventFds();
 

@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.loop;
 
 import io.rpma.RpmaUnavailableException;
 
@@ -19,7 +19,7 @@ import io.rpma.RpmaUnavailableException;
  * Detects, in the failure to load Netty's native library, that the JVM has refused native access; Netty's message does not say
  * so.
  */
-final class NativeAccess {
+public final class NativeAccess {
     private NativeAccess() {
     }
 
@@ -28,7 +28,7 @@ final class NativeAccess {
      *
      * @param failure why Netty's library was not loaded, or {@code null} if it was
      */
-    static void ensure(Throwable failure) {
+    public static void ensure(Throwable failure) {
         if (isRefused(failure)) {
             boolean named = NativeAccess.class.getModule().isNamed();
             throw new RpmaUnavailableException("this JVM refuses native access; start it with --enable-native-access="

@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.loop;
 
 import io.rpma.WorkCompletions;
 import java.util.Arrays;
@@ -23,14 +23,14 @@ import java.util.Arrays;
  * <p>Only the thread of the loop uses this class, so its fields need no lock. A queue that is polled may add and remove any
  * others, because the handlers of the pipeline are called meanwhile.
  */
-final class HotQueues {
+public final class HotQueues {
     private static final int BATCH = 64;
     /** A queue that has been empty this many times in a row is no longer polled. */
     private static final int COLD_AFTER_EMPTY_POLLS = 512;
 
     private final WorkCompletions batch = new WorkCompletions(BATCH);
     private final boolean isEndless;
-    private final RpmaLoopCounters counters;
+    private final LoopCounts counters;
     private final LoopTurn turn;
     private RpmaRegistration[] hot = new RpmaRegistration[16];
     private int hotCount;
@@ -40,18 +40,18 @@ final class HotQueues {
      *
      * @param isEndless whether queues remain hot although no completion comes, because the loop never blocks
      */
-    HotQueues(boolean isEndless, RpmaLoopCounters counters, LoopTurn turn) {
+    public HotQueues(boolean isEndless, LoopCounts counters, LoopTurn turn) {
         this.isEndless = isEndless;
         this.counters = counters;
         this.turn = turn;
     }
 
-    boolean isEmpty() {
+    public boolean isEmpty() {
         return hotCount == 0;
     }
 
     /** Polls every hot queue once. Returns the number of completions that were handled. */
-    int poll() {
+    public int poll() {
         int total = 0;
         for (int i = hotCount - 1; i >= 0; i--) {
             if (i >= hotCount) {
@@ -82,7 +82,7 @@ final class HotQueues {
      * Arms every hot queue and polls it once more; a queue that is still empty becomes cold. Returns whether there was work, or
      * a queue is hot nevertheless because epoll, run on behalf of another queue, has reported it since it was armed.
      */
-    boolean arm() {
+    public boolean arm() {
         boolean worked = false;
         for (int i = hotCount - 1; i >= 0; i--) {
             if (i >= hotCount) {

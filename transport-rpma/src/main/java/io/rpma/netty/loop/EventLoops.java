@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.loop;
 
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelPromise;
@@ -26,12 +26,12 @@ import java.util.function.Consumer;
  * Registers the channels of this transport with their event loops. A loop of another transport is refused here and not by
  * {@code isCompatible()}, because Netty's message would name the class of the loop, which is the same for most transports.
  */
-final class EventLoops {
+public final class EventLoops {
     private EventLoops() {
     }
 
     /** Registers a handle on its channel's loop. The receiver is called on the loop; it must complete the promise. */
-    static void register(Channel channel, RpmaIoHandle handle, ChannelPromise promise, Consumer<IoRegistration> receiver) {
+    public static void register(Channel channel, RpmaIoHandle handle, ChannelPromise promise, Consumer<IoRegistration> receiver) {
         EventLoop loop = channel.eventLoop();
         if (!(loop instanceof IoEventLoop io) || !io.isCompatible(RpmaIoHandle.class)) {
             promise.setFailure(refusal(channel, loop));
@@ -50,7 +50,7 @@ final class EventLoops {
      * Clears the read request that auto-read caused, because auto-read was turned off. Does nothing if auto-read is on again by
      * the time the event loop runs this.
      */
-    static void clearReadPending(Channel channel, Runnable forget) {
+    public static void clearReadPending(Channel channel, Runnable forget) {
         if (!channel.isRegistered()) {
             return;
         }

@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.loop;
 
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -23,7 +23,7 @@ import java.util.concurrent.TimeUnit;
  * has just started, other programs, the peer itself), a loop that polls while it is idle takes processor time from them, and
  * has used up its own time slice when it has work. Used by the thread of the loop.
  */
-final class RunQueue {
+public final class RunQueue {
     /** A thread that waits for a processor for more than this part of the time counts as crowded. */
     private static final int CROWDED_PART = 8;
     /** The shortest interval between two reads of the kernel's file, each of which takes a microsecond. */
@@ -45,7 +45,7 @@ final class RunQueue {
     }
 
     /** Returns the run queue of the calling thread. */
-    static RunQueue ofThisThread() {
+    public static RunQueue ofThisThread() {
         return new RunQueue(new Schedstat());
     }
 
@@ -54,7 +54,7 @@ final class RunQueue {
      *
      * @param now {@code System.nanoTime()}
      */
-    boolean isCrowded(long now) {
+    public boolean isCrowded(long now) {
         long elapsed = now - askedAt;
         if (waited >= 0 && elapsed < INTERVAL_NANOS) {
             return crowded;
@@ -67,7 +67,7 @@ final class RunQueue {
     }
 
     /** Closes the source; it is not read any more. */
-    void close() {
+    public void close() {
         if (source instanceof Schedstat schedstat) {
             schedstat.close();
         }

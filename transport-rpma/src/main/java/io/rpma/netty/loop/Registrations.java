@@ -11,8 +11,9 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.loop;
 
+import io.netty.util.concurrent.ThreadAwareExecutor;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 import java.util.ArrayList;
@@ -25,25 +26,33 @@ import java.util.Set;
  *
  * <p>Only the thread of the loop uses this class, so its fields need no lock.
  */
-final class Registrations {
-    private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(RpmaIoHandler.class);
+public final class Registrations {
+    private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance("io.rpma.netty.RpmaIoHandler");
     /** How long a loop that ends continues to deliver the data of closed channels. */
     private static final long FINISH_NANOS = 500_000_000;
 
     private final Set<RpmaRegistration> registrations = new LinkedHashSet<>();
-    private final RpmaLoopCounters counters;
+    private final ThreadAwareExecutor executor;
+    private final LoopCounts counters;
 
     /**
      * Creates an empty set.
      *
+     * @param executor the thread of the loop
      * @param counters counts the connections and listeners among them
      */
-    Registrations(RpmaLoopCounters counters) {
+    public Registrations(ThreadAwareExecutor executor, LoopCounts counters) {
+        this.executor = executor;
         this.counters = counters;
     }
 
+    /** Returns the thread of the loop. */
+    ThreadAwareExecutor executor() {
+        return executor;
+    }
+
     /** Adds a registration, and tells its handle. */
-    void add(RpmaRegistration registration) {
+    public void add(RpmaRegistration registration) {
         registrations.add(registration);
         countConnection(registration.handle, 1);
         registration.handle.registered();
@@ -64,7 +73,7 @@ final class Registrations {
     }
 
     /** Closes all handles. */
-    void closeAll() {
+    public void closeAll() {
         for (RpmaRegistration registration : new ArrayList<>(registrations)) {
             try {
                 registration.handle.close();
@@ -75,7 +84,7 @@ final class Registrations {
     }
 
     /** Ends all registrations, and their handles. */
-    void destroyAll() {
+    public void destroyAll() {
         long deadline = System.nanoTime() + FINISH_NANOS;
         // A channel that is destroyed may leave a lingering close behind, which is destroyed in the next round.
         while (!registrations.isEmpty()) {

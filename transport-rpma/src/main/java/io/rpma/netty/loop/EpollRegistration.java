@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.loop;
 
 import io.netty.channel.IoOps;
 import io.netty.channel.IoRegistration;
@@ -22,12 +22,12 @@ import io.netty.channel.epoll.EpollIoOps;
  * without events from the epoll set and cannot add it again. A channel whose peer has shut down its output could then no longer
  * wait for room to write, and its pending data was lost. While the descriptor stays in the set, its errors are reported once.
  */
-final class EpollRegistration implements IoRegistration {
+public final class EpollRegistration implements IoRegistration {
     private final IoRegistration registration;
     // Null if the notice is settled, or does not apply.
     private TcpNotice notice;
 
-    EpollRegistration(IoRegistration registration, TcpNotice notice) {
+    public EpollRegistration(IoRegistration registration, TcpNotice notice) {
         this.registration = registration;
         this.notice = notice;
     }
