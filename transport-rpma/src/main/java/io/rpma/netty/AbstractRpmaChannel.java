@@ -30,6 +30,8 @@ import io.rpma.WorkCompletions;
 import io.rpma.netty.loop.EventLoops;
 import io.rpma.netty.loop.RpmaIoHandle;
 import io.rpma.netty.loop.RpmaIoOps;
+import io.rpma.netty.pair.QueuePair;
+import io.rpma.netty.pair.QueuePairListener;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;

@@ -31,6 +31,8 @@ import io.rpma.netty.loop.EventLoops;
 import io.rpma.netty.loop.RpmaIoHandle;
 import io.rpma.netty.loop.RpmaIoOps;
 import io.rpma.netty.memory.Fabric;
+import io.rpma.netty.pair.QueuePair;
+import io.rpma.netty.pair.TransportLogger;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.channels.AlreadyBoundException;

@@ -14,6 +14,7 @@
 package io.rpma.netty;
 
 import io.rpma.RpmaException;
+import io.rpma.netty.pair.QueuePair;
 import java.nio.ByteBuffer;
 
 /**

@@ -21,6 +21,7 @@ import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
 import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.memory.RegisteredMemory;
+import io.rpma.netty.pair.TransportLogger;
 import java.io.IOException;
 import java.net.Inet4Address;
 import java.net.InetAddress;

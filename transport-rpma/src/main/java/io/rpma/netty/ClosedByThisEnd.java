@@ -13,6 +13,7 @@
 
 package io.rpma.netty;
 
+import io.rpma.netty.pair.EndedByEvent;
 import java.nio.channels.ClosedChannelException;
 
 /** The reason of a connection that this end has closed. It has no stack trace, for the same reason as {@link EndedByEvent}. */

@@ -22,6 +22,7 @@ import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
 import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.memory.RegisteredMemory;
+import io.rpma.netty.pair.QueuePair;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.concurrent.ConcurrentHashMap;

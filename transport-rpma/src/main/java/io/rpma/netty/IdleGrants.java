@@ -13,6 +13,7 @@
 
 package io.rpma.netty;
 
+import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
 import java.util.concurrent.TimeUnit;
 
@@ -26,11 +27,11 @@ final class IdleGrants {
     /** Granted memory is returned after this time without large data, or up to twice as long. */
     private static final int IDLE_MILLIS = 1000;
 
-    private final RpmaChannel channel;
+    private final Channel channel;
     private final StreamSender sender;
     private boolean scheduled;
 
-    IdleGrants(RpmaChannel channel, StreamSender sender) {
+    IdleGrants(Channel channel, StreamSender sender) {
         this.channel = channel;
         this.sender = sender;
     }

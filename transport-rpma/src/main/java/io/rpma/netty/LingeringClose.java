@@ -21,6 +21,8 @@ import io.rpma.CompletionQueue;
 import io.rpma.WorkCompletions;
 import io.rpma.netty.loop.RpmaIoHandle;
 import io.rpma.netty.loop.RpmaIoOps;
+import io.rpma.netty.pair.QueuePair;
+import io.rpma.netty.pair.QueuePairListener;
 import java.util.concurrent.TimeUnit;
 
 /**

@@ -21,6 +21,8 @@ import io.rpma.WorkCompletions;
 import io.rpma.netty.loop.EpollSet;
 import io.rpma.netty.loop.RpmaIoHandle;
 import io.rpma.netty.loop.RpmaIoOps;
+import io.rpma.netty.pair.QueuePair;
+import io.rpma.netty.pair.TransportLogger;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;

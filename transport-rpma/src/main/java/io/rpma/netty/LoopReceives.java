@@ -16,6 +16,8 @@ package io.rpma.netty;
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoEventLoop;
 import io.rpma.ConnectionEvent;
+import io.rpma.netty.pair.QueuePair;
+import io.rpma.netty.pair.TransportLogger;
 import java.io.IOException;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -96,7 +98,7 @@ final class LoopReceives {
             });
         } catch (RejectedExecutionException e) {
             // That loop has ended, and has closed the queue pair; close() takes the receives out of the inbox.
-            AbstractRpmaServerChannel.LOGGER.debug("{} is on a loop that has ended.", pair, e);
+            TransportLogger.LOGGER.debug("{} is on a loop that has ended.", pair, e);
         }
     }
 

@@ -30,6 +30,10 @@ import io.rpma.netty.memory.LimboMemory;
 import io.rpma.netty.memory.RegisteredMemory;
 import io.rpma.netty.memory.RpmaByteBuf;
 import io.rpma.netty.memory.Slab;
+import io.rpma.netty.pair.OneSided;
+import io.rpma.netty.pair.Outcomes;
+import io.rpma.netty.pair.PostTarget;
+import io.rpma.netty.pair.QueuePair;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -41,7 +45,7 @@ import java.util.function.BooleanSupplier;
  * handshake. A message that arrived keeps its receive until it is read, which is what stops the peer. This class does not
  * depend on channels and pipelines.
  */
-final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
+final class MessageQueuePair extends QueuePair implements PostTarget {
     private static final long SEND_CONTEXT = 1L << 62;
     /**
      * The context of an additional work request, which belongs to no promise and only causes the completion of those before it.
@@ -72,7 +76,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
 
     private MessageQueuePair(Fabric fabric, MessageSizes sizes, boolean active, ByteBuffer peerData, MessageReceives receives,
             Connection connection, InetSocketAddress remote) throws RpmaException {
-        super(fabric, connection, remote, active, sizes.receives());
+        super(PublicTypes.INSTANCE, fabric, connection, remote, active, sizes.receives());
         if (sizes.receiveCompletionQueue()) {
             queue = new TwoQueues(connection);
         }
@@ -142,26 +146,26 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
     // ---- events ----
 
     @Override
-    void greeted() throws IOException {
+    protected void greeted() throws IOException {
         if (active) {
             peerData = connection.privateData();
         }
     }
 
     @Override
-    String closedReason() {
+    protected String closedReason() {
         return "the peer has closed the connection, or died";
     }
 
     // ---- completions ----
 
     @Override
-    int mostCompletions() {
+    protected int mostCompletions() {
         return sizes.sendQueue() + sizes.receives();
     }
 
     @Override
-    int poll(WorkCompletions batch) {
+    public int poll(WorkCompletions batch) {
         if (connection == null) {
             return 0;
         }
@@ -180,7 +184,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
     }
 
     @Override
-    void completed(WorkCompletions batch, int index) {
+    protected void completed(WorkCompletions batch, int index) {
         long context = batch.context(index);
         if ((context & SEND_CONTEXT) != 0) {
             retire(context ^ SEND_CONTEXT);
@@ -193,7 +197,7 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
     }
 
     @Override
-    void failed(long context, CompletionStatus status, int queuePair) {
+    protected void failed(long context, CompletionStatus status, int queuePair) {
         if ((context & FILLER_CONTEXT) != 0) {
             failedBy(status, RpmaCompletionException.of("a work request", status));
             return;
@@ -328,13 +332,13 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
         boolean signal = last || freeSlots() == 1 || outcomes.isAlmostFull() || unsignalled + 1 >= sizes.sendQueue() >>> 2;
         CompletionFlag flag = signal ? CompletionFlag.ALWAYS : CompletionFlag.ON_ERROR;
         long context = SEND_CONTEXT | posted;
-        boolean registered = !(message instanceof RpmaOperation);
+        boolean registered = !(message instanceof OneSided);
         try {
             switch (message) {
                 case ByteBuf buf -> send(buf, flag, context);
                 case RpmaMessage withImmediate -> sendWithImmediate(withImmediate, flag, context);
                 default -> {
-                    RpmaOperation operation = (RpmaOperation) message;
+                    OneSided operation = (OneSided) message;
                     operation.register(fabric);
                     registered = true;
                     operation.post(connection, fabric, flag, context);
@@ -408,29 +412,29 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
     }
 
     @Override
-    void finish() {
+    public void finish() {
         // There is no message for it; the peer sees the disconnect.
     }
 
     @Override
-    boolean isFinished() {
+    public boolean isFinished() {
         return true;
     }
 
     @Override
-    boolean isSettled() {
+    public boolean isSettled() {
         return posted - retired == unsignalled;
     }
 
     @Override
-    boolean isDelivered() {
+    public boolean isDelivered() {
         return posted == retired;
     }
 
     // ---- the end ----
 
     @Override
-    void closing() {
+    protected void closing() {
         if (!receives.areShared()) {
             return;
         }
@@ -462,13 +466,13 @@ final class MessageQueuePair extends QueuePair implements PostedEntries.Target {
     }
 
     @Override
-    void release(BooleanSupplier quiescent) {
+    protected void release(BooleanSupplier quiescent) {
         arrivedCount = 0;
         LimboMemory.release(quiescent, receives.bytes(), receives::close);
     }
 
     @Override
-    String endReason() {
+    protected String endReason() {
         // closing() breaks each queue pair with a shared receive queue with a ClosedChannelException.
         return broken != null && !(broken instanceof ClosedChannelException) ? String.valueOf(broken.getMessage())
             : "closed by this end";

@@ -17,6 +17,7 @@ import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.Future;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
+import io.rpma.netty.pair.QueuePair;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;

@@ -15,32 +15,15 @@ package io.rpma.netty;
 
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelOutboundBuffer;
+import io.rpma.netty.pair.PostTarget;
 
 /**
  * The flushed entries that are under way. They stay at the head of the outbound buffer, which keeps their memory, until their
  * work requests have completed; their promises are notified then.
  */
 final class PostedEntries implements ChannelOutboundBuffer.MessageProcessor {
-    /** The queue pair to which entries are posted. */
-    interface Target {
-        /** Returns whether a message is posted as an entry that completes later, and not as data of a stream. */
-        boolean takes(Object message);
-
-        /** Returns whether there is room for another work request. */
-        boolean canPost();
-
-        /**
-         * Posts a work request. If it cannot be posted, the failure becomes its outcome.
-         *
-         * @param last whether no other request follows immediately
-         */
-        void post(Object message, boolean last);
-
-        Outcomes outcomes();
-    }
-
     private ChannelOutboundBuffer buffer;
-    private Target target;
+    private PostTarget target;
     private int count;
     private int skip;
     // Posted when it is known whether another message follows. The size of the buffer is no indication, because it includes
@@ -53,7 +36,7 @@ final class PostedEntries implements ChannelOutboundBuffer.MessageProcessor {
     }
 
     /** Posts the flushed entries for which there is room. */
-    void write(ChannelOutboundBuffer in, Target to) {
+    void write(ChannelOutboundBuffer in, PostTarget to) {
         buffer = in;
         target = to;
         do {
@@ -78,10 +61,11 @@ final class PostedEntries implements ChannelOutboundBuffer.MessageProcessor {
             return true;
         }
         post(false);
-        if (!target.takes(message) || !target.canPost()) {
+        Object work = message instanceof RpmaOperation operation ? operation.work() : message;
+        if (!target.takes(work) || !target.canPost()) {
             return false;
         }
-        held = message;
+        held = work;
         return true;
     }
 

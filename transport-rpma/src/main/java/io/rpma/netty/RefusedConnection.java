@@ -24,6 +24,7 @@ import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import io.rpma.netty.loop.RpmaIoHandle;
 import io.rpma.netty.loop.RpmaIoOps;
+import io.rpma.netty.pair.QueuePair;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 

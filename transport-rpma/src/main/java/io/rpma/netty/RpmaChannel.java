@@ -32,6 +32,8 @@ import io.netty.channel.socket.SocketChannel;
 import io.netty.util.UncheckedBooleanSupplier;
 import io.netty.util.internal.StringUtil;
 import io.rpma.netty.loop.EpollSet;
+import io.rpma.netty.pair.ChannelCounts;
+import io.rpma.netty.pair.QueuePair;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
@@ -108,7 +110,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
     /** Returns the counters of this connection; all 0 while it is not connected. May be called on any thread. */
     public RpmaChannelCounters counters() {
         StreamQueuePair current = pair;
-        return current != null ? current.counters() : new RpmaChannelCounters(0);
+        return new RpmaChannelCounters(current != null ? current.counters() : new ChannelCounts(0));
     }
 
     @Override

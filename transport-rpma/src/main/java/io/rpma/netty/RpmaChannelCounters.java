@@ -13,6 +13,7 @@
 package io.rpma.netty;
 
 import io.rpma.CompletionStatus;
+import io.rpma.netty.pair.ChannelCounts;
 
 /**
  * The counters of a connection. They are written by the connection's event loop alone, without a lock or an atomic operation,
@@ -21,118 +22,65 @@ import io.rpma.CompletionStatus;
  * process.
  */
 public final class RpmaChannelCounters {
-    private static final CompletionStatus[] STATUSES = CompletionStatus.values();
+    private final ChannelCounts counts;
 
-    long bytesSent;
-    long messagesSent;
-    long bytesReceived;
-    long messagesReceived;
-    long controlMessagesSent;
-    long sendCopiesAvoided;
-    long sendCopiesMade;
-    long receiveCopiesAvoided;
-    long receiveCopiesMade;
-    long bulkSent;
-    long bulkReceived;
-    long bulkRefused;
-    long creditWaits;
-    long sendQueueWaits;
-    long waitNanos;
-    long completions;
-    int mostUnread;
-    private final int receives;
-    private final long[] failures = new long[STATUSES.length];
-
-    RpmaChannelCounters(int receives) {
-        this.receives = receives;
-    }
-
-    void failed(CompletionStatus status) {
-        failures[status.ordinal()]++;
-    }
-
-    void unread(int messages) {
-        if (messages > mostUnread) {
-            mostUnread = messages;
-        }
-    }
-
-    /** Adds the numbers of another connection. */
-    void add(RpmaChannelCounters other) {
-        bytesSent += other.bytesSent;
-        messagesSent += other.messagesSent;
-        bytesReceived += other.bytesReceived;
-        messagesReceived += other.messagesReceived;
-        controlMessagesSent += other.controlMessagesSent;
-        sendCopiesAvoided += other.sendCopiesAvoided;
-        sendCopiesMade += other.sendCopiesMade;
-        receiveCopiesAvoided += other.receiveCopiesAvoided;
-        receiveCopiesMade += other.receiveCopiesMade;
-        bulkSent += other.bulkSent;
-        bulkReceived += other.bulkReceived;
-        bulkRefused += other.bulkRefused;
-        creditWaits += other.creditWaits;
-        sendQueueWaits += other.sendQueueWaits;
-        waitNanos += other.waitNanos;
-        completions += other.completions;
-        for (int i = 0; i < failures.length; i++) {
-            failures[i] += other.failures[i];
-        }
+    RpmaChannelCounters(ChannelCounts counts) {
+        this.counts = counts;
     }
 
     /** Returns the number of application bytes that were sent. */
     public long bytesSent() {
-        return bytesSent;
+        return counts.bytesSent;
     }
 
     /** Returns the number of messages that carried the bytes sent. */
     public long messagesSent() {
-        return messagesSent;
+        return counts.messagesSent;
     }
 
     /** Returns the number of application bytes that arrived. */
     public long bytesReceived() {
-        return bytesReceived;
+        return counts.bytesReceived;
     }
 
     /** Returns the number of messages that carried the bytes received. */
     public long messagesReceived() {
-        return messagesReceived;
+        return counts.messagesReceived;
     }
 
     /** Returns the number of control messages that were sent: they carry no bytes of the application. */
     public long controlMessagesSent() {
-        return controlMessagesSent;
+        return counts.controlMessagesSent;
     }
 
     /** Returns the number of messages that were sent directly from the buffer that the application had written. */
     public long sendCopiesAvoided() {
-        return sendCopiesAvoided;
+        return counts.sendCopiesAvoided;
     }
 
     /** Returns the number of messages that written data was copied into; each may combine several buffers. */
     public long sendCopiesMade() {
-        return sendCopiesMade;
+        return counts.sendCopiesMade;
     }
 
     /** Returns the number of buffers passed to the pipeline in which the message itself had arrived. */
     public long receiveCopiesAvoided() {
-        return receiveCopiesAvoided;
+        return counts.receiveCopiesAvoided;
     }
 
     /** Returns the number of buffers passed to the pipeline that a message, or a part of one, was copied into. */
     public long receiveCopiesMade() {
-        return receiveCopiesMade;
+        return counts.receiveCopiesMade;
     }
 
     /** Returns how many of the messages sent were written into memory that the peer had granted for large data. */
     public long bulkSent() {
-        return bulkSent;
+        return counts.bulkSent;
     }
 
     /** Returns how many of the messages received were written by the peer into memory granted for large data. */
     public long bulkReceived() {
-        return bulkReceived;
+        return counts.bulkReceived;
     }
 
     /**
@@ -141,27 +89,27 @@ public final class RpmaChannelCounters {
      * in messages.
      */
     public long bulkRefused() {
-        return bulkRefused;
+        return counts.bulkRefused;
     }
 
     /** Returns how often data waited because the peer had no receive left for it: the peer reads too slowly. */
     public long creditWaits() {
-        return creditWaits;
+        return counts.creditWaits;
     }
 
     /** Returns how often data waited because the send queue was full: the device or the network is the limit. */
     public long sendQueueWaits() {
-        return sendQueueWaits;
+        return counts.sendQueueWaits;
     }
 
     /** Returns the total nanoseconds of both kinds of waits; waits in progress are not included. */
     public long waitNanos() {
-        return waitNanos;
+        return counts.waitNanos;
     }
 
     /** Returns the number of completions polled, of work requests of any kind, successful or not. */
     public long completions() {
-        return completions;
+        return counts.completions;
     }
 
     /**
@@ -169,7 +117,7 @@ public final class RpmaChannelCounters {
      * counted here.
      */
     public long failures(CompletionStatus status) {
-        return failures[status.ordinal()];
+        return counts.failures(status);
     }
 
     /**
@@ -177,6 +125,6 @@ public final class RpmaChannelCounters {
      * read. For sums over connections it is 0.
      */
     public int receivesLowWater() {
-        return Math.max(0, receives - mostUnread);
+        return counts.receivesLowWater();
     }
 }

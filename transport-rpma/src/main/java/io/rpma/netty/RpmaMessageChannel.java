@@ -30,6 +30,8 @@ import io.rpma.ConnectionEvent;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import io.rpma.netty.memory.RegisteredCopy;
+import io.rpma.netty.pair.ChannelCounts;
+import io.rpma.netty.pair.QueuePair;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
@@ -112,7 +114,7 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
     /** Returns the counters of this connection; all 0 while it is not connected. May be called on any thread. */
     public RpmaChannelCounters counters() {
         MessageQueuePair current = pair;
-        return current != null ? current.counters() : new RpmaChannelCounters(0);
+        return new RpmaChannelCounters(current != null ? current.counters() : new ChannelCounts(0));
     }
 
     @Override

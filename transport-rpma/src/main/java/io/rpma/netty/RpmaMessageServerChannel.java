@@ -18,6 +18,7 @@ import io.rpma.ConnectionRequest;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.netty.memory.Fabric;
+import io.rpma.netty.pair.QueuePair;
 import java.nio.ByteBuffer;
 import java.util.LinkedHashSet;
 import java.util.List;

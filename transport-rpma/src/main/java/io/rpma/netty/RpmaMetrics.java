@@ -13,58 +13,37 @@
 package io.rpma.netty;
 
 import io.rpma.netty.memory.LimboMemory;
-import java.util.Arrays;
+import io.rpma.netty.pair.OpenPairs;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.LongAdder;
 
 /**
  * The counters of this process: the sums over its connections, its server channels and its event loops. Sums are computed when
  * they are requested; the counting itself costs the data path a few additions. Thread-safe.
  */
 public final class RpmaMetrics {
-    private static final Set<RpmaChannelCounters> OPEN = ConcurrentHashMap.newKeySet();
-    // Guarded by itself, so that a connection that ends is counted only once.
-    private static final RpmaChannelCounters ENDED = new RpmaChannelCounters(0);
     private static final List<RpmaLoopCounters> LOOPS = new CopyOnWriteArrayList<>();
 
     private static final RpmaAcceptCounters ACCEPTS = new RpmaAcceptCounters();
-
-    private static final LongAdder[] BY_PATH = new LongAdder[RpmaPath.values().length];
-
-    static {
-        Arrays.setAll(BY_PATH, path -> new LongAdder());
-    }
 
     private RpmaMetrics() {
     }
 
     /** Returns the sums over all connections so far, both open and ended. */
     public static RpmaChannelCounters channels() {
-        RpmaChannelCounters sum = new RpmaChannelCounters(0);
-        synchronized (ENDED) {
-            sum.add(ENDED);
-            OPEN.forEach(sum::add);
-        }
-        return sum;
+        return new RpmaChannelCounters(OpenPairs.sum());
     }
 
     /**
      * Returns the number of connections that are open, being established, or closed and still delivering what was sent before.
      */
     public static int openChannels() {
-        return OPEN.size();
+        return OpenPairs.count();
     }
 
     /** Returns how many connections the clients and servers of this process have established over a path. */
     public static long established(RpmaPath path) {
-        return BY_PATH[path.ordinal()].sum();
-    }
-
-    static void addEstablished(RpmaPath path) {
-        BY_PATH[path.ordinal()].increment();
+        return OpenPairs.established(path.provider());
     }
 
     /** Returns the outcomes of the connection requests that clients sent to the server channels. */
@@ -84,31 +63,6 @@ public final class RpmaMetrics {
     /** Returns the counters of the event loops that are running. */
     public static List<RpmaLoopCounters> loops() {
         return List.copyOf(LOOPS);
-    }
-
-    static RpmaChannelCounters opened(int receives) {
-        RpmaChannelCounters counters = new RpmaChannelCounters(receives);
-        OPEN.add(counters);
-        return counters;
-    }
-
-    static void ended(RpmaChannelCounters counters) {
-        synchronized (ENDED) {
-            if (OPEN.remove(counters)) {
-                ENDED.add(counters);
-                // For tests that wait in awaitOpen().
-                ENDED.notifyAll();
-            }
-        }
-    }
-
-    /** Waits until at most this many connections are open. For tests; an event loop must not call it. */
-    static void awaitOpen(int most) throws InterruptedException {
-        synchronized (ENDED) {
-            while (OPEN.size() > most) {
-                ENDED.wait();
-            }
-        }
     }
 
     static void began(RpmaLoopCounters loop) {

@@ -27,6 +27,7 @@ import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.memory.RegisteredCopy;
 import io.rpma.netty.memory.RegisteredMemory;
 import io.rpma.netty.memory.Slab;
+import io.rpma.netty.pair.OneSided;
 import java.util.Objects;
 
 /**
@@ -69,6 +70,7 @@ public final class RpmaOperation extends AbstractReferenceCounted {
     /** The user's buffer, or {@code null} if the operation moves a region or a value. */
     private final ByteBuf buffer;
     private final long value;
+    private final OneSided work = new Work();
     /** The registered memory that is moved in place of the buffer: the buffer itself, or a copy. */
     private ByteBuf memory;
     private int position;
@@ -293,7 +295,7 @@ public final class RpmaOperation extends AbstractReferenceCounted {
      * Registers the operation's memory with the device, unless it is registered already. A failure here concerns this operation
      * alone, not the connection.
      */
-    void register(Fabric fabric) throws RpmaException {
+    private void register(Fabric fabric) throws RpmaException {
         if (region != null) {
             region.on(fabric);
         } else if (memory != null) {
@@ -302,7 +304,7 @@ public final class RpmaOperation extends AbstractReferenceCounted {
     }
 
     /** Posts the operation, whose memory must have been registered. */
-    void post(Connection connection, Fabric fabric, CompletionFlag flag, long context) throws RpmaException {
+    private void post(Connection connection, Fabric fabric, CompletionFlag flag, long context) throws RpmaException {
         if (length > fabric.limits().maxMessageSize()) {
             throw refused(length + " bytes are more than the " + fabric.limits().maxMessageSize() + " that " + fabric
                 + " moves at once; split it");
@@ -351,8 +353,66 @@ public final class RpmaOperation extends AbstractReferenceCounted {
         }
     }
 
-    String text() {
-        return kind.text;
+    /** Returns this operation as queue pairs see it. */
+    OneSided work() {
+        return work;
+    }
+
+    /** This operation as queue pairs see it; an interface of this class would make the methods public. */
+    private final class Work implements OneSided {
+        @Override
+        public void register(Fabric fabric) throws RpmaException {
+            RpmaOperation.this.register(fabric);
+        }
+
+        @Override
+        public void post(Connection connection, Fabric fabric, CompletionFlag flag, long context) throws RpmaException {
+            RpmaOperation.this.post(connection, fabric, flag, context);
+        }
+
+        @Override
+        public String text() {
+            return kind.text;
+        }
+
+        @Override
+        public int refCnt() {
+            return RpmaOperation.this.refCnt();
+        }
+
+        @Override
+        public OneSided retain() {
+            RpmaOperation.this.retain();
+            return this;
+        }
+
+        @Override
+        public OneSided retain(int increment) {
+            RpmaOperation.this.retain(increment);
+            return this;
+        }
+
+        @Override
+        public OneSided touch() {
+            RpmaOperation.this.touch();
+            return this;
+        }
+
+        @Override
+        public OneSided touch(Object hint) {
+            RpmaOperation.this.touch(hint);
+            return this;
+        }
+
+        @Override
+        public boolean release() {
+            return RpmaOperation.this.release();
+        }
+
+        @Override
+        public boolean release(int decrement) {
+            return RpmaOperation.this.release(decrement);
+        }
     }
 
     @Override

@@ -20,6 +20,7 @@ import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
 import io.rpma.RpmaException;
 import io.rpma.netty.memory.Fabric;
+import io.rpma.netty.pair.QueuePair;
 import java.nio.ByteBuffer;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -213,7 +214,7 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel implement
                 ours.leave(0);
                 throw e;
             }
-            return StreamQueuePair.accept(fabric, sizes, ours, request, data, peer);
+            return StreamQueuePair.accept(PublicTypes.INSTANCE, fabric, sizes, ours, request, data, peer);
         }
 
         @Override

@@ -239,8 +239,8 @@ public final class RpmaTransfer {
                 completed += bytes;
                 promise.tryProgress(completed, whole.length());
             } else if (failure == null || from < failure.offset()) {
-                failure = new RpmaTransferException(whole.text() + " of " + whole.length() + " bytes failed at offset " + from
-                    + ": " + cause.getMessage(), from, cause);
+                failure = new RpmaTransferException(whole.work().text() + " of " + whole.length() + " bytes failed at offset "
+                    + from + ": " + cause.getMessage(), from, cause);
             }
             if (failure == null && completed < whole.length()) {
                 writeMore();

@@ -13,6 +13,7 @@
 
 package io.rpma.netty;
 
+import io.rpma.netty.pair.ChannelCounts;
 import java.net.InetSocketAddress;
 
 /**
@@ -22,14 +23,14 @@ import java.net.InetSocketAddress;
  * <p>Used by the thread that uses the queue pair.
  */
 final class SendStall {
-    private final RpmaChannelCounters counters;
+    private final ChannelCounts counters;
     private final InetSocketAddress remoteAddress;
     // Used again for each stall; null if there has been none.
     private CreditStallEvent event;
     // In nanoseconds; 0 if the stream is not stalled.
     private long since;
 
-    SendStall(RpmaChannelCounters counters, InetSocketAddress remoteAddress) {
+    SendStall(ChannelCounts counters, InetSocketAddress remoteAddress) {
         this.counters = counters;
         this.remoteAddress = remoteAddress;
     }

@@ -15,6 +15,9 @@ package io.rpma.netty;
 
 import io.netty.util.ReferenceCounted;
 import io.rpma.CompletionStatus;
+import io.rpma.netty.pair.OneSided;
+import io.rpma.netty.pair.Outcomes;
+import io.rpma.netty.pair.UserTypes;
 import java.io.IOException;
 
 /**
@@ -26,6 +29,7 @@ import java.io.IOException;
 final class SendWindow {
     private final int sendQueue;
     private final Outcomes outcomes;
+    private final UserTypes types;
     private final ReferenceCounted[] users;
     private final int mask;
     private long posted;
@@ -40,7 +44,8 @@ final class SendWindow {
      * @param sendQueue the number of slots of the send queue
      * @param outcomes receives the results of operations
      */
-    SendWindow(int sendQueue, Outcomes outcomes) {
+    SendWindow(int sendQueue, Outcomes outcomes, UserTypes types) {
+        this.types = types;
         this.sendQueue = sendQueue;
         this.outcomes = outcomes;
         users = new ReferenceCounted[Integer.highestOneBit(sendQueue * 2 - 1)];
@@ -104,7 +109,7 @@ final class SendWindow {
             ReferenceCounted user = users[index];
             if (user != null) {
                 users[index] = null;
-                if (user instanceof RpmaOperation) {
+                if (user instanceof OneSided) {
                     outcomes.end(null);
                 }
                 user.release();
@@ -122,9 +127,9 @@ final class SendWindow {
         if (number >= retired) {
             retire(number - 1);
             int index = (int) number & mask;
-            if (users[index] instanceof RpmaOperation operation) {
+            if (users[index] instanceof OneSided operation) {
                 users[index] = null;
-                outcomes.end(broken != null ? broken : RpmaCompletionException.of(operation.text(), status));
+                outcomes.end(broken != null ? broken : types.failed(operation.text(), status));
                 operation.release();
             }
         }

@@ -25,6 +25,7 @@ import io.rpma.SharedReceiveQueueConfig;
 import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.memory.LimboMemory;
 import io.rpma.netty.memory.RpmaByteBuf;
+import io.rpma.netty.pair.TransportLogger;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -19,6 +19,7 @@ import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
 import io.rpma.RpmaException;
 import io.rpma.netty.memory.Fabric;
+import io.rpma.netty.pair.QueuePair;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 
@@ -80,7 +81,7 @@ final class StreamDialer implements Dialer {
     public QueuePair connect(Fabric fabric, ConnectionRequest request, InetSocketAddress remote) throws RpmaException {
         ReceiveBuffers ours = receives;
         receives = null;
-        return StreamQueuePair.connect(fabric, sizes(fabric), ours, request, data, remote);
+        return StreamQueuePair.connect(PublicTypes.INSTANCE, fabric, sizes(fabric), ours, request, data, remote);
     }
 
     @Override

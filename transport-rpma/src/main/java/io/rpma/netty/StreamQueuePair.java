@@ -24,6 +24,9 @@ import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.memory.LimboMemory;
+import io.rpma.netty.pair.QueuePair;
+import io.rpma.netty.pair.TransportLogger;
+import io.rpma.netty.pair.UserTypes;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ProtocolException;
@@ -51,9 +54,9 @@ final class StreamQueuePair extends QueuePair {
     private IOException hungUp;
     private boolean hangsUpLater;
 
-    private StreamQueuePair(Fabric fabric, StreamSizes sizes, boolean active, ReceiveBuffers receives,
+    private StreamQueuePair(UserTypes types, Fabric fabric, StreamSizes sizes, boolean active, ReceiveBuffers receives,
             Connection connection, InetSocketAddress requestedRemote) {
-        super(fabric, connection, requestedRemote, active, sizes.credits());
+        super(types, fabric, connection, requestedRemote, active, sizes.credits());
         this.sizes = sizes;
         this.receives = receives;
         LoopCompletions completions = receives.completions();
@@ -67,26 +70,28 @@ final class StreamQueuePair extends QueuePair {
     /**
      * Requests a connection.
      *
+     * @param types what the queue pair needs of the public types
      * @param receives the receives that the request was configured with; returned when the connection ends or cannot be made
      * @param request made by the blocking part of connecting; consumed in any case
      * @param data the private data of the application
      */
-    static StreamQueuePair connect(Fabric fabric, StreamSizes sizes, ReceiveBuffers receives, ConnectionRequest request,
-            ByteBuffer data, InetSocketAddress remote) throws RpmaException {
-        return open(fabric, sizes, receives, request, !fabric.hasImmediateData(), data, true, remote);
+    static StreamQueuePair connect(UserTypes types, Fabric fabric, StreamSizes sizes, ReceiveBuffers receives,
+            ConnectionRequest request, ByteBuffer data, InetSocketAddress remote) throws RpmaException {
+        return open(types, fabric, sizes, receives, request, !fabric.hasImmediateData(), data, true, remote);
     }
 
     /**
      * Accepts a connection.
      *
+     * @param types what the queue pair needs of the public types
      * @param receives the receives that the request was configured with; returned when the connection ends or cannot be made
      * @param request the request of the client; consumed in any case
      * @param data the private data of the application
      * @param peer the handshake of the client
      */
-    static StreamQueuePair accept(Fabric fabric, StreamSizes sizes, ReceiveBuffers receives, ConnectionRequest request,
-            ByteBuffer data, Handshake peer) throws RpmaException {
-        StreamQueuePair pair = open(fabric, sizes, receives, request, peer.isPrefixedWith(fabric), data, false,
+    static StreamQueuePair accept(UserTypes types, Fabric fabric, StreamSizes sizes, ReceiveBuffers receives,
+            ConnectionRequest request, ByteBuffer data, Handshake peer) throws RpmaException {
+        StreamQueuePair pair = open(types, fabric, sizes, receives, request, peer.isPrefixedWith(fabric), data, false,
             request.remoteAddress());
         try {
             pair.peerIs(peer);
@@ -97,8 +102,9 @@ final class StreamQueuePair extends QueuePair {
         return pair;
     }
 
-    private static StreamQueuePair open(Fabric fabric, StreamSizes sizes, ReceiveBuffers receives, ConnectionRequest request,
-            boolean prefixed, ByteBuffer data, boolean active, InetSocketAddress remote) throws RpmaException {
+    private static StreamQueuePair open(UserTypes types, Fabric fabric, StreamSizes sizes, ReceiveBuffers receives,
+            ConnectionRequest request, boolean prefixed, ByteBuffer data, boolean active, InetSocketAddress remote)
+            throws RpmaException {
         int posted = 0;
         Connection connection = null;
         LoopCompletions elsewhere = receives.completions();
@@ -113,7 +119,7 @@ final class StreamQueuePair extends QueuePair {
             if (receives instanceof OwnReceives own) {
                 own.connected(connection);
             }
-            StreamQueuePair pair = new StreamQueuePair(fabric, sizes, active, receives, connection, remote);
+            StreamQueuePair pair = new StreamQueuePair(types, fabric, sizes, active, receives, connection, remote);
             if (elsewhere != null) {
                 elsewhere.add(pair);
             }
@@ -154,11 +160,11 @@ final class StreamQueuePair extends QueuePair {
     // ---- events ----
 
     @Override
-    void greeted() throws IOException {
+    protected void greeted() throws IOException {
         if (active) {
             Handshake peer = Handshake.decode(connection.privateData());
             if (peer.status() == Handshake.REFUSED_BY_APPLICATION) {
-                throw new RpmaRefusedException(remoteAddress, peer.reason());
+                throw types.refused(remoteAddress, peer.reason());
             }
             if (peer.status() != Handshake.ACCEPTED) {
                 throw new ProtocolException(remoteAddress + " refused the connection: "
@@ -176,24 +182,24 @@ final class StreamQueuePair extends QueuePair {
     }
 
     @Override
-    String closedReason() {
+    protected String closedReason() {
         return receiver.isEndOfStream() ? "Broken pipe: the peer has closed the connection" : "Connection reset by peer";
     }
 
     @Override
-    boolean endsLater(ConnectionEvent event) {
+    protected boolean endsLater(ConnectionEvent event) {
         return elsewhere != null && established && elsewhere.endsLater(event);
     }
 
     // ---- completions ----
 
     @Override
-    int mostCompletions() {
+    protected int mostCompletions() {
         return sizes.sendQueue() + receives.most();
     }
 
     @Override
-    int poll(WorkCompletions batch) {
+    public int poll(WorkCompletions batch) {
         if (connection == null) {
             return 0;
         }
@@ -222,7 +228,7 @@ final class StreamQueuePair extends QueuePair {
     }
 
     @Override
-    void takeSent() {
+    public void takeSent() {
         if (elsewhere == null || connection == null || sender.window().isEmpty()) {
             return;
         }
@@ -278,7 +284,7 @@ final class StreamQueuePair extends QueuePair {
     }
 
     @Override
-    void completed(WorkCompletions batch, int index) {
+    protected void completed(WorkCompletions batch, int index) {
         long context = batch.context(index);
         if ((context & StreamSender.CONTEXT) != 0) {
             sender.completed(context);
@@ -302,7 +308,7 @@ final class StreamQueuePair extends QueuePair {
     }
 
     @Override
-    void failed(long context, CompletionStatus status, int queuePair) {
+    protected void failed(long context, CompletionStatus status, int queuePair) {
         boolean send = (context & StreamSender.CONTEXT) != 0;
         if (send) {
             sender.failed(context, status);
@@ -344,13 +350,13 @@ final class StreamQueuePair extends QueuePair {
     }
 
     @Override
-    boolean awaitsCompletions() {
+    public boolean awaitsCompletions() {
         return elsewhere == null || !sender.window().isEmpty() || changes.arePending();
     }
 
     /** Ends only this connection, because a received message could not be processed. {@link #settle} notifies the listener. */
     void cannotTake(Throwable why) {
-        AbstractRpmaServerChannel.LOGGER.error("{} failed; its connection is closed.", this, why);
+        TransportLogger.LOGGER.error("{} failed; its connection is closed.", this, why);
         breakWith(new IOException("what was received could not be dealt with: " + why, why));
     }
 
@@ -360,7 +366,7 @@ final class StreamQueuePair extends QueuePair {
         try {
             listener.failed();
         } catch (Throwable suppressed) {
-            AbstractRpmaServerChannel.LOGGER.error("{} could not be closed.", this, suppressed);
+            TransportLogger.LOGGER.error("{} could not be closed.", this, suppressed);
         }
     }
 
@@ -377,21 +383,21 @@ final class StreamQueuePair extends QueuePair {
     }
 
     @Override
-    void takeElsewhere() {
+    protected void takeElsewhere() {
         if (elsewhere != null) {
             elsewhere.take();
         }
     }
 
     @Override
-    void enter(EventLoop loop) {
+    public void enter(EventLoop loop) {
         if (elsewhere != null) {
             elsewhere.enter(loop);
         }
     }
 
     @Override
-    void leave() {
+    public void leave() {
         if (elsewhere != null) {
             elsewhere.leave();
         }
@@ -405,22 +411,22 @@ final class StreamQueuePair extends QueuePair {
     }
 
     @Override
-    void finish() {
+    public void finish() {
         sender.finish();
     }
 
     @Override
-    boolean isFinished() {
+    public boolean isFinished() {
         return sender.isFinished();
     }
 
     @Override
-    boolean isSettled() {
+    public boolean isSettled() {
         return sender.window().isSettled();
     }
 
     @Override
-    boolean isDelivered() {
+    public boolean isDelivered() {
         return sender.window().isEmpty() && !sender.awaitsConfirmation();
     }
 
@@ -428,7 +434,7 @@ final class StreamQueuePair extends QueuePair {
      * Handles completed shared receives in this connection's completion queue, which would otherwise be lost with the queue.
      */
     @Override
-    void closing() {
+    protected void closing() {
         if (!receives.isShared()) {
             return;
         }
@@ -474,7 +480,7 @@ final class StreamQueuePair extends QueuePair {
     }
 
     @Override
-    void release(BooleanSupplier quiescent) {
+    protected void release(BooleanSupplier quiescent) {
         receiver.repostRead();
         if (elsewhere != null) {
             elsewhere.close();
@@ -488,7 +494,7 @@ final class StreamQueuePair extends QueuePair {
     }
 
     @Override
-    String endReason() {
+    protected String endReason() {
         if (isAbnormal() && !(broken instanceof ClosedChannelException)) {
             return broken.getMessage() != null ? broken.getMessage() : broken.toString();
         }

@@ -20,6 +20,7 @@ import io.netty.channel.RecvByteBufAllocator;
 import io.rpma.CompletionOpcode;
 import io.rpma.RpmaException;
 import io.rpma.netty.memory.RpmaByteBuf;
+import io.rpma.netty.pair.ChannelCounts;
 import java.net.ProtocolException;
 import java.util.ArrayDeque;
 import java.util.Queue;
@@ -40,7 +41,7 @@ final class StreamReceiver {
     private final StreamQueuePair pair;
     private final StreamSizes sizes;
     private final ReceiveBuffers receives;
-    private final RpmaChannelCounters counters;
+    private final ChannelCounts counters;
     private final PeerCredits given;
     private final StreamSender sender;
     private final StreamRules rules;

@@ -22,6 +22,10 @@ import io.rpma.RpmaException;
 import io.rpma.netty.memory.RegisteredMemory;
 import io.rpma.netty.memory.RpmaByteBuf;
 import io.rpma.netty.memory.Slab;
+import io.rpma.netty.pair.ChannelCounts;
+import io.rpma.netty.pair.OneSided;
+import io.rpma.netty.pair.Outcomes;
+import io.rpma.netty.pair.PostTarget;
 import java.io.IOException;
 import java.net.ProtocolException;
 
@@ -32,7 +36,7 @@ import java.net.ProtocolException;
  *
  * <p>Used by the thread that uses the queue pair.
  */
-final class StreamSender implements PostedEntries.Target {
+final class StreamSender implements PostTarget {
     /** The bit in the contexts of work requests of the send queue; the rest is the number in the window. */
     static final long CONTEXT = 1L << 62;
     /** Contiguous data of at least this size is written into memory that the peer has granted, if there is any. */
@@ -40,7 +44,7 @@ final class StreamSender implements PostedEntries.Target {
 
     private final StreamQueuePair pair;
     private final StreamSizes sizes;
-    private final RpmaChannelCounters counters;
+    private final ChannelCounts counters;
     private final PeerCredits given;
     private final boolean completesElsewhere;
     private final Outcomes outcomes;
@@ -76,7 +80,7 @@ final class StreamSender implements PostedEntries.Target {
         this.completesElsewhere = completesElsewhere;
         counters = pair.counters;
         outcomes = new Outcomes(sizes.sendQueue());
-        window = new SendWindow(sizes.sendQueue(), outcomes);
+        window = new SendWindow(sizes.sendQueue(), outcomes, pair.types);
         stall = new SendStall(counters, pair.remoteAddress);
     }
 
@@ -97,7 +101,7 @@ final class StreamSender implements PostedEntries.Target {
         return window;
     }
 
-    RpmaChannelCounters counters() {
+    ChannelCounts counters() {
         return counters;
     }
 
@@ -219,7 +223,7 @@ final class StreamSender implements PostedEntries.Target {
 
     @Override
     public boolean takes(Object message) {
-        return message instanceof RpmaOperation;
+        return message instanceof OneSided;
     }
 
     @Override
@@ -235,7 +239,7 @@ final class StreamSender implements PostedEntries.Target {
     /** Posts a one-sided operation. Each operation is signalled, because later data of the stream waits for it. */
     @Override
     public void post(Object message, boolean last) {
-        RpmaOperation operation = (RpmaOperation) message;
+        OneSided operation = (OneSided) message;
         boolean registered = false;
         try {
             operation.register(pair.fabric);

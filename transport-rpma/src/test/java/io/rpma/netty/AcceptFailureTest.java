@@ -27,6 +27,7 @@ import io.rpma.ConnectionRequest;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.netty.memory.Fabric;
+import io.rpma.netty.pair.QueuePair;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.List;

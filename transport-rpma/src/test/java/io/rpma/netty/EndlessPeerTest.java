@@ -13,6 +13,9 @@
 
 package io.rpma.netty;
 
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
@@ -23,6 +26,7 @@ import io.rpma.Connection;
 import io.rpma.ConnectionEvent;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
+import io.rpma.netty.pair.QueuePair;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
@@ -33,9 +37,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-
-import static org.junit.jupiter.api.Assertions.assertInstanceOf;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Tests a peer that creates completions or events as fast as they are consumed: each loop over them is bounded. */
 @Timeout(60)

@@ -12,6 +12,13 @@
  */
 package io.rpma.netty;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
@@ -28,6 +35,7 @@ import io.rpma.CompletionQueue;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
+import io.rpma.netty.pair.OpenPairs;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -43,13 +51,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertNotNull;
-import static org.junit.jupiter.api.Assertions.assertNotSame;
-import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertSame;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
  * Tests a failure of the completion queue of an event loop's shared receive queue: its streams are closed with the reason, and no
@@ -294,7 +295,7 @@ class FailedCompletionQueueTest {
             clientOf(child, clients).close().sync();
             assertTrue(child.closeFuture().await(20, TimeUnit.SECONDS));
         }
-        RpmaMetrics.awaitOpen(open);
+        OpenPairs.awaitOpen(open);
         stop();
         // Memory that a peer may still have been writing to is released after the provider has been queried about it.
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);

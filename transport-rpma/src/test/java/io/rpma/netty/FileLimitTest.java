@@ -13,6 +13,10 @@
 
 package io.rpma.netty;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
@@ -21,6 +25,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import io.netty.util.NetUtil;
+import io.rpma.netty.pair.OpenPairs;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.FileInputStream;
@@ -41,10 +46,6 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
  * Tests that a server without free file descriptors pauses, logs this once, and accepts the waiting clients when descriptors are
@@ -104,7 +105,7 @@ class FileLimitTest {
             times.getThreadCpuTime(thread);
             loadClasses();
             // Both ends release their descriptors.
-            RpmaMetrics.awaitOpen(0);
+            OpenPairs.awaitOpen(0);
             Semaphore pauses = new Semaphore(0);
             RpmaMetrics.accepts().onPause(pauses::release);
             List<FileInputStream> files = new ArrayList<>();

@@ -35,6 +35,7 @@ import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import io.rpma.netty.loop.EpollSet;
 import io.rpma.netty.loop.RpmaIoHandle;
+import io.rpma.netty.pair.QueuePair;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;

@@ -137,8 +137,8 @@ class OpenFailureTest {
         Fabric fabric = Fabric.of(Rpma.provider().devices().getFirst());
         StreamSizes sizes = new StreamSizes(64, 4, 8, 0);
         assertReason("connect", assertThrows(RpmaException.class,
-            () -> StreamQueuePair.connect(fabric, sizes, new CountedReceives(), new FailingRequest(), ByteBuffer.allocate(0),
-                REMOTE)));
+            () -> StreamQueuePair.connect(PublicTypes.INSTANCE, fabric, sizes, new CountedReceives(), new FailingRequest(),
+                ByteBuffer.allocate(0), REMOTE)));
         assertEquals(List.of(sizes.receiveQueue()), left);
     }
 

@@ -43,6 +43,7 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
 import io.rpma.netty.memory.Fabric;
+import io.rpma.netty.pair.QueuePair;
 import java.lang.foreign.ValueLayout;
 import java.net.BindException;
 import java.net.ConnectException;

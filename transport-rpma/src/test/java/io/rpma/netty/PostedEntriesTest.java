@@ -13,11 +13,18 @@
 
 package io.rpma.netty;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.embedded.EmbeddedChannel;
+import io.rpma.netty.pair.Outcomes;
+import io.rpma.netty.pair.PostTarget;
 import java.util.ArrayList;
 import java.util.List;
 import net.jqwik.api.Arbitraries;
@@ -28,11 +35,6 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.Tuple;
 import net.jqwik.api.constraints.IntRange;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertSame;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** The entries of an outbound buffer against a list of the messages that were written: what is posted, and what is notified. */
 class PostedEntriesTest {
@@ -55,7 +57,7 @@ class PostedEntriesTest {
     }
 
     /** A queue pair with few slots. */
-    private final class FewSlots implements PostedEntries.Target {
+    private final class FewSlots implements PostTarget {
         private final int slots;
         private final Outcomes outcomes;
 

@@ -13,11 +13,18 @@
 
 package io.rpma.netty;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
 import io.netty.util.AbstractReferenceCounted;
 import io.netty.util.ReferenceCounted;
 import io.rpma.CompletionStatus;
 import io.rpma.FlushType;
 import io.rpma.MemoryUsage;
+import io.rpma.netty.pair.OneSided;
+import io.rpma.netty.pair.Outcomes;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -33,11 +40,6 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.Tuple;
 import net.jqwik.api.constraints.IntRange;
-
-import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
-import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** The work requests under way against a list of them: which completes when, and what is released with it. */
 class SendWindowTest {
@@ -96,7 +98,7 @@ class SendWindowTest {
         requests.clear();
         released.clear();
         outcomes = new Outcomes(sendQueue);
-        window = new SendWindow(sendQueue, outcomes);
+        window = new SendWindow(sendQueue, outcomes, PublicTypes.INSTANCE);
         completed = 0;
         failed = -1;
         broken = null;
@@ -130,7 +132,7 @@ class SendWindowTest {
             }
             case OPERATE -> {
                 RpmaOperation operation = RpmaOperation.flush(region, 0, 1, FlushType.VISIBILITY);
-                if (post(operation, true)) {
+                if (post(operation.work(), true)) {
                     outcomes.post();
                 } else {
                     operation.release();
@@ -192,7 +194,7 @@ class SendWindowTest {
         long operations = operationsUpTo(request.number - 1);
         window.fail(request.number, CompletionStatus.REM_ACCESS_ERR, broken);
         takeSuccesses(operations);
-        if (request.user instanceof RpmaOperation) {
+        if (request.user instanceof OneSided) {
             Throwable cause = outcomes.next();
             assertTrue(broken == null ? cause instanceof RpmaCompletionException : cause == broken);
             assertEquals(0, request.user.refCnt());
@@ -204,7 +206,7 @@ class SendWindowTest {
     }
 
     private long operationsUpTo(long number) {
-        return underWay().filter(request -> request.number <= number && request.user instanceof RpmaOperation).count();
+        return underWay().filter(request -> request.number <= number && request.user instanceof OneSided).count();
     }
 
     private void takeSuccesses(long operations) {

@@ -31,6 +31,7 @@ import io.rpma.WorkCompletions;
 import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.memory.RegisteredMemory;
 import io.rpma.netty.memory.RpmaByteBuf;
+import io.rpma.netty.pair.QueuePairListener;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
@@ -249,7 +250,7 @@ final class StreamFuzz {
             boolean shared = random.nextBoolean();
             receives = new Receives(fabric, sizes, shared && random.nextBoolean(), shared);
             credits = sizes.credits();
-            pair = StreamQueuePair.accept(fabric, sizes, receives, this, ByteBuffer.allocate(0),
+            pair = StreamQueuePair.accept(PublicTypes.INSTANCE, fabric, sizes, receives, this, ByteBuffer.allocate(0),
                 new Handshake(Handshake.MINOR, Handshake.ACCEPTED, 1 << 10, peerCredits, 1 << 20, prefixed,
                     ByteBuffer.allocate(0)));
             pair.listener(this);

@@ -35,6 +35,7 @@ import io.rpma.CompletionStatus;
 import io.rpma.MemoryUsage;
 import io.rpma.RpmaException;
 import io.rpma.netty.ConnectedChannels.Kind;
+import io.rpma.netty.pair.OpenPairs;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -373,7 +374,7 @@ class TransferTest {
         assertEquals(0, failure.offset() % PIECE);
         assertTrue(failure.offset() <= 9L * PIECE, failure.getMessage());
         // A device may be at work on what was under way when the channel was closed, until its connection has ended.
-        RpmaMetrics.awaitOpen(open);
+        OpenPairs.awaitOpen(open);
         client.eventLoop().submit(() -> { }).sync();
         assertEquals(0, source.refCnt());
         assertSameBytes(Arrays.copyOf(content, (int) failure.offset()), bytes(there, 0, failure.offset()));

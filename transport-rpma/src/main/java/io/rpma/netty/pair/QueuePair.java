@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.pair;
 
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.FastThreadLocal;
@@ -36,9 +36,9 @@ import java.util.function.BooleanSupplier;
  *
  * <p>Used by one event loop at a time.
  */
-abstract class QueuePair {
+public abstract class QueuePair {
     /** How long after a flush the event that gives the reason may arrive: an iWARP device delivers both within milliseconds. */
-    static final long EVENT_MILLIS = 1_000;
+    public static final long EVENT_MILLIS = 1_000;
 
     /**
      * A batch for callers that process completions immediately and keep nothing of them. It holds data only between a poll and
@@ -57,19 +57,20 @@ abstract class QueuePair {
      */
     private static final int MOST_EVENTS = 32;
 
-    final Fabric fabric;
-    final boolean active;
-    final RpmaChannelCounters counters;
+    public final UserTypes types;
+    public final Fabric fabric;
+    public final boolean active;
+    public final ChannelCounts counters;
     private final ConnectedEvent connecting = new ConnectedEvent();
-    final InetSocketAddress localAddress;
-    final InetSocketAddress remoteAddress;
+    public final InetSocketAddress localAddress;
+    public final InetSocketAddress remoteAddress;
     /** {@code null} once closed; so is the queue. */
-    Connection connection;
-    CompletionQueue queue;
-    QueuePairListener listener;
-    boolean established;
-    ConnectionEvent terminal;
-    IOException broken;
+    public Connection connection;
+    public CompletionQueue queue;
+    public QueuePairListener listener;
+    public boolean established;
+    public ConnectionEvent terminal;
+    public IOException broken;
     /** Why work was flushed, while no event has given the reason; otherwise {@code null}. See {@link #failedBy}. */
     private IOException flushed;
     private boolean flushTold;
@@ -77,11 +78,14 @@ abstract class QueuePair {
     /**
      * Takes a connection over.
      *
+     * @param types what the queue pair needs of the public types
      * @param remote the address that was requested, for providers that do not report it
      * @param active whether this end requested the connection
      * @param receives the number of messages that can be received before one has been read
      */
-    QueuePair(Fabric fabric, Connection connection, InetSocketAddress remote, boolean active, int receives) {
+    protected QueuePair(UserTypes types, Fabric fabric, Connection connection, InetSocketAddress remote, boolean active,
+            int receives) {
+        this.types = types;
         this.fabric = fabric;
         this.active = active;
         this.connection = connection;
@@ -89,7 +93,7 @@ abstract class QueuePair {
         localAddress = connection.localAddress();
         InetSocketAddress known = connection.remoteAddress();
         remoteAddress = known != null ? known : remote;
-        counters = RpmaMetrics.opened(receives);
+        counters = OpenPairs.opened(receives);
         connecting.begin();
     }
 
@@ -100,7 +104,7 @@ abstract class QueuePair {
      * @param request the request from which it was to be made
      * @param why the reason; if closing fails as well, that failure is added to it
      */
-    static void abandon(Connection made, ConnectionRequest request, Exception why) {
+    public static void abandon(Connection made, ConnectionRequest request, Exception why) {
         try {
             if (made != null) {
                 made.close();
@@ -116,48 +120,48 @@ abstract class QueuePair {
     }
 
     /** Returns this thread's batch for completions that are processed immediately. */
-    static WorkCompletions rest() {
+    public static WorkCompletions rest() {
         return REST.get();
     }
 
-    final RpmaChannelCounters counters() {
+    public final ChannelCounts counters() {
         return counters;
     }
 
-    final void listener(QueuePairListener to) {
+    public final void listener(QueuePairListener to) {
         listener = to;
     }
 
-    final int eventFd() {
+    public final int eventFd() {
         return connection.eventFd();
     }
 
-    final CompletionQueue completionQueue() {
+    public final CompletionQueue completionQueue() {
         return queue;
     }
 
-    final InetSocketAddress localAddress() {
+    public final InetSocketAddress localAddress() {
         return localAddress;
     }
 
-    final InetSocketAddress remoteAddress() {
+    public final InetSocketAddress remoteAddress() {
         return remoteAddress;
     }
 
-    final boolean isClosed() {
+    public final boolean isClosed() {
         return connection == null;
     }
 
-    final boolean isEstablished() {
+    public final boolean isEstablished() {
         return established;
     }
 
     /** Returns why the queue pair can no longer be used, or {@code null}. Messages that arrived before can still be read. */
-    final IOException broken() {
+    public final IOException broken() {
         return broken;
     }
 
-    final void breakWith(IOException cause) {
+    public final void breakWith(IOException cause) {
         if (broken == null) {
             broken = cause;
         }
@@ -168,7 +172,7 @@ abstract class QueuePair {
      * reason is given by an event. An iWARP device enters that state by itself when its peer disconnects, and flushes the
      * posted work before it reports the disconnect.
      */
-    final void failedBy(CompletionStatus status, IOException cause) {
+    public final void failedBy(CompletionStatus status, IOException cause) {
         if (status != CompletionStatus.WR_FLUSH_ERR) {
             breakWith(cause);
         } else if (!isExpected(status)) {
@@ -177,22 +181,22 @@ abstract class QueuePair {
     }
 
     /** Returns whether a failure with this status is the consequence of something that is known already. */
-    final boolean isExpected(CompletionStatus status) {
+    public final boolean isExpected(CompletionStatus status) {
         return status == CompletionStatus.WR_FLUSH_ERR && (broken != null || terminal != null || flushed != null);
     }
 
     /** Returns whether the queue pair accepts no more work while the reason is not known yet. */
-    final boolean isFlushed() {
+    public final boolean isFlushed() {
         return flushed != null;
     }
 
     /** Returns whether work can be posted, as far as is known. */
-    final boolean isUsable() {
+    public final boolean isUsable() {
         return established && broken == null && flushed == null;
     }
 
     /** Called when the event that should give the reason of a flush has not arrived: the flush itself becomes the reason. */
-    final void eventIsOverdue() {
+    public final void eventIsOverdue() {
         if (connection == null || broken != null || flushed == null) {
             return;
         }
@@ -209,7 +213,7 @@ abstract class QueuePair {
      *
      * @return whether the queue pair is still open
      */
-    final boolean takeOvertakenEvents() {
+    public final boolean takeOvertakenEvents() {
         if (established && flushed == null || broken != null) {
             return true;
         }
@@ -225,7 +229,7 @@ abstract class QueuePair {
     }
 
     /** Returns the event that ended the connection, or {@code null}. */
-    final ConnectionEvent terminal() {
+    public final ConnectionEvent terminal() {
         return terminal;
     }
 
@@ -235,7 +239,7 @@ abstract class QueuePair {
      * Handles the connection's events. If a peer causes too many of them, its connection is closed, so that it cannot block
      * this loop.
      */
-    final void drainEvents() {
+    public final void drainEvents() {
         for (int events = 0; connection != null; events++) {
             if (events == MOST_EVENTS) {
                 breakWith(new ProtocolException("The peer made more than " + MOST_EVENTS + " events of one connection at once;"
@@ -278,13 +282,12 @@ abstract class QueuePair {
             return;
         }
         established = true;
-        RpmaPath path = RpmaPath.of(fabric.provider());
-        RpmaMetrics.addEstablished(path);
+        OpenPairs.addEstablished(fabric.provider());
         if (connecting.shouldCommit()) {
             connecting.local = String.valueOf(localAddress);
             connecting.remote = String.valueOf(remoteAddress);
             connecting.fabric = fabric.toString();
-            connecting.path = path.toString();
+            connecting.path = types.path(fabric.provider());
             connecting.active = active;
             connecting.commit();
         }
@@ -292,10 +295,10 @@ abstract class QueuePair {
     }
 
     /** Reads the peer's private data, which is complete now. */
-    abstract void greeted() throws IOException;
+    protected abstract void greeted() throws IOException;
 
     /** Records how the connection ended. This is the only method that does so. */
-    final void end(ConnectionEvent event) {
+    public final void end(ConnectionEvent event) {
         if (connection == null || terminal != null) {
             return;
         }
@@ -319,7 +322,7 @@ abstract class QueuePair {
     }
 
     /** Returns the message for users when the peer has disconnected, died, or closed its end. */
-    abstract String closedReason();
+    protected abstract String closedReason();
 
     // ---- completions ----
 
@@ -328,10 +331,10 @@ abstract class QueuePair {
      *
      * @return the number of completions that were handled
      */
-    abstract int poll(WorkCompletions batch);
+    public abstract int poll(WorkCompletions batch);
 
     /** Handles one batch without notifying the listener. Returns -1 if the queue itself failed. */
-    final int take(WorkCompletions batch) {
+    public final int take(WorkCompletions batch) {
         int n;
         try {
             n = queue.poll(batch);
@@ -349,7 +352,7 @@ abstract class QueuePair {
     }
 
     /** Handles one completion without notifying the listener. */
-    final void handle(WorkCompletions batch, int index) {
+    public final void handle(WorkCompletions batch, int index) {
         counters.completions++;
         int code = batch.statusCode(index);
         if (code == 0) {
@@ -365,7 +368,7 @@ abstract class QueuePair {
      * Handles the pending completions, without notifying the listener, until there are no more or the connection is broken. A
      * peer that continues to send causes more of them meanwhile; those are left to a later turn.
      */
-    final void takeAll() {
+    public final void takeAll() {
         WorkCompletions rest = rest();
         int left = mostCompletions();
         while (connection != null && broken == null && left > 0) {
@@ -381,7 +384,7 @@ abstract class QueuePair {
     }
 
     /** Handles the completions of this connection that arrive in a queue other than its own. */
-    void takeElsewhere() {
+    protected void takeElsewhere() {
         // All completions arrive in the connection's own queue.
     }
 
@@ -389,24 +392,24 @@ abstract class QueuePair {
      * Handles send completions that have arrived already, after a flush, if that saves the loop from polling for them. Does not
      * notify the listener.
      */
-    void takeSent() {
+    public void takeSent() {
         // The queue is polled in any case.
     }
 
     /**
      * Returns whether a completion is expected in the connection's own queue, or the listener has not been notified of one yet.
      */
-    boolean awaitsCompletions() {
+    public boolean awaitsCompletions() {
         return true;
     }
 
     /** Called on an event loop when that loop begins to use the queue pair; from then on only its thread uses it. */
-    void enter(EventLoop loop) {
+    public void enter(EventLoop loop) {
         // Nothing depends on the loop.
     }
 
     /** Called on the event loop that used the queue pair, when the loop stops using it. */
-    void leave() {
+    public void leave() {
         // Nothing depends on the loop.
     }
 
@@ -416,39 +419,39 @@ abstract class QueuePair {
      *
      * @return whether the event is deferred
      */
-    boolean endsLater(ConnectionEvent event) {
+    protected boolean endsLater(ConnectionEvent event) {
         return false;
     }
 
     /** Returns the number of completions that can wait to be polled. At any moment there are no more than this. */
-    abstract int mostCompletions();
+    protected abstract int mostCompletions();
 
     /** Called when a work request has succeeded. */
-    abstract void completed(WorkCompletions batch, int index);
+    protected abstract void completed(WorkCompletions batch, int index);
 
     /** Called when a work request has failed. This is the only method that turns a failure into a state. */
-    abstract void failed(long context, CompletionStatus status, int queuePair);
+    protected abstract void failed(long context, CompletionStatus status, int queuePair);
 
     // ---- the end ----
 
     /** Signals the end of this end's data to the peer, if the protocol has a message for it. */
-    abstract void finish();
+    public abstract void finish();
 
     /** Returns whether {@link #finish} has sent that signal. */
-    abstract boolean isFinished();
+    public abstract boolean isFinished();
 
     /** Returns whether every requested completion has arrived. */
-    abstract boolean isSettled();
+    public abstract boolean isSettled();
 
     /** Returns whether all sent data has been delivered. */
-    abstract boolean isDelivered();
+    public abstract boolean isDelivered();
 
     /**
      * Destroys the queue pair and releases its buffers. Its descriptors must not be watched any more. Messages that arrived and
      * were not read are lost. Does not wait: memory that the peer may still be writing to is released later
      * ({@link LimboMemory}).
      */
-    final void close() {
+    public final void close() {
         Connection current = connection;
         if (current == null) {
             return;
@@ -462,7 +465,7 @@ abstract class QueuePair {
             breakWith(e);
         }
         release(current::isQuiescent);
-        RpmaMetrics.ended(counters);
+        OpenPairs.ended(counters);
         ClosedEvent event = new ClosedEvent();
         if (event.shouldCommit()) {
             event.local = String.valueOf(localAddress);
@@ -475,10 +478,10 @@ abstract class QueuePair {
     }
 
     /** Returns the reason for the end of the connection, for people. */
-    abstract String endReason();
+    protected abstract String endReason();
 
     /** Called before the queue pair is destroyed. */
-    void closing() {
+    protected void closing() {
         // Nothing is shared with other connections.
     }
 
@@ -487,5 +490,5 @@ abstract class QueuePair {
      *
      * @param quiescent returns whether the peer can no longer write to the receive buffers; until then they are kept
      */
-    abstract void release(BooleanSupplier quiescent);
+    protected abstract void release(BooleanSupplier quiescent);
 }

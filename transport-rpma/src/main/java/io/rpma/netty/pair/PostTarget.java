@@ -11,23 +11,22 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.pair;
 
-import java.io.IOException;
+/** The queue pair to which entries are posted. */
+public interface PostTarget {
+    /** Returns whether a message is posted as an entry that completes later, and not as data of a stream. */
+    boolean takes(Object message);
 
-/**
- * The reason of a connection that an event has ended. It has no stack trace: most connections end this way and the trace is
- * rarely needed, while it would cost more than everything else here and show only the event loop.
- */
-final class EndedByEvent extends IOException {
-    private static final long serialVersionUID = 1;
+    /** Returns whether there is room for another work request. */
+    boolean canPost();
 
-    EndedByEvent(String message) {
-        super(message);
-    }
+    /**
+     * Posts a work request. If it cannot be posted, the failure becomes its outcome.
+     *
+     * @param last whether no other request follows immediately
+     */
+    void post(Object message, boolean last);
 
-    @Override
-    public Throwable fillInStackTrace() {
-        return this;
-    }
+    Outcomes outcomes();
 }

@@ -11,13 +11,13 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.pair;
 
 /**
  * Notified of changes of the state of a {@link QueuePair}. Called at the end of a batch, so that a listener may close the queue
  * pair.
  */
-interface QueuePairListener {
+public interface QueuePairListener {
     /** The connection is established, and the peer's private data is valid. */
     void established();
 

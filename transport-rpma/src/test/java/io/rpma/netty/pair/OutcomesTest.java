@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.pair;
 
 import java.util.ArrayList;
 import java.util.List;

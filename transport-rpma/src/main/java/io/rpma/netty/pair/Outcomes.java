@@ -11,13 +11,13 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.pair;
 
 /**
  * The results of the work requests of one channel, in the order in which they were posted, until their promises are notified. A
  * request that was refused before it could be posted keeps its place behind the earlier ones.
  */
-final class Outcomes {
+public final class Outcomes {
     private final Throwable[] causes;
     private final int mask;
     private long posted;
@@ -29,28 +29,28 @@ final class Outcomes {
      *
      * @param most how many requests can be under way at once
      */
-    Outcomes(int most) {
+    public Outcomes(int most) {
         int size = Integer.highestOneBit(Math.max(1, most) * 2 - 1);
         causes = new Throwable[size];
         mask = size - 1;
     }
 
-    boolean isFull() {
+    public boolean isFull() {
         return posted - taken == causes.length;
     }
 
     /** Returns whether one more request fills this object. */
-    boolean isAlmostFull() {
+    public boolean isAlmostFull() {
         return posted - taken == causes.length - 1;
     }
 
     /** Adds a request that was posted. */
-    void post() {
+    public void post() {
         causes[(int) posted++ & mask] = null;
     }
 
     /** Adds a request that failed before it was posted. */
-    void refuse(Throwable cause) {
+    public void refuse(Throwable cause) {
         causes[(int) posted++ & mask] = cause;
         passRefused();
     }
@@ -60,7 +60,7 @@ final class Outcomes {
      *
      * @param cause why it failed, or {@code null}
      */
-    void end(Throwable cause) {
+    public void end(Throwable cause) {
         causes[(int) decided++ & mask] = cause;
         passRefused();
     }
@@ -71,12 +71,12 @@ final class Outcomes {
         }
     }
 
-    boolean hasNext() {
+    public boolean hasNext() {
         return taken < decided;
     }
 
     /** Removes the next result: {@code null} for success, or why the request failed. */
-    Throwable next() {
+    public Throwable next() {
         int index = (int) taken++ & mask;
         Throwable cause = causes[index];
         causes[index] = null;

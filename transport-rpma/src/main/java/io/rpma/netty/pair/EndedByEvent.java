@@ -11,18 +11,23 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.pair;
 
-import io.netty.util.internal.logging.InternalLogger;
-import io.netty.util.internal.logging.InternalLoggerFactory;
+import java.io.IOException;
 
 /**
- * The logger of the classes that accept connections, and of those that serve several channels and have no logger of their own.
- * It has the name of {@link RpmaServerChannel}, because that is a name that users know. Any thread may use it.
+ * The reason of a connection that an event has ended. It has no stack trace: most connections end this way and the trace is
+ * rarely needed, while it would cost more than everything else here and show only the event loop.
  */
-final class TransportLogger {
-    static final InternalLogger LOGGER = InternalLoggerFactory.getInstance(RpmaServerChannel.class);
+public final class EndedByEvent extends IOException {
+    private static final long serialVersionUID = 1;
 
-    private TransportLogger() {
+    EndedByEvent(String message) {
+        super(message);
+    }
+
+    @Override
+    public Throwable fillInStackTrace() {
+        return this;
     }
 }
