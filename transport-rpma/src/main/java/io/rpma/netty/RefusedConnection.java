@@ -25,6 +25,7 @@ import io.rpma.WorkCompletions;
 import io.rpma.netty.loop.RpmaIoHandle;
 import io.rpma.netty.loop.RpmaIoOps;
 import io.rpma.netty.pair.QueuePair;
+import io.rpma.netty.receive.ReceiveBuffers;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 

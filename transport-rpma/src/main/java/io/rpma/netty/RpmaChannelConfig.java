@@ -21,6 +21,7 @@ import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.socket.SocketChannelConfig;
 import io.rpma.netty.OptionValues.Value;
+import io.rpma.netty.stream.Handshake;
 import java.util.Map;
 
 /**

@@ -20,6 +20,9 @@ import io.rpma.ConnectionRequest;
 import io.rpma.RpmaException;
 import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.pair.QueuePair;
+import io.rpma.netty.receive.ReceiveBuffers;
+import io.rpma.netty.stream.StreamQueuePair;
+import io.rpma.netty.stream.StreamSizes;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 

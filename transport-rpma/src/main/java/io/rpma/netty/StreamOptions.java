@@ -14,6 +14,8 @@
 package io.rpma.netty;
 
 import io.rpma.netty.OptionValues.Value;
+import io.rpma.netty.stream.Handshake;
+import io.rpma.netty.stream.Immediate;
 import java.util.List;
 
 /** The options that size a stream: those of a connection, or those with which a server accepts its connections. */

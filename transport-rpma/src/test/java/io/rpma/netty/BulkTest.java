@@ -29,6 +29,8 @@ import io.netty.channel.DefaultFileRegion;
 import io.netty.channel.FixedRecvByteBufAllocator;
 import io.netty.util.NetUtil;
 import io.rpma.netty.memory.RegisteredMemory;
+import io.rpma.netty.stream.BulkAreas;
+import io.rpma.netty.stream.StreamSender;
 import java.io.File;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;

@@ -36,6 +36,7 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import io.rpma.netty.pair.OpenPairs;
+import io.rpma.netty.receive.LoopCompletions;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;

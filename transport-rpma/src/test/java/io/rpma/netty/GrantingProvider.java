@@ -25,12 +25,12 @@ import java.util.Set;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
 /** A provider that opens regions of peers, and does nothing else. Their first four bytes say how large they are. */
-final class GrantingProvider {
+public final class GrantingProvider {
     /** All regions that were opened. */
-    final List<Region> regions = new ArrayList<>();
+    public final List<Region> regions = new ArrayList<>();
 
     /** One region of a peer. */
-    static final class Region implements RemoteMemoryRegion {
+    public static final class Region implements RemoteMemoryRegion {
         private final int size;
         private boolean closed;
 
@@ -54,12 +54,12 @@ final class GrantingProvider {
             closed = true;
         }
 
-        boolean isClosed() {
+        public boolean isClosed() {
             return closed;
         }
     }
 
-    RpmaProvider provider() {
+    public RpmaProvider provider() {
         return (RpmaProvider) Proxy.newProxyInstance(RpmaProvider.class.getClassLoader(), new Class<?>[] {RpmaProvider.class},
             (proxy, method, arguments) -> {
                 if (!method.getName().equals("openRemoteRegion")) {

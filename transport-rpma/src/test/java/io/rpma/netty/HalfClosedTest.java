@@ -29,6 +29,8 @@ import io.rpma.ConnectionEvent;
 import io.rpma.MemoryUsage;
 import io.rpma.netty.ConnectedChannels.Kind;
 import io.rpma.netty.loop.RpmaIoHandle;
+import io.rpma.netty.stream.Handshake;
+import io.rpma.netty.stream.Immediate;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;

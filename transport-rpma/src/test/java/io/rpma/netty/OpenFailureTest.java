@@ -25,6 +25,9 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.memory.RpmaByteBuf;
+import io.rpma.netty.receive.ReceiveBuffers;
+import io.rpma.netty.stream.StreamQueuePair;
+import io.rpma.netty.stream.StreamSizes;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -49,52 +52,52 @@ class OpenFailureTest {
         }
 
         @Override
-        void configure(ConnectionConfig config) {
+        public void configure(ConnectionConfig config) {
             throw new UnsupportedOperationException();
         }
 
         @Override
-        void post(ConnectionRequest request, int count) {
+        public void post(ConnectionRequest request, int count) {
             // The method returns as if the receives had been posted.
         }
 
         @Override
-        void leave(int count) {
+        public void leave(int count) {
             left.add(count);
         }
 
         @Override
-        int most() {
+        public int most() {
             throw new UnsupportedOperationException();
         }
 
         @Override
-        RpmaByteBuf buffer(int slot) {
+        public RpmaByteBuf buffer(int slot) {
             throw new UnsupportedOperationException();
         }
 
         @Override
-        void repost(int slot) {
+        public void repost(int slot) {
             throw new UnsupportedOperationException();
         }
 
         @Override
-        RpmaByteBuf exchange(int slot) {
+        public RpmaByteBuf exchange(int slot) {
             throw new UnsupportedOperationException();
         }
 
         @Override
-        boolean isCrowded() {
+        public boolean isCrowded() {
             return false;
         }
 
         @Override
-        boolean isShared() {
+        public boolean isShared() {
             return true;
         }
 
         @Override
-        void endedMidway() {
+        public void endedMidway() {
             throw new UnsupportedOperationException();
         }
     }

@@ -29,6 +29,7 @@ import io.rpma.Rpma;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
 import io.rpma.WorkCompletions;
+import io.rpma.netty.stream.Immediate;
 import io.rpma.posix.Posix;
 import java.lang.foreign.Arena;
 import java.lang.foreign.FunctionDescriptor;

@@ -41,6 +41,7 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.netty.ConnectedChannels.End;
 import io.rpma.netty.ConnectedChannels.Kind;
+import io.rpma.netty.stream.Handshake;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;

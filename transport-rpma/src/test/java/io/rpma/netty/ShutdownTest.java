@@ -32,6 +32,7 @@ import io.netty.util.NetUtil;
 import io.rpma.CompletionQueue;
 import io.rpma.WorkCompletions;
 import io.rpma.netty.loop.RpmaIoHandle;
+import io.rpma.netty.stream.Handshake;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;

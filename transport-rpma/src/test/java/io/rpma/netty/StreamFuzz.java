@@ -32,6 +32,14 @@ import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.memory.RegisteredMemory;
 import io.rpma.netty.memory.RpmaByteBuf;
 import io.rpma.netty.pair.QueuePairListener;
+import io.rpma.netty.receive.ReceiveBuffers;
+import io.rpma.netty.stream.BulkAreas;
+import io.rpma.netty.stream.Handshake;
+import io.rpma.netty.stream.Immediate;
+import io.rpma.netty.stream.PrefixWire;
+import io.rpma.netty.stream.StreamQueuePair;
+import io.rpma.netty.stream.StreamSender;
+import io.rpma.netty.stream.StreamSizes;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
@@ -155,12 +163,12 @@ final class StreamFuzz {
         }
 
         @Override
-        void configure(ConnectionConfig config) {
+        public void configure(ConnectionConfig config) {
             // There is no queue.
         }
 
         @Override
-        void post(ConnectionRequest request, int count) throws RpmaException {
+        public void post(ConnectionRequest request, int count) throws RpmaException {
             for (int slot = 0; slot < count; slot++) {
                 buffers[slot] = allocate();
                 posted.set(slot);
@@ -168,30 +176,30 @@ final class StreamFuzz {
         }
 
         @Override
-        void leave(int count) {
+        public void leave(int count) {
             for (RpmaByteBuf buf : buffers) {
                 buf.release();
             }
         }
 
         @Override
-        int most() {
+        public int most() {
             return buffers.length;
         }
 
         @Override
-        RpmaByteBuf buffer(int slot) {
+        public RpmaByteBuf buffer(int slot) {
             return buffers[slot];
         }
 
         @Override
-        void repost(int slot) {
+        public void repost(int slot) {
             check(!posted.get(slot), "a receive is posted twice");
             posted.set(slot);
         }
 
         @Override
-        RpmaByteBuf exchange(int slot) throws RpmaException {
+        public RpmaByteBuf exchange(int slot) throws RpmaException {
             RpmaByteBuf buf = buffers[slot];
             buffers[slot] = allocate();
             repost(slot);
@@ -199,17 +207,17 @@ final class StreamFuzz {
         }
 
         @Override
-        boolean isCrowded() {
+        public boolean isCrowded() {
             return crowded;
         }
 
         @Override
-        boolean isShared() {
+        public boolean isShared() {
             return shared;
         }
 
         @Override
-        void endedMidway() {
+        public void endedMidway() {
             // There is no device that could have taken one.
         }
     }

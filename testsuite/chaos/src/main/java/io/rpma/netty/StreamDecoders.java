@@ -13,6 +13,8 @@
 
 package io.rpma.netty;
 
+import io.rpma.netty.stream.Handshake;
+import io.rpma.netty.stream.Immediate;
 import java.net.ProtocolException;
 import java.nio.ByteBuffer;
 

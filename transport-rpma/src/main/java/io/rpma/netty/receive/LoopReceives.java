@@ -1,0 +1,196 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty.receive;
+
+import io.netty.channel.EventLoop;
+import io.netty.channel.IoEventLoop;
+import io.rpma.ConnectionEvent;
+import io.rpma.netty.pair.QueuePair;
+import io.rpma.netty.pair.TransportLogger;
+import java.io.IOException;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.RejectedExecutionException;
+
+/**
+ * The receives of a stream that complete in the queue of an event loop ({@link LoopCompletions}) and not in the connection's own.
+ * While the thread that polls that queue also uses the stream, it handles the completions directly. Otherwise they go through an
+ * inbox to the thread that uses the stream: its channel is not registered with that loop yet, or any more.
+ *
+ * <p>Used by the thread that uses the queue pair, unless stated otherwise.
+ */
+public final class LoopReceives {
+    private final ReceivingPair pair;
+    private final LoopCompletions queue;
+    private final int number;
+    // Whether the thread that polls the queue also uses the queue pair; changed by that thread alone.
+    private boolean isHome;
+    // The loop that uses the queue pair if it is a different one; null while there is none.
+    private volatile EventLoop loop;
+    // Completions that arrived while another thread used the queue pair.
+    private final Queue<StreamArrival> inbox = new ConcurrentLinkedQueue<>();
+    // An end event that arrived before a loop was known, or null.
+    private ConnectionEvent earlyEnd;
+
+    /**
+     * Creates an empty inbox.
+     *
+     * @param number the queue pair number that completions in the queue contain
+     */
+    public LoopReceives(ReceivingPair pair, LoopCompletions queue, int number) {
+        this.pair = pair;
+        this.queue = queue;
+        this.number = number;
+    }
+
+    /** Returns the loop that polls the queue. Any thread. */
+    public IoEventLoop loop() {
+        return queue.loop();
+    }
+
+    /** Returns the queue pair number that completions in the queue contain. Any thread. */
+    int number() {
+        return number;
+    }
+
+    /** Returns whether the thread that polls the queue also uses the queue pair; called on that thread. */
+    boolean isHome() {
+        return isHome;
+    }
+
+    // ---- called on the thread that polls the queue ----
+
+    /** Stores a completion for the thread that uses the queue pair, which is a different one. */
+    void forward(StreamArrival arrival) {
+        inbox.add(arrival);
+        onUser(this::takeForwarded);
+    }
+
+    /** Ends the connection, which another thread uses. */
+    void breakWith(IOException cause) {
+        onUser(() -> pair.breakWith(cause));
+    }
+
+    private void onUser(Runnable task) {
+        EventLoop user = loop;
+        if (user == null) {
+            // The loop that takes over the queue pair checks the inbox.
+            return;
+        }
+        try {
+            user.execute(() -> {
+                if (loop == user) {
+                    pair.touch();
+                    task.run();
+                    pair.settle();
+                }
+            });
+        } catch (RejectedExecutionException e) {
+            // That loop has ended, and has closed the queue pair; close() takes the receives out of the inbox.
+            TransportLogger.LOGGER.debug("{} is on a loop that has ended.", pair, e);
+        }
+    }
+
+    // ---- called on the thread that uses the queue pair ----
+
+    /** Handles the completions that have arrived, without notifying the listener. */
+    public void take() {
+        if (isHome) {
+            queue.drain();
+        } else {
+            takeForwarded();
+        }
+    }
+
+    /** Handles the completions that another thread has stored for this one. */
+    void takeForwarded() {
+        StreamArrival arrival = inbox.poll();
+        while (arrival != null) {
+            pair.handle(arrival);
+            arrival = inbox.poll();
+        }
+    }
+
+    /** Called on an event loop when that loop begins to use the queue pair. */
+    public void enter(EventLoop to) {
+        if (to == queue.loop()) {
+            isHome = true;
+        } else {
+            loop = to;
+        }
+        takeForwarded();
+        IOException failure = queue.failure();
+        if (failure != null) {
+            // No thread was notified of the failure when it occurred.
+            to.execute(() -> {
+                if (isHome || loop == to) {
+                    pair.touch();
+                    pair.breakWith(failure);
+                    pair.settle();
+                }
+            });
+        }
+        ConnectionEvent end = earlyEnd;
+        earlyEnd = null;
+        if (end != null && !endsLater(end)) {
+            to.execute(() -> pair.end(end));
+        }
+    }
+
+    /** Called on the event loop that used the queue pair, when the loop stops using it. */
+    public void leave() {
+        isHome = false;
+        loop = null;
+    }
+
+    /**
+     * Defers the event that ended the connection to a later call of {@link QueuePair#end}, if another thread holds messages that
+     * arrived before.
+     *
+     * @return whether the event is deferred
+     */
+    public boolean endsLater(ConnectionEvent event) {
+        if (isHome) {
+            return false;
+        }
+        EventLoop user = loop;
+        if (user == null) {
+            earlyEnd = event;
+            return true;
+        }
+        return queue.onLoop(() -> {
+            queue.drain();
+            user.execute(() -> pair.end(event));
+        });
+    }
+
+    /**
+     * Ends the connection after the messages that arrived before, if another thread holds some of them.
+     *
+     * @param cause why the connection ends
+     * @return whether another thread may hold messages, so that the connection ends later
+     */
+    public boolean breaksLater(IOException cause) {
+        return !isHome && loop != null && queue.onLoop(() -> {
+            queue.drain();
+            // The tasks for what has been drained run before this one.
+            breakWith(cause);
+        });
+    }
+
+    /** Stops the delivery of completions to the queue pair, which has been destroyed. */
+    public void close() {
+        queue.remove(pair);
+    }
+}

@@ -1,0 +1,466 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty.receive;
+
+import io.netty.channel.IoEventLoop;
+import io.netty.channel.MultithreadEventLoopGroup;
+import io.netty.util.NettyRuntime;
+import io.netty.util.internal.SystemPropertyUtil;
+import io.rpma.ConnectionConfig;
+import io.rpma.ConnectionRequest;
+import io.rpma.RpmaException;
+import io.rpma.SharedReceiveQueue;
+import io.rpma.SharedReceiveQueueConfig;
+import io.rpma.netty.memory.Fabric;
+import io.rpma.netty.memory.LimboMemory;
+import io.rpma.netty.memory.RpmaByteBuf;
+import io.rpma.netty.pair.TransportLogger;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+
+/**
+ * Receive buffers that many connections share ({@code rpma_srq_recv(3)}), so that their memory does not grow with the number of
+ * connections. The connections of an event loop share one queue, whose receives complete in one completion queue for all of
+ * them ({@code rpma_srq_get_rcq(3)}): {@link LoopCompletions}. If it is not known which loop a connection will be on,
+ * completions arrive in the connection's own completion queue, and the receives are shared by all such connections.
+ *
+ * <p>While there are few connections, there are as many receives as all of them together may need: none can run out, and an
+ * unread message keeps its receive, as with a queue of its own. With more connections the number of receives is fixed. A
+ * message then releases its receive as soon as its completion has been polled (<i>crowded</i>), so that no connection can delay
+ * the others, even if its application does not read. A burst of messages from many peers that uses up all receives before the
+ * loops poll them waits in the network.
+ *
+ * <p>The data path takes no lock. Slots are added and removed under the lock, when connections are made and closed.
+ */
+public final class SharedReceives extends ReceiveBuffers {
+    /** Up to this many receives of a queue each connection has its own share, if the queue does not belong to a loop. */
+    private static final int SHARES =
+        Math.max(64, SystemPropertyUtil.getInt("io.rpma.netty.sharedReceiveBuffers", 512));
+    /** The smallest value of that limit for the queue of one loop. */
+    private static final int FEWEST_SHARES = Math.min(128, SHARES);
+    /** No connection is made if there are fewer receives than this for lack of memory. */
+    private static final int FEWEST = 128;
+    /** An unused queue with at most this many receives is kept for the next connection. */
+    private static final int KEPT = 64;
+    /**
+     * How long the unused queue of a loop is kept in any event. With short connections, 16 at a time, the last one of a loop
+     * closes every few milliseconds; to create the queue again, with its files and mappings in both processes, took as long as
+     * to make the connection ({@code ./run-benchmark.sh --only=connectx16}).
+     */
+    private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+    /** The number of queues that connections are distributed over, so that many loops do not all post to one. */
+    private static final int SPREAD = Math.clamp(NettyRuntime.availableProcessors() / 4, 1, 8);
+
+    private static final Map<Key, Group> GROUPS = new HashMap<>();
+
+    private record Key(Fabric fabric, int messageBytes, IoEventLoop loop) {
+        // Written by hand, because the generated methods of a record are slow until they have been compiled.
+        @Override
+        public boolean equals(Object other) {
+            return other instanceof Key that && that.fabric == fabric && that.messageBytes == messageBytes && that.loop == loop;
+        }
+
+        @Override
+        public int hashCode() {
+            return 31 * fabric.hashCode() + messageBytes + System.identityHashCode(loop);
+        }
+    }
+
+    /** The queues in use for one fabric, message size and loop; connections are distributed over them in turn. */
+    private static final class Group {
+        private final Key key;
+        private final List<SharedReceives> queues = new ArrayList<>();
+        private int next;
+
+        Group(Key key) {
+            this.key = key;
+        }
+
+        int most() {
+            return key.loop == null ? SPREAD : 1;
+        }
+
+        void remove(SharedReceives queue) {
+            queues.remove(queue);
+            if (queues.isEmpty()) {
+                GROUPS.remove(key, this);
+            }
+        }
+    }
+
+    private final Group group;
+    private final SharedReceiveQueue queue;
+    // Null if the receives complete in the connections' own queues.
+    private final LoopCompletions completions;
+    private final AtomicReferenceArray<RpmaByteBuf> buffers;
+    // The next four are guarded by the lock of GROUPS.
+    private int users;
+    private long idleSince;
+    private boolean endScheduled;
+    private boolean ending;
+    // Guarded by the lock of this object.
+    private final int[] freeSlots;
+    private int freeCount;
+    private int shares;
+    private final int allShares;
+    private final int allSpares;
+    private int sharesAtMost;
+    private int spares;
+    private boolean retired;
+    // Read without a lock; a slightly outdated value does no harm.
+    private volatile boolean crowded;
+    private volatile int surplus;
+
+    private SharedReceives(Fabric fabric, int messageBytes, Group group) throws RpmaException {
+        super(fabric, messageBytes);
+        this.group = group;
+        IoEventLoop loop = group.key.loop;
+        allShares = loop == null ? SHARES : sharesOf(loop);
+        allSpares = spares(allShares);
+        sharesAtMost = allShares;
+        int slots = Math.min(slots(allShares), fabric.limits().maxSharedReceiveQueueWorkRequests());
+        try (SharedReceiveQueueConfig config = fabric.provider().newSharedReceiveQueueConfig()) {
+            // No receive completes twice before it is posted again, so there cannot be more completions than this.
+            queue = fabric.peer().newSharedReceiveQueue(config.receiveQueueSize(slots)
+                .receiveCompletionQueueSize(loop == null ? 0 : slots));
+        }
+        completions = loop == null ? null : new LoopCompletions(this, queue.receiveCompletionQueue(), loop);
+        buffers = new AtomicReferenceArray<>(slots);
+        freeSlots = new int[slots];
+        for (int slot = slots - 1; slot >= 0; slot--) {
+            freeSlots[freeCount++] = slot;
+        }
+    }
+
+    /**
+     * Returns the shares of one loop's queue. All loops of a group together have as many as the queues that belong to no loop.
+     */
+    private static int sharesOf(IoEventLoop loop) {
+        int loops = loop.parent() instanceof MultithreadEventLoopGroup group ? group.executorCount() : 1;
+        return Math.clamp((long) SHARES * SPREAD / loops, FEWEST_SHARES, SHARES);
+    }
+
+    /** Returns the number of receives that may replace those lost with connections that ended in the middle of a message. */
+    private static int spares(int shares) {
+        return shares / 4;
+    }
+
+    /**
+     * Returns the number of receives of a queue. In addition to the shares, as many more circulate and are held by no
+     * connection.
+     */
+    private static int slots(int shares) {
+        return 2 * shares + spares(shares);
+    }
+
+    /**
+     * Returns whether a fabric's device has shared receive queues that are usable. A message that finds no receive is delayed,
+     * but on an iWARP device it ends the connection. There each connection needs receives that no other connection can take.
+     */
+    public static boolean isPossible(Fabric fabric) {
+        return !fabric.isIwarp() && fabric.limits().maxSharedReceiveQueueWorkRequests() >= slots(SHARES);
+    }
+
+    /**
+     * Returns the queue for the next connection. The caller must call {@link #leave} on it exactly once.
+     *
+     * @param loop the loop that the connection will be on, {@code null} if that is not known
+     */
+    public static SharedReceives join(Fabric fabric, int messageBytes, IoEventLoop loop) throws RpmaException {
+        IoEventLoop of = loop == null || loop.isShuttingDown() || fabric.limits().maxCompletionQueueSize() < slots(SHARES)
+            ? null : loop;
+        SharedReceives chosen;
+        synchronized (GROUPS) {
+            Group group = GROUPS.computeIfAbsent(new Key(fabric, messageBytes, of), Group::new);
+            if (group.queues.size() < group.most()) {
+                try {
+                    chosen = new SharedReceives(fabric, messageBytes, group);
+                } catch (RpmaException | RuntimeException e) {
+                    if (group.queues.isEmpty()) {
+                        GROUPS.remove(group.key, group);
+                    }
+                    throw e;
+                }
+                group.queues.add(chosen);
+            } else {
+                chosen = group.queues.get(group.next++ % group.queues.size());
+            }
+            chosen.users++;
+        }
+        if (of != null) {
+            chosen.completions.watch();
+        }
+        return chosen;
+    }
+
+    @Override
+    public LoopCompletions completions() {
+        return completions;
+    }
+
+    @Override
+    public void configure(ConnectionConfig config) throws RpmaException {
+        config.sharedReceiveQueue(queue);
+    }
+
+    @Override
+    public synchronized void post(ConnectionRequest request, int count) throws RpmaException {
+        shares += count;
+        try {
+            fill();
+        } catch (RpmaException e) {
+            shares -= count;
+            throw e;
+        }
+    }
+
+    private int wanted() {
+        return spares + (shares <= sharesAtMost ? shares : 2 * allShares);
+    }
+
+    private void measure() {
+        crowded = shares > sharesAtMost;
+        surplus = buffers.length() - freeCount - wanted();
+    }
+
+    private void fill() throws RpmaException {
+        measure();
+        while (freeCount > 0 && buffers.length() - freeCount < wanted()) {
+            int used = buffers.length() - freeCount;
+            RpmaByteBuf buf = used < FEWEST ? allocate() : tryAllocate();
+            if (buf == null) {
+                // There is not enough memory for the share of each connection, so unread messages no longer keep their
+                // receives.
+                sharesAtMost = Math.min(sharesAtMost, used / 2);
+                break;
+            }
+            int slot = freeSlots[freeCount - 1];
+            buffers.setRelease(slot, buf);
+            freeCount--;
+            try {
+                repost(slot);
+            } catch (RpmaException e) {
+                giveUp(slot);
+                throw e;
+            }
+        }
+        measure();
+    }
+
+    @Override
+    public void leave(int count) {
+        int kept;
+        synchronized (this) {
+            shares -= count;
+            measure();
+            kept = retired ? Integer.MAX_VALUE : buffers.length() - freeCount;
+        }
+        boolean usable = completions != null && !completions.isEnded();
+        synchronized (GROUPS) {
+            if (--users > 0 || kept <= KEPT && (completions == null || usable)) {
+                return;
+            }
+            idleSince = System.nanoTime();
+            boolean reusable = usable && kept < Integer.MAX_VALUE;
+            if (reusable && (endScheduled || scheduleEnd(IDLE_NANOS)) || !decideToEnd()) {
+                return;
+            }
+        }
+        end();
+    }
+
+    /** Schedules the end of this queue, which its loop polls. Returns whether the loop still accepts tasks. */
+    private boolean scheduleEnd(long nanos) {
+        endScheduled = completions.schedule(this::endIfIdle, nanos);
+        return endScheduled;
+    }
+
+    private void endIfIdle() {
+        synchronized (GROUPS) {
+            endScheduled = false;
+            if (users > 0) {
+                return;
+            }
+            long left = IDLE_NANOS - (System.nanoTime() - idleSince);
+            if (left > 0 && scheduleEnd(left) || !decideToEnd()) {
+                return;
+            }
+        }
+        end();
+    }
+
+    /** Excludes this queue, which has no users, from being chosen. Returns whether the caller has to end it. */
+    private boolean decideToEnd() {
+        group.remove(this);
+        boolean first = !ending;
+        ending = true;
+        return first;
+    }
+
+    private void end() {
+        if (completions == null) {
+            destroy();
+        } else {
+            completions.end(this::destroy);
+        }
+    }
+
+    /** Excludes this queue from being chosen for further connections, and ends it with the last one that uses it. */
+    void retire() {
+        synchronized (this) {
+            retired = true;
+        }
+        synchronized (GROUPS) {
+            group.remove(this);
+            if (users > 0 || !decideToEnd()) {
+                return;
+            }
+        }
+        end();
+    }
+
+    /**
+     * Called when the loop that polls the completions has ended: if there are no connections, the queue is destroyed instead of
+     * kept.
+     */
+    void loopEnded() {
+        synchronized (GROUPS) {
+            if (users > 0 || !decideToEnd()) {
+                return;
+            }
+        }
+        destroy();
+    }
+
+    private void destroy() {
+        try {
+            queue.close();
+        } catch (RpmaException e) {
+            // The queue is not used any more. A device may still write to the buffers, so they must not be used again.
+            TransportLogger.LOGGER.error("A shared receive queue of {} could not be destroyed; its buffers are lost.",
+                fabric, e);
+            return;
+        }
+        LimboMemory.release(queue::isQuiescent, (long) (buffers.length() - freeCount) * messageBytes, this::releaseBuffers);
+    }
+
+    private void releaseBuffers() {
+        for (int slot = 0; slot < buffers.length(); slot++) {
+            RpmaByteBuf buf = buffers.getAndSet(slot, null);
+            if (buf != null) {
+                buf.release();
+            }
+        }
+    }
+
+    @Override
+    public int most() {
+        return buffers.length();
+    }
+
+    @Override
+    public RpmaByteBuf buffer(int slot) {
+        return buffers.getAcquire(slot);
+    }
+
+    @Override
+    public void repost(int slot) throws RpmaException {
+        if (surplus > 0 && tryGiveUp(slot)) {
+            return;
+        }
+        RpmaByteBuf buf = buffers.getAcquire(slot);
+        queue.receive(buf.slab().region(fabric), buf.block().offset, messageBytes, slot);
+    }
+
+    @Override
+    public RpmaByteBuf exchange(int slot) throws RpmaException {
+        RpmaByteBuf replacement = tryAllocate();
+        if (replacement == null) {
+            return null;
+        }
+        RpmaByteBuf buf = buffers.getAndSet(slot, replacement);
+        try {
+            repost(slot);
+        } catch (RpmaException e) {
+            // The message that arrived stays in its slot.
+            buffers.setRelease(slot, buf);
+            replacement.release();
+            throw e;
+        }
+        return buf;
+    }
+
+    private synchronized boolean tryGiveUp(int slot) {
+        if (surplus <= 0) {
+            return false;
+        }
+        giveUp(slot);
+        return true;
+    }
+
+    private synchronized void giveUp(int slot) {
+        RpmaByteBuf buf = buffers.getAndSet(slot, null);
+        freeSlots[freeCount++] = slot;
+        measure();
+        buf.release();
+    }
+
+    @Override
+    public boolean isCrowded() {
+        return crowded;
+    }
+
+    @Override
+    public boolean isShared() {
+        return true;
+    }
+
+    /**
+     * Called when a connection ended in the middle of a message. A device that takes a receive and then loses the connection
+     * may never complete it. It is impossible to find out which receive was lost, so another one is posted in its place. After
+     * this has happened too often, new connections get another queue.
+     */
+    @Override
+    public void endedMidway() {
+        if (queue.returnsUnfinishedReceives()) {
+            return;
+        }
+        synchronized (this) {
+            if (retired) {
+                return;
+            }
+            if (spares < allSpares) {
+                spares++;
+                try {
+                    fill();
+                } catch (RpmaException e) {
+                    // There is no memory for an additional receive, so there may be one receive less. The next post reports it.
+                    spares--;
+                }
+                return;
+            }
+            retired = true;
+            // The remaining connections need only their shares; surplus receives are freed as they complete.
+            spares = 0;
+            measure();
+        }
+        synchronized (GROUPS) {
+            group.remove(this);
+        }
+    }
+}

@@ -1,0 +1,27 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty.stream;
+
+import io.rpma.netty.pair.EndedByEvent;
+import java.nio.channels.ClosedChannelException;
+
+/** The reason of a connection that this end has closed. It has no stack trace, for the same reason as {@link EndedByEvent}. */
+final class ClosedByThisEnd extends ClosedChannelException {
+    private static final long serialVersionUID = 1;
+
+    @Override
+    public Throwable fillInStackTrace() {
+        return this;
+    }
+}

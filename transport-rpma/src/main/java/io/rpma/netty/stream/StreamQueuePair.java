@@ -1,0 +1,509 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty.stream;
+
+import io.netty.channel.EventLoop;
+import io.netty.channel.IoEventLoop;
+import io.rpma.CompletionStatus;
+import io.rpma.Connection;
+import io.rpma.ConnectionEvent;
+import io.rpma.ConnectionRequest;
+import io.rpma.RpmaError;
+import io.rpma.RpmaException;
+import io.rpma.WorkCompletions;
+import io.rpma.netty.memory.Fabric;
+import io.rpma.netty.memory.LimboMemory;
+import io.rpma.netty.pair.TransportLogger;
+import io.rpma.netty.pair.UserTypes;
+import io.rpma.netty.receive.LoopCompletions;
+import io.rpma.netty.receive.LoopReceives;
+import io.rpma.netty.receive.OwnReceives;
+import io.rpma.netty.receive.ReceiveBuffers;
+import io.rpma.netty.receive.ReceivingPair;
+import io.rpma.netty.receive.StreamArrival;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ProtocolException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
+import java.util.function.BooleanSupplier;
+
+/**
+ * One end of a stream over a queue pair; implements the protocol of {@code docs/protocol.md}. It handles the events and
+ * completions of the connection and notifies the listener of their effects. What the stream sends is the matter of its
+ * {@link StreamSender}, what it receives that of its {@link StreamReceiver}. None of them depends on channels and pipelines.
+ *
+ * <p>Used by one event loop at a time.
+ */
+public final class StreamQueuePair extends ReceivingPair {
+    private final StreamSizes sizes;
+    private final ReceiveBuffers receives;
+    private final StreamSender sender;
+    private final StreamReceiver receiver;
+    // Null if the receives complete in the connection's own queue.
+    private final LoopReceives elsewhere;
+    private final StreamChanges changes;
+    private ByteBuffer peerData = ByteBuffer.allocate(0);
+    // Why a message could not be delivered to a peer that may have closed in order, or null; see failed().
+    private IOException hungUp;
+    private boolean hangsUpLater;
+
+    private StreamQueuePair(UserTypes types, Fabric fabric, StreamSizes sizes, boolean active, ReceiveBuffers receives,
+            Connection connection, InetSocketAddress requestedRemote) {
+        super(types, fabric, connection, requestedRemote, active, sizes.credits());
+        this.sizes = sizes;
+        this.receives = receives;
+        LoopCompletions completions = receives.completions();
+        elsewhere = completions == null ? null : new LoopReceives(this, completions, connection.queuePairNumber());
+        PeerCredits given = new PeerCredits(sizes.credits());
+        sender = new StreamSender(this, sizes, given, elsewhere != null);
+        receiver = new StreamReceiver(this, sizes, receives, given, sender);
+        changes = new StreamChanges(sender, receiver);
+    }
+
+    /**
+     * Requests a connection.
+     *
+     * @param types what the queue pair needs of the public types
+     * @param receives the receives that the request was configured with; returned when the connection ends or cannot be made
+     * @param request made by the blocking part of connecting; consumed in any case
+     * @param data the private data of the application
+     */
+    public static StreamQueuePair connect(UserTypes types, Fabric fabric, StreamSizes sizes, ReceiveBuffers receives,
+            ConnectionRequest request, ByteBuffer data, InetSocketAddress remote) throws RpmaException {
+        return open(types, fabric, sizes, receives, request, !fabric.hasImmediateData(), data, true, remote);
+    }
+
+    /**
+     * Accepts a connection.
+     *
+     * @param types what the queue pair needs of the public types
+     * @param receives the receives that the request was configured with; returned when the connection ends or cannot be made
+     * @param request the request of the client; consumed in any case
+     * @param data the private data of the application
+     * @param peer the handshake of the client
+     */
+    public static StreamQueuePair accept(UserTypes types, Fabric fabric, StreamSizes sizes, ReceiveBuffers receives,
+            ConnectionRequest request, ByteBuffer data, Handshake peer) throws RpmaException {
+        StreamQueuePair pair = open(types, fabric, sizes, receives, request, peer.isPrefixedWith(fabric), data, false,
+            request.remoteAddress());
+        try {
+            pair.peerIs(peer);
+        } catch (RpmaException | RuntimeException e) {
+            pair.close();
+            throw e;
+        }
+        return pair;
+    }
+
+    private static StreamQueuePair open(UserTypes types, Fabric fabric, StreamSizes sizes, ReceiveBuffers receives,
+            ConnectionRequest request, boolean prefixed, ByteBuffer data, boolean active, InetSocketAddress remote)
+            throws RpmaException {
+        int posted = 0;
+        Connection connection = null;
+        LoopCompletions elsewhere = receives.completions();
+        if (elsewhere != null) {
+            elsewhere.expect();
+        }
+        try {
+            // Receives are posted before the connection exists, so that the peer's first message finds them.
+            receives.post(request, sizes.receiveQueue());
+            posted = sizes.receiveQueue();
+            connection = request.connect(Handshake.of(sizes, prefixed, data).encode());
+            if (receives instanceof OwnReceives own) {
+                own.connected(connection);
+            }
+            StreamQueuePair pair = new StreamQueuePair(types, fabric, sizes, active, receives, connection, remote);
+            if (elsewhere != null) {
+                elsewhere.add(pair);
+            }
+            return pair;
+        } catch (RpmaException | RuntimeException e) {
+            abandon(connection, request, e);
+            if (elsewhere != null) {
+                elsewhere.expectNoMore();
+            }
+            receives.leave(posted);
+            throw e;
+        }
+    }
+
+    private void peerIs(Handshake peer) throws RpmaException {
+        StreamWire wire = peer.isPrefixedWith(fabric) ? new PrefixWire(fabric, sender.window().length())
+            : ImmediateWire.INSTANCE;
+        peerData = peer.data();
+        sender.open(wire, peer);
+        receiver.open(wire);
+    }
+
+    /** Returns the private data of the peer's application. */
+    public ByteBuffer peerData() {
+        return peerData.asReadOnlyBuffer();
+    }
+
+    /** Returns what this end sends. */
+    public StreamSender sender() {
+        return sender;
+    }
+
+    /** Returns what this end receives. */
+    public StreamReceiver receiver() {
+        return receiver;
+    }
+
+    // ---- events ----
+
+    @Override
+    protected void greeted() throws IOException {
+        if (active) {
+            Handshake peer = Handshake.decode(connection.privateData());
+            if (peer.status() == Handshake.REFUSED_BY_APPLICATION) {
+                throw types.refused(remoteAddress, peer.reason());
+            }
+            if (peer.status() != Handshake.ACCEPTED) {
+                throw new ProtocolException(remoteAddress + " refused the connection: "
+                    + Handshake.refusalText(peer.status()));
+            }
+            peer.requireFor(fabric);
+            peerIs(peer);
+        }
+    }
+
+    /** Returns whether the stream ended abnormally. It ends in order by FIN, which may be followed by the peer's disconnect. */
+    public boolean isAbnormal() {
+        return broken != null
+            && !(receiver.isEndOfStream() && (hungUp != null || terminal == ConnectionEvent.CLOSED));
+    }
+
+    @Override
+    protected String closedReason() {
+        return receiver.isEndOfStream() ? "Broken pipe: the peer has closed the connection" : "Connection reset by peer";
+    }
+
+    @Override
+    protected boolean endsLater(ConnectionEvent event) {
+        return elsewhere != null && established && elsewhere.endsLater(event);
+    }
+
+    // ---- completions ----
+
+    @Override
+    protected int mostCompletions() {
+        return sizes.sendQueue() + receives.most();
+    }
+
+    @Override
+    public int poll(WorkCompletions batch) {
+        if (connection == null) {
+            return 0;
+        }
+        boolean first = touch();
+        int n = take(batch);
+        if (hungUp != null && broken == null) {
+            hangUp();
+        }
+        if (n != 0 || !first) {
+            settle();
+        } else {
+            changes.end();
+        }
+        return Math.abs(n);
+    }
+
+    /** Ends the connection with a peer that has gone, after what the peer sent before, and the end of its stream. */
+    private void hangUp() {
+        takeAll();
+        if (broken == null && !hangsUpLater) {
+            hangsUpLater = elsewhere != null && elsewhere.breaksLater(hungUp);
+            if (!hangsUpLater) {
+                breakWith(hungUp);
+            }
+        }
+    }
+
+    @Override
+    public void takeSent() {
+        if (elsewhere == null || connection == null || sender.window().isEmpty()) {
+            return;
+        }
+        boolean first = touch();
+        take(rest());
+        if (first && !isEnded() && !sender.outcomes().hasNext() && !changes.unblockSending()) {
+            changes.end();
+        }
+    }
+
+    @Override
+    public boolean touch() {
+        return changes.begin(broken != null);
+    }
+
+    @Override
+    public void settle() {
+        if (!changes.arePending()) {
+            return;
+        }
+        changes.end();
+        if (connection == null || !takeOvertakenEvents()) {
+            return;
+        }
+        boolean outermost = !receiver.isNotifying();
+        receiver.beginNotifying();
+        try {
+            tell();
+        } finally {
+            if (outermost) {
+                receiver.endNotifying();
+            }
+        }
+    }
+
+    private void tell() {
+        receiver.respond();
+        boolean ended = sender.outcomes().hasNext();
+        if (changes.concernReading(broken != null)) {
+            listener.readable();
+        }
+        boolean confirmed = changes.takeConfirmation();
+        if (connection != null && (ended || confirmed || changes.unblockSending())) {
+            if (sender.messageLimit() > 0) {
+                sender.stallEnded();
+            }
+            listener.writable();
+        }
+    }
+
+    @Override
+    protected void completed(WorkCompletions batch, int index) {
+        long context = batch.context(index);
+        if ((context & StreamSender.CONTEXT) != 0) {
+            sender.completed(context);
+        } else {
+            receiver.received((int) context, batch.byteLength(index), batch.opcodeCode(index) == StreamReceiver.WRITTEN,
+                batch.hasImmediate(index), batch.immediate(index));
+        }
+    }
+
+    @Override
+    public void handle(StreamArrival arrival) {
+        counters.completions++;
+        if (arrival.status() == 0) {
+            receiver.received(arrival.slot(), arrival.bytes(), arrival.opcode() == StreamReceiver.WRITTEN,
+                arrival.hasImmediate(), arrival.immediate());
+        } else {
+            CompletionStatus status = CompletionStatus.of(arrival.status());
+            counters.failed(status);
+            failed(arrival.slot(), status, arrival.queuePair());
+        }
+    }
+
+    @Override
+    protected void failed(long context, CompletionStatus status, int queuePair) {
+        boolean send = (context & StreamSender.CONTEXT) != 0;
+        if (send) {
+            sender.failed(context, status);
+        } else if (receives.isShared()) {
+            // A receive of this connection alone fails together with its queue pair and would fail again if it were posted.
+            receiver.giveBack((int) context);
+        }
+        // A peer that has ended its stream may close before it receives credits or areas that it no longer needs, or this end's
+        // FIN. Nor is it a failure if the peer has closed in order and does not receive data; in that case, the end of its
+        // stream has arrived, but perhaps not been handled.
+        boolean gone = send && (sender.isAfterStream(context) || status == CompletionStatus.RETRY_EXC_ERR);
+        if (broken != null || hungUp != null || !gone && isExpected(status)) {
+            return;
+        }
+        IOException reset = new IOException("Connection reset: " + status.text() + " (" + (send ? "send" : "receive")
+            + " on queue pair " + queuePair + ")");
+        if (gone) {
+            hungUp = reset;
+        } else {
+            failedBy(status, reset);
+        }
+    }
+
+    /**
+     * Handles a message that could not be posted. An iWARP device refuses it when the peer has disconnected, while other
+     * devices accept and flush it; the reason is given by an event.
+     */
+    void refused(RpmaException e, int kind) {
+        if (!fabric.isIwarp() || e.error() != RpmaError.PROVIDER) {
+            breakWith(e);
+            return;
+        }
+        IOException reset = new IOException("Connection reset: " + e.getMessage(), e);
+        if (kind == Immediate.DATA || kind == Immediate.BULK) {
+            failedBy(CompletionStatus.WR_FLUSH_ERR, reset);
+        } else if (hungUp == null) {
+            hungUp = reset;
+        }
+    }
+
+    @Override
+    public boolean awaitsCompletions() {
+        return elsewhere == null || !sender.window().isEmpty() || changes.arePending();
+    }
+
+    @Override
+    public void cannotTake(Throwable why) {
+        TransportLogger.LOGGER.error("{} failed; its connection is closed.", this, why);
+        breakWith(new IOException("what was received could not be dealt with: " + why, why));
+    }
+
+    @Override
+    public void cannotTell(Throwable why) {
+        cannotTake(why);
+        try {
+            listener.failed();
+        } catch (Throwable suppressed) {
+            TransportLogger.LOGGER.error("{} could not be closed.", this, suppressed);
+        }
+    }
+
+    // ---- receives that complete elsewhere ----
+
+    /** Returns the loop in whose queue the receives complete, or {@code null} if they complete in the connection's own. */
+    public IoEventLoop home() {
+        return elsewhere == null ? null : elsewhere.loop();
+    }
+
+    @Override
+    public LoopReceives elsewhere() {
+        return elsewhere;
+    }
+
+    @Override
+    protected void takeElsewhere() {
+        if (elsewhere != null) {
+            elsewhere.take();
+        }
+    }
+
+    @Override
+    public void enter(EventLoop loop) {
+        if (elsewhere != null) {
+            elsewhere.enter(loop);
+        }
+    }
+
+    @Override
+    public void leave() {
+        if (elsewhere != null) {
+            elsewhere.leave();
+        }
+    }
+
+    // ---- the end ----
+
+    /** Returns whether the connection is closed, or has ended, or is about to end. */
+    boolean isEnded() {
+        return connection == null || broken != null || hungUp != null || isFlushed();
+    }
+
+    @Override
+    public void finish() {
+        sender.finish();
+    }
+
+    @Override
+    public boolean isFinished() {
+        return sender.isFinished();
+    }
+
+    @Override
+    public boolean isSettled() {
+        return sender.window().isSettled();
+    }
+
+    @Override
+    public boolean isDelivered() {
+        return sender.window().isEmpty() && !sender.awaitsConfirmation();
+    }
+
+    /**
+     * Handles completed shared receives in this connection's completion queue, which would otherwise be lost with the queue.
+     */
+    @Override
+    protected void closing() {
+        if (!receives.isShared()) {
+            return;
+        }
+        try {
+            connection.disconnect();
+        } catch (RpmaException e) {
+            // The connection was not established, or is disconnected already: in both cases nothing arrives any more.
+            breakWith(e);
+        }
+        if (broken == null) {
+            breakWith(new ClosedByThisEnd());
+        }
+        boolean wasSending = takeAllLeft() || receiver.unread() > 0;
+        if (!receiver.isEndOfStream() && (wasSending || terminal != null)) {
+            receives.endedMidway();
+        }
+    }
+
+    /**
+     * Handles the pending completions. After the disconnect, a peer that follows the protocol causes no more. Returns whether
+     * there were receives.
+     */
+    private boolean takeAllLeft() {
+        boolean received = false;
+        WorkCompletions rest = rest();
+        int left = mostCompletions();
+        while (left > 0) {
+            int n = take(rest);
+            if (n <= 0) {
+                break;
+            }
+            for (int i = 0; i < n; i++) {
+                received |= (rest.context(i) & StreamSender.CONTEXT) == 0;
+            }
+            left -= n;
+        }
+        if (elsewhere != null) {
+            long before = counters.completions;
+            takeElsewhere();
+            received |= counters.completions != before;
+        }
+        return received;
+    }
+
+    @Override
+    protected void release(BooleanSupplier quiescent) {
+        receiver.repostRead();
+        if (elsewhere != null) {
+            elsewhere.close();
+        }
+        receiver.drop();
+        int count = sizes.receiveQueue();
+        long bytes = (long) (receives.isShared() ? 1 : count) * sizes.messageBytes();
+        LimboMemory.release(quiescent, bytes, () -> receives.leave(count));
+        sender.close();
+        receiver.close();
+    }
+
+    @Override
+    protected String endReason() {
+        if (isAbnormal() && !(broken instanceof ClosedChannelException)) {
+            return broken.getMessage() != null ? broken.getMessage() : broken.toString();
+        }
+        return receiver.isEndOfStream() ? "ended by both" : "closed by this end";
+    }
+
+    @Override
+    public String toString() {
+        return "stream " + localAddress + " - " + remoteAddress + " on " + fabric;
+    }
+}
