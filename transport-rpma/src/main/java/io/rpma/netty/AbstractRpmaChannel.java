@@ -27,6 +27,11 @@ import io.rpma.CompletionQueue;
 import io.rpma.PeerConfig;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
+import io.rpma.netty.connect.ConnectAttempt;
+import io.rpma.netty.connect.ConnectFailure;
+import io.rpma.netty.connect.Connector;
+import io.rpma.netty.connect.Dialer;
+import io.rpma.netty.connect.SocketAddresses;
 import io.rpma.netty.loop.EventLoops;
 import io.rpma.netty.loop.RpmaIoHandle;
 import io.rpma.netty.loop.RpmaIoOps;
@@ -311,7 +316,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
                 InetSocketAddress address = SocketAddresses.requireConnectable(remoteAddress);
                 // What is wrong with the options is reported before anything has begun.
                 PathChoice made = new PathChoice(paths(), address.getAddress());
-                ConnectAttempt attempt = new ConnectAttempt(this, promise, address, made);
+                ConnectAttempt attempt = new ConnectAttempt(this, PublicTypes.INSTANCE, promise, address, made);
                 choice = made;
                 connecting = attempt;
                 promise.addListener((ChannelFutureListener) future -> {
@@ -395,7 +400,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
             if (connecting == null || current.broken() == null) {
                 return false;
             }
-            connecting.fail(ConnectFailure.event(current.terminal(), current.broken()));
+            connecting.fail(ConnectFailure.event(current.types, current.terminal(), current.broken()));
             return true;
         }
 

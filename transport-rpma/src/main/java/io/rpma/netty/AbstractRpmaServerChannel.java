@@ -27,6 +27,8 @@ import io.netty.util.internal.logging.InternalLogger;
 import io.rpma.CompletionQueue;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
+import io.rpma.netty.connect.LogLimit;
+import io.rpma.netty.connect.SocketAddresses;
 import io.rpma.netty.loop.EventLoops;
 import io.rpma.netty.loop.RpmaIoHandle;
 import io.rpma.netty.loop.RpmaIoOps;

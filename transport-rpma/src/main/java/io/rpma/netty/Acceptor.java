@@ -20,6 +20,8 @@ import io.netty.util.concurrent.Promise;
 import io.netty.util.internal.logging.InternalLogger;
 import io.rpma.ConnectionRequest;
 import io.rpma.RpmaException;
+import io.rpma.netty.connect.AcceptBackoff;
+import io.rpma.netty.connect.PendingAccept;
 import io.rpma.netty.pair.QueuePair;
 import io.rpma.netty.pair.TransportLogger;
 import java.io.IOException;

@@ -14,6 +14,7 @@
 package io.rpma.netty;
 
 import io.netty.util.concurrent.Future;
+import io.rpma.netty.connect.PendingAccept;
 import java.net.InetAddress;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

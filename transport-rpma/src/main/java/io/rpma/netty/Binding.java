@@ -19,6 +19,8 @@ import io.rpma.Device;
 import io.rpma.Endpoint;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
+import io.rpma.netty.connect.ConnectFailure;
+import io.rpma.netty.connect.SocketAddresses;
 import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.memory.RegisteredMemory;
 import io.rpma.netty.pair.TransportLogger;

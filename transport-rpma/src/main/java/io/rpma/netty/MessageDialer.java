@@ -16,6 +16,7 @@ package io.rpma.netty;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
 import io.rpma.RpmaException;
+import io.rpma.netty.connect.Dialer;
 import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.pair.QueuePair;
 import java.net.InetSocketAddress;

@@ -15,7 +15,9 @@ package io.rpma.netty;
 
 import io.rpma.Rpma;
 import io.rpma.RpmaProvider;
+import io.rpma.netty.connect.ConnectAttempt;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -23,7 +25,7 @@ import java.util.List;
 import java.util.Map;
 
 /** The paths that a connection may take to an address, and why each was not taken. */
-final class PathChoice {
+final class PathChoice implements ConnectAttempt.Choice {
     private final List<RpmaPath> paths;
     private final InetAddress remote;
     private final List<RpmaProvider> candidates;
@@ -48,23 +50,27 @@ final class PathChoice {
         candidates = usable;
     }
 
-    /** Returns the providers to be tried, best first, at least one. */
-    List<RpmaProvider> candidates() {
+    @Override
+    public List<RpmaProvider> candidates() {
         return candidates;
     }
 
-    /** Sets the reasons of the paths that were tried and not taken. */
-    void asked(Map<RpmaPath, String> reasons) {
-        asked = reasons;
+    @Override
+    public void won(RpmaProvider taken, InetSocketAddress to, Map<RpmaProvider, String> passedOver) {
+        asked = byPath(passedOver);
+        TcpFallback.INSTANCE.taken(RpmaPath.of(taken), to, asked);
     }
 
-    /**
-     * Called when no connection was made.
-     *
-     * @param race the race that tried the candidates, {@code null} if there was only one
-     */
-    void failed(PathRace race, Throwable cause) {
-        asked = race != null ? race.passedOver() : Map.of(RpmaPath.of(candidates.getFirst()), String.valueOf(cause.getMessage()));
+    @Override
+    public void failed(Map<RpmaProvider, String> reasons) {
+        asked = byPath(reasons);
+    }
+
+    /** Returns the reasons of providers as those of their paths, in the same order. */
+    static Map<RpmaPath, String> byPath(Map<RpmaProvider, String> reasons) {
+        Map<RpmaPath, String> reasonsOfPaths = new LinkedHashMap<>();
+        reasons.forEach((provider, reason) -> reasonsOfPaths.put(RpmaPath.of(provider), reason));
+        return Collections.unmodifiableMap(reasonsOfPaths);
     }
 
     /**

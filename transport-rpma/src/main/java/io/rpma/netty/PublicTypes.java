@@ -37,6 +37,11 @@ final class PublicTypes implements UserTypes {
     }
 
     @Override
+    public boolean isRefusal(Throwable failure) {
+        return failure instanceof RpmaRefusedException;
+    }
+
+    @Override
     public String path(RpmaProvider provider) {
         return RpmaPath.of(provider).toString();
     }

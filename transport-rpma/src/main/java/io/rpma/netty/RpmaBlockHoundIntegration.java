@@ -13,6 +13,8 @@
 
 package io.rpma.netty;
 
+import io.rpma.netty.connect.HostExecutor;
+import io.rpma.netty.connect.LingeringClose;
 import io.rpma.netty.loop.RunQueue;
 import reactor.blockhound.BlockHound;
 import reactor.blockhound.integration.BlockHoundIntegration;

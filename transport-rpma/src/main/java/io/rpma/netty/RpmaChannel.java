@@ -31,6 +31,8 @@ import io.netty.channel.socket.ChannelInputShutdownReadComplete;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.util.UncheckedBooleanSupplier;
 import io.netty.util.internal.StringUtil;
+import io.rpma.netty.connect.Dialer;
+import io.rpma.netty.connect.LingeringClose;
 import io.rpma.netty.loop.EpollSet;
 import io.rpma.netty.pair.ChannelCounts;
 import io.rpma.netty.pair.QueuePair;

@@ -29,6 +29,8 @@ import io.netty.util.internal.StringUtil;
 import io.rpma.ConnectionEvent;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
+import io.rpma.netty.connect.Dialer;
+import io.rpma.netty.connect.LingeringClose;
 import io.rpma.netty.memory.RegisteredCopy;
 import io.rpma.netty.pair.ChannelCounts;
 import io.rpma.netty.pair.QueuePair;

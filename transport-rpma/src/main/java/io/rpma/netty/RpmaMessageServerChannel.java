@@ -17,6 +17,7 @@ import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
+import io.rpma.netty.connect.RefusedConnection;
 import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.pair.QueuePair;
 import java.nio.ByteBuffer;

@@ -19,6 +19,7 @@ import io.rpma.Connection;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
 import io.rpma.RpmaException;
+import io.rpma.netty.connect.RefusedConnection;
 import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.pair.QueuePair;
 import io.rpma.netty.receive.ReceiveBuffers;

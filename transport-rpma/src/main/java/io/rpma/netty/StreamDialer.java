@@ -18,6 +18,7 @@ import io.netty.channel.IoEventLoop;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
 import io.rpma.RpmaException;
+import io.rpma.netty.connect.Dialer;
 import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.pair.QueuePair;
 import io.rpma.netty.receive.ReceiveBuffers;

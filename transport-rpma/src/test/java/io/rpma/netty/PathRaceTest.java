@@ -27,6 +27,8 @@ import io.rpma.Rpma;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
+import io.rpma.netty.connect.Dialer;
+import io.rpma.netty.connect.PathRace;
 import io.rpma.netty.pair.QueuePair;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -135,6 +137,8 @@ class PathRaceTest {
         private final CompletableFuture<QueuePair> result = new CompletableFuture<>();
         private final RpmaChannel options = new RpmaChannel();
         private final EventLoop loop = group.next();
+        private final InetSocketAddress remote;
+        private final TcpFallback fallback;
         private final PathRace race;
         // Written before the result.
         private Map<RpmaPath, String> passedOver;
@@ -144,7 +148,9 @@ class PathRaceTest {
         }
 
         Client(InetSocketAddress remote, TcpFallback fallback, RpmaProvider... candidates) {
-            race = new PathRace(this, List.of(candidates), remote, 10_000, fallback);
+            this.remote = remote;
+            this.fallback = fallback;
+            race = new PathRace(this, PublicTypes.INSTANCE, List.of(candidates), remote, 10_000);
             loop.execute(() -> race.begin(loop));
         }
 
@@ -169,8 +175,9 @@ class PathRaceTest {
         }
 
         @Override
-        public void won(QueuePair established, Map<RpmaPath, String> better) {
-            passedOver = better;
+        public void won(QueuePair established, RpmaProvider taken, Map<RpmaProvider, String> better) {
+            passedOver = PathChoice.byPath(better);
+            fallback.taken(RpmaPath.of(taken), remote, passedOver);
             assertTrue(result.complete(established));
         }
 

@@ -17,6 +17,7 @@ import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.rpma.Rpma;
 import io.rpma.RpmaProvider;
+import io.rpma.netty.connect.ConnectFailure;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;

@@ -25,6 +25,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import io.netty.util.NetUtil;
 import io.rpma.ConnectionEvent;
+import io.rpma.netty.connect.RefusedConnection;
 import io.rpma.netty.stream.Handshake;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;

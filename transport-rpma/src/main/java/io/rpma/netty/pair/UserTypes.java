@@ -33,6 +33,9 @@ public interface UserTypes {
      */
     IOException failed(String what, CompletionStatus status);
 
+    /** Returns whether a failure says that the application of the server has refused the connection. */
+    boolean isRefusal(Throwable failure);
+
     /** Returns the name of the path that a provider implements. */
     String path(RpmaProvider provider);
 }

@@ -108,6 +108,11 @@ class SendWindowTest {
         }
 
         @Override
+        public boolean isRefusal(Throwable failure) {
+            throw new AssertionError();
+        }
+
+        @Override
         public String path(RpmaProvider provider) {
             throw new AssertionError();
         }

@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.netty;
+package io.rpma.netty.connect;
 
 import java.util.concurrent.Executor;
 import java.util.function.LongConsumer;
@@ -20,11 +20,11 @@ import java.util.function.LongSupplier;
  * Prevents clients from flooding the log: {@value #LINES} lines a second are logged, further ones are counted, and their number
  * is logged after the second. Used on one event loop.
  */
-final class LogLimit {
+public final class LogLimit {
     /** The number of lines in a window. */
     static final int LINES = 5;
     /** The length of a window: one second, in nanoseconds. */
-    static final long WINDOW_NANOS = 1_000_000_000L;
+    public static final long WINDOW_NANOS = 1_000_000_000L;
 
     private final LongSupplier clock;
     private final Executor later;
@@ -41,14 +41,14 @@ final class LogLimit {
      * @param later runs a task on the event loop when {@link #WINDOW_NANOS} have passed
      * @param tellSuppressed logs how many lines were left out
      */
-    LogLimit(LongSupplier clock, Executor later, LongConsumer tellSuppressed) {
+    public LogLimit(LongSupplier clock, Executor later, LongConsumer tellSuppressed) {
         this.clock = clock;
         this.later = later;
         this.tellSuppressed = tellSuppressed;
     }
 
     /** Returns whether another line may be logged now; if not, it is counted. */
-    boolean admits() {
+    public boolean admits() {
         long now = clock.getAsLong();
         if (!started || now - since >= WINDOW_NANOS) {
             started = true;

@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.connect;
 
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoEventLoop;
@@ -49,10 +49,6 @@ final class PathAttempt implements RpmaIoHandle, QueuePairListener {
 
     RpmaProvider provider() {
         return provider;
-    }
-
-    RpmaPath path() {
-        return RpmaPath.of(provider);
     }
 
     /** Returns the number of milliseconds since the attempt began. */
@@ -174,7 +170,7 @@ final class PathAttempt implements RpmaIoHandle, QueuePairListener {
             release();
             race.established(this, pair);
         } else if (pair.broken() != null) {
-            fail(ConnectFailure.event(pair.terminal(), pair.broken()));
+            fail(ConnectFailure.event(pair.types, pair.terminal(), pair.broken()));
         }
     }
 
@@ -231,6 +227,6 @@ final class PathAttempt implements RpmaIoHandle, QueuePairListener {
 
     @Override
     public String toString() {
-        return "connecting by " + path();
+        return "connecting by " + race.path(provider);
     }
 }

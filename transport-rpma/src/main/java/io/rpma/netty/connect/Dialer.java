@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.connect;
 
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
@@ -21,7 +21,7 @@ import io.rpma.netty.pair.QueuePair;
 import java.net.InetSocketAddress;
 
 /** Makes a connection for one kind of channel, with the options that the channel had when connect was called. */
-interface Dialer {
+public interface Dialer {
     /**
      * Creates the configuration, with queues sized by the limits of the device; called on a thread of {@link Connector} or on
      * the event loop. The caller must close it.

@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.connect;
 
 import io.rpma.RpmaException;
 
@@ -22,9 +22,9 @@ import io.rpma.RpmaException;
  *
  * <p>Used by one event loop at a time.
  */
-final class AcceptBackoff {
+public final class AcceptBackoff {
     /** How long a channel pauses; Netty's {@code ServerBootstrap} does the same for a TCP server. */
-    static final long PAUSE_MILLIS = 1_000;
+    public static final long PAUSE_MILLIS = 1_000;
     /** How long the event loop does other work after a number of failures that clients may have caused. */
     static final long YIELD_MILLIS = 10;
     /** The number of consecutive failures before the event loop does other work. */
@@ -52,7 +52,7 @@ final class AcceptBackoff {
      * Returns whether a call failed because this process, or the machine, has run out of a resource that becomes available
      * again.
      */
-    static boolean isShortage(RpmaException e) {
+    public static boolean isShortage(RpmaException e) {
         return switch (e.errno()) {
             case EMFILE, ENFILE, ENOBUFS, ENOMEM -> true;
             default -> false;
@@ -60,7 +60,7 @@ final class AcceptBackoff {
     }
 
     /** Returns whether a call failed because the client has gone. */
-    static boolean isClientGone(RpmaException e) {
+    public static boolean isClientGone(RpmaException e) {
         return switch (e.errno()) {
             case EPIPE, ECONNABORTED, ECONNRESET, ENOTCONN -> true;
             default -> false;
@@ -72,7 +72,7 @@ final class AcceptBackoff {
      *
      * @return how long to wait before the next attempt, in milliseconds: 0, {@value #YIELD_MILLIS} or {@value #PAUSE_MILLIS}
      */
-    long failed(RpmaException e) {
+    public long failed(RpmaException e) {
         if (isShortage(e)) {
             return PAUSE_MILLIS;
         }
@@ -84,13 +84,13 @@ final class AcceptBackoff {
     }
 
     /** Called when a request was taken, or when there is none. */
-    void succeeded() {
+    public void succeeded() {
         failures = 0;
         yields = 0;
     }
 
     /** Returns whether a pause is to be reported, because none has been reported for a while. */
-    boolean mayReport(long now) {
+    public boolean mayReport(long now) {
         if (hasReported && now - reportedNanos < REPORT_NANOS) {
             return false;
         }

@@ -11,13 +11,14 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.connect;
 
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.Future;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
 import io.rpma.netty.pair.QueuePair;
+import io.rpma.netty.pair.UserTypes;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
@@ -34,35 +35,36 @@ import java.util.concurrent.TimeUnit;
  * tried first, the next one after that has failed or has not answered for a while, and the first connection that is established
  * is used. The other attempts are cancelled before a server's channel can be created for them. Used by one event loop.
  */
-final class PathRace {
+public final class PathRace {
     /** The time after which the next path is tried concurrently; RFC 8305's connection attempt delay. */
-    static final long HEAD_START_MILLIS = 250;
+    public static final long HEAD_START_MILLIS = 250;
 
     private final Owner owner;
     private final List<RpmaProvider> candidates;
     private final InetSocketAddress remote;
     private final int timeoutMillis;
-    private final TcpFallback fallback;
+    private final UserTypes types;
     private final List<PathAttempt> running = new ArrayList<>();
     private final List<Throwable> failures = new ArrayList<>();
     // Why each path failed, in the order of the failures.
-    private final Map<RpmaPath, String> reasons = new LinkedHashMap<>();
+    private final Map<RpmaProvider, String> reasons = new LinkedHashMap<>();
     private EventLoop loop;
     private Future<?> headStart;
     private int next;
     private boolean over;
 
     /** The channel that connects. Exactly one of {@link #won} and {@link #lost} is called, unless the race is cancelled. */
-    interface Owner {
+    public interface Owner {
         /** Returns a dialer for one path. */
         Dialer newDialer();
 
         /**
          * Takes over an established connection, which may have ended meanwhile. It is not watched any more.
          *
+         * @param taken the provider of the connection
          * @param passedOver why each better path that was tried was not taken, best first; never modified
          */
-        void won(QueuePair established, Map<RpmaPath, String> passedOver);
+        void won(QueuePair established, RpmaProvider taken, Map<RpmaProvider, String> passedOver);
 
         /** Called when every path has failed. */
         void lost(Throwable cause);
@@ -71,17 +73,13 @@ final class PathRace {
     /**
      * Creates a race.
      *
+     * @param types what the race needs of the public types
      * @param candidates the providers of the paths, best first, two or more
      * @param remote a resolved address
      * @param timeoutMillis how long each attempt may take
      */
-    PathRace(Owner owner, List<RpmaProvider> candidates, InetSocketAddress remote, int timeoutMillis) {
-        this(owner, candidates, remote, timeoutMillis, TcpFallback.INSTANCE);
-    }
-
-    /** Creates a race with a {@link TcpFallback} other than that of the process. */
-    PathRace(Owner owner, List<RpmaProvider> candidates, InetSocketAddress remote, int timeoutMillis, TcpFallback fallback) {
-        this.fallback = fallback;
+    public PathRace(Owner owner, UserTypes types, List<RpmaProvider> candidates, InetSocketAddress remote, int timeoutMillis) {
+        this.types = types;
         this.owner = owner;
         this.candidates = candidates;
         this.remote = remote;
@@ -89,7 +87,7 @@ final class PathRace {
     }
 
     /** Tries the first path. */
-    void begin(EventLoop on) {
+    public void begin(EventLoop on) {
         loop = on;
         askNext();
     }
@@ -114,40 +112,38 @@ final class PathRace {
 
     /** Called when a connection is established. */
     void established(PathAttempt attempt, QueuePair pair) {
-        Map<RpmaPath, String> passedOver = passedOver(attempt);
+        Map<RpmaProvider, String> passedOver = passedOver(attempt);
         running.remove(attempt);
         stop();
-        fallback.taken(attempt.path(), remote, passedOver);
-        owner.won(pair, passedOver);
+        owner.won(pair, attempt.provider(), passedOver);
     }
 
     /** Returns why each tried path before the given one was not taken, or of all tried paths if it is {@code null}. */
-    private Map<RpmaPath, String> passedOver(PathAttempt taken) {
+    private Map<RpmaProvider, String> passedOver(PathAttempt taken) {
         RpmaProvider end = taken == null ? null : taken.provider();
         if (candidates.getFirst() == end) {
             return Map.of();
         }
-        Map<RpmaPath, String> reasonsInOrder = new LinkedHashMap<>();
+        Map<RpmaProvider, String> reasonsInOrder = new LinkedHashMap<>();
         for (RpmaProvider candidate : candidates.subList(0, next)) {
             if (candidate == end) {
                 break;
             }
-            RpmaPath path = RpmaPath.of(candidate);
-            String reason = reasons.get(path);
+            String reason = reasons.get(candidate);
             for (PathAttempt each : running) {
                 if (each.provider() == candidate) {
                     reason = "no answer within " + each.millis() + " ms";
                 }
             }
             if (reason != null) {
-                reasonsInOrder.put(path, reason);
+                reasonsInOrder.put(candidate, reason);
             }
         }
         return Collections.unmodifiableMap(reasonsInOrder);
     }
 
     /** Returns why each path that was tried was not taken, best first. */
-    Map<RpmaPath, String> passedOver() {
+    Map<RpmaProvider, String> passedOver() {
         return passedOver(null);
     }
 
@@ -159,8 +155,8 @@ final class PathRace {
         }
         Throwable failure = cause instanceof RpmaException e ? ConnectFailure.prepare(e, remote) : cause;
         failures.add(failure);
-        reasons.put(attempt.path(), failure.getMessage());
-        if (failure instanceof RpmaRefusedException) {
+        reasons.put(attempt.provider(), failure.getMessage());
+        if (types.isRefusal(failure)) {
             // The application of the server has decided, and would decide in the same way on another path.
             stop();
             owner.lost(failure);
@@ -173,7 +169,7 @@ final class PathRace {
     }
 
     /** Cancels every path that has not answered. */
-    void cancel() {
+    public void cancel() {
         stop();
     }
 
@@ -189,13 +185,18 @@ final class PathRace {
         running.clear();
     }
 
+    /** Returns the name of the path of a provider. */
+    String path(RpmaProvider provider) {
+        return types.path(provider);
+    }
+
     /** Returns the failures of the paths so far, as the end of a message. */
     String reasons() {
         if (reasons.isEmpty()) {
             return "";
         }
         StringJoiner words = new StringJoiner("; ", " (", ")");
-        reasons.forEach((path, reason) -> words.add(path + ": " + reason));
+        reasons.forEach((provider, reason) -> words.add(path(provider) + ": " + reason));
         return words.toString();
     }
 

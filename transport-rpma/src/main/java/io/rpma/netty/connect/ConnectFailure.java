@@ -11,11 +11,12 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.connect;
 
 import io.netty.channel.ConnectTimeoutException;
 import io.rpma.ConnectionEvent;
 import io.rpma.RpmaException;
+import io.rpma.netty.pair.UserTypes;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.ConnectException;
@@ -23,7 +24,7 @@ import java.net.InetSocketAddress;
 import java.net.NoRouteToHostException;
 
 /** Converts failures reported by the provider into the exceptions that sockets throw. */
-final class ConnectFailure {
+public final class ConnectFailure {
     private static final int EACCES = 13;
     private static final int EAFNOSUPPORT = 97;
     private static final int EADDRINUSE = 98;
@@ -34,23 +35,23 @@ final class ConnectFailure {
     private static final int EHOSTUNREACH = 113;
 
     /** The beginning of the message of a refused connection, as with TCP. */
-    static final String REFUSED = "Connection refused";
+    public static final String REFUSED = "Connection refused";
 
     private ConnectFailure() {
     }
 
     /** Returns whether listening failed because this host does not have the address, or no addresses of its family. */
-    static boolean isFamilyMissing(RpmaException e) {
+    public static boolean isFamilyMissing(RpmaException e) {
         return e.errno() == EAFNOSUPPORT || e.errno() == EADDRNOTAVAIL;
     }
 
     /** Returns whether listening failed because the port is in use. */
-    static boolean isInUse(RpmaException e) {
+    public static boolean isInUse(RpmaException e) {
         return e.errno() == EADDRINUSE;
     }
 
     /** Returns the exception for a failure to listen on an address. */
-    static IOException bind(RpmaException e, InetSocketAddress local) {
+    public static IOException bind(RpmaException e, InetSocketAddress local) {
         String reason = switch (e.errno()) {
             case EADDRINUSE -> "Address already in use: ";
             case EADDRNOTAVAIL -> "Cannot assign requested address: ";
@@ -73,8 +74,8 @@ final class ConnectFailure {
     }
 
     /** Returns the exception for a connection that was requested and not established. */
-    static IOException event(ConnectionEvent event, IOException broken) {
-        if (broken instanceof RpmaRefusedException) {
+    public static IOException event(UserTypes types, ConnectionEvent event, IOException broken) {
+        if (types.isRefusal(broken)) {
             return broken;
         }
         return switch (event) {

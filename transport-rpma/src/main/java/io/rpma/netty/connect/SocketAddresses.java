@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.connect;
 
 import io.netty.channel.ChannelException;
 import java.net.ConnectException;
@@ -23,9 +23,9 @@ import java.net.UnknownHostException;
 import java.nio.channels.UnresolvedAddressException;
 
 /** Checks and converts the addresses that are passed to channels, as Netty's own channels do. */
-final class SocketAddresses {
+public final class SocketAddresses {
     /** The wildcard address that accepts connections to addresses of both families. */
-    static final InetAddress WILDCARD_6 = numeric(new byte[16]);
+    public static final InetAddress WILDCARD_6 = numeric(new byte[16]);
 
     private SocketAddresses() {
     }
@@ -36,7 +36,7 @@ final class SocketAddresses {
      * @throws UnresolvedAddressException if it is only a name
      * @throws IllegalArgumentException if it is of another kind
      */
-    static InetSocketAddress requireBindable(SocketAddress address) {
+    public static InetSocketAddress requireBindable(SocketAddress address) {
         if (!(address instanceof InetSocketAddress inet)) {
             throw new IllegalArgumentException("an address of type " + address.getClass().getName()
                 + " cannot be bound to: an InetSocketAddress is needed");
@@ -52,7 +52,7 @@ final class SocketAddresses {
      *
      * @throws ChannelException if the port is not 0
      */
-    static void requireNoLocalPort(SocketAddress address) {
+    public static void requireNoLocalPort(SocketAddress address) {
         InetSocketAddress inet = requireBindable(address);
         if (inet.getPort() != 0) {
             throw new ChannelException("the local port " + inet.getPort() + " cannot be chosen: the address and the port of"
@@ -66,7 +66,7 @@ final class SocketAddresses {
      * @throws UnresolvedAddressException if it is only a name
      * @throws ConnectException if it is of another kind, or has no port
      */
-    static InetSocketAddress requireConnectable(SocketAddress address) throws ConnectException {
+    public static InetSocketAddress requireConnectable(SocketAddress address) throws ConnectException {
         if (!(address instanceof InetSocketAddress inet)) {
             throw new ConnectException("an address of type " + address.getClass().getName()
                 + " cannot be connected to: an InetSocketAddress is needed");
@@ -86,7 +86,7 @@ final class SocketAddresses {
     }
 
     /** Returns the same address without its host name. */
-    static InetAddress withoutName(InetAddress address) {
+    public static InetAddress withoutName(InetAddress address) {
         if (address instanceof Inet6Address six) {
             try {
                 if (six.getScopedInterface() != null) {

@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.connect;
 
 import java.net.InetAddress;
 import java.util.ArrayDeque;
@@ -36,7 +36,7 @@ import java.util.concurrent.RejectedExecutionException;
  *
  * <p>Thread-safe.
  */
-final class HostExecutor {
+public final class HostExecutor {
     /** The threads of one host whose last task succeeded, while less than half of all threads are busy. */
     private static final int THREADS_OF_A_GOOD_HOST = 4;
     /** The number of hosts above which a host without tasks is forgotten, even if its last task succeeded. */

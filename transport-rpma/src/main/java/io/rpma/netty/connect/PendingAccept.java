@@ -10,7 +10,7 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.netty;
+package io.rpma.netty.connect;
 
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
@@ -32,7 +32,7 @@ import java.util.concurrent.TimeUnit;
  * the event loop of the server channel. The child channel is created only when the connection is established, so that
  * everything that it sends reaches the client.
  */
-final class PendingAccept implements RpmaIoHandle, QueuePairListener {
+public final class PendingAccept implements RpmaIoHandle, QueuePairListener {
     /** How long a client that does not answer keeps its place in a backlog that is not full. */
     private static final long MILLIS = 10_000;
 
@@ -45,7 +45,7 @@ final class PendingAccept implements RpmaIoHandle, QueuePairListener {
     private boolean done;
 
     /** What accepted the connection for its server channel. All methods are called on the event loop. */
-    interface Owner {
+    public interface Owner {
         /** Takes over an established connection, which may have ended meanwhile. It is not watched any more. */
         void established(PendingAccept pending, QueuePair pair);
 
@@ -58,7 +58,7 @@ final class PendingAccept implements RpmaIoHandle, QueuePairListener {
      *
      * @param promise the promise for the application that decided about the client, or {@code null}
      */
-    PendingAccept(QueuePair pair, Owner owner, Promise<Channel> promise) {
+    public PendingAccept(QueuePair pair, Owner owner, Promise<Channel> promise) {
         this.pair = pair;
         this.owner = owner;
         this.promise = promise;
@@ -66,28 +66,28 @@ final class PendingAccept implements RpmaIoHandle, QueuePairListener {
     }
 
     /** Returns the promise for the application that decided about the client, or {@code null}. */
-    Promise<Channel> promise() {
+    public Promise<Channel> promise() {
         return promise;
     }
 
     /** Returns the time of the acceptance, by {@code System.nanoTime()}. */
-    long since() {
+    public long since() {
         return since;
     }
 
     /** Returns the address of the client's host, or {@code null} if it is not known. */
-    InetAddress host() {
+    public InetAddress host() {
         return pair.remoteAddress() == null ? null : pair.remoteAddress().getAddress();
     }
 
     /** Closes the connection, because its place in the backlog is needed; called on the event loop. */
-    void giveUp() {
+    public void giveUp() {
         fail("the client did not answer for " + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - since)
             + " ms, and the backlog was full");
     }
 
     /** Begins to watch the connection; called on the event loop. */
-    void watch(EventLoop loop) {
+    public void watch(EventLoop loop) {
         ((IoEventLoop) loop).register(this).addListener(future -> {
             if (!future.isSuccess()) {
                 fail("it cannot be watched: " + future.cause());

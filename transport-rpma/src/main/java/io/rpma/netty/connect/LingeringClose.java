@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.connect;
 
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoEventLoop;
@@ -30,9 +30,9 @@ import java.util.concurrent.TimeUnit;
  * event loop when an established channel is closed. It ends the stream, unless the close is an abort, waits for the last
  * completion, and destroys the queue pair; a timer bounds the wait. A TCP socket behaves in the same way when it is closed.
  */
-final class LingeringClose implements RpmaIoHandle, QueuePairListener {
+public final class LingeringClose implements RpmaIoHandle, QueuePairListener {
     /** How long to wait for a peer that does not answer, unless {@code SO_LINGER} is set. */
-    static final long DEFAULT_MILLIS = 5_000;
+    public static final long DEFAULT_MILLIS = 5_000;
     /** The bound of an abort, which does not end the stream; a device that works needs only microseconds. */
     private static final long ABORT_MILLIS = 1_000;
     /** The largest number of immediate polls: a peer that continues to send must not block the loop. */
@@ -55,7 +55,7 @@ final class LingeringClose implements RpmaIoHandle, QueuePairListener {
      * @param loop the current event loop
      * @param millis how long the delivery may take
      */
-    static void close(QueuePair pair, EventLoop loop, long millis) {
+    public static void close(QueuePair pair, EventLoop loop, long millis) {
         pair.finish();
         start(pair, true, loop, millis);
     }
@@ -67,7 +67,7 @@ final class LingeringClose implements RpmaIoHandle, QueuePairListener {
      * @param pair an established queue pair that is not watched any more
      * @param loop the current event loop
      */
-    static void abort(QueuePair pair, EventLoop loop) {
+    public static void abort(QueuePair pair, EventLoop loop) {
         start(pair, false, loop, ABORT_MILLIS);
     }
 

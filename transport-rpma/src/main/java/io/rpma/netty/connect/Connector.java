@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.connect;
 
 import io.netty.channel.ConnectTimeoutException;
 import io.netty.util.concurrent.DefaultThreadFactory;
@@ -36,7 +36,7 @@ import java.util.concurrent.TimeUnit;
  * its own (a blocking native call would pin a virtual thread), which end when they are idle. {@link HostExecutor} ensures that
  * hosts which do not answer do not delay connections to others.
  */
-final class Connector {
+public final class Connector {
     private static final int MAX_THREADS = 128;
     private static final int MAX_WAITING = 65_536;
     private static final int MAX_KNOWN = 1024;
@@ -138,7 +138,7 @@ final class Connector {
      *
      * @param pair a queue pair that is not watched any more
      */
-    static void abandon(QueuePair pair) {
+    public static void abandon(QueuePair pair) {
         if (pair.fabric.isIwarp()) {
             try {
                 EXECUTOR.execute(pair.remoteAddress.getAddress(), () -> {

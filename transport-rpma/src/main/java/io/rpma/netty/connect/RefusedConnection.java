@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.connect;
 
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoEventLoop;
@@ -33,9 +33,9 @@ import java.util.concurrent.TimeUnit;
  * A connection that was accepted only to send the client the reason of its refusal: librpma does not pass on the reason of a
  * rejection, and leaks an identifier for each. It is destroyed when the client has received the reason, or after a timeout.
  */
-final class RefusedConnection implements RpmaIoHandle {
+public final class RefusedConnection implements RpmaIoHandle {
     /** How many of them a server channel keeps at once: each has a queue pair and descriptors. */
-    static final int MAX_LINGERING = 64;
+    public static final int MAX_LINGERING = 64;
 
     private static final long MILLIS = 2_000;
     /** The largest number of completions that are handled for one client: more than its completion queue has entries. */
@@ -60,7 +60,7 @@ final class RefusedConnection implements RpmaIoHandle {
      * @param lingering the connections of the same server channel that have not been destroyed yet, oldest first. If there are
      *     {@value #MAX_LINGERING}, the oldest is destroyed, even if its client has not received the reason
      */
-    static void watch(Connection connection, ReceiveBuffers receives, Set<RefusedConnection> lingering, EventLoop loop) {
+    public static void watch(Connection connection, ReceiveBuffers receives, Set<RefusedConnection> lingering, EventLoop loop) {
         watch(connection, () -> destroy(connection, receives), lingering, loop);
     }
 
@@ -69,7 +69,7 @@ final class RefusedConnection implements RpmaIoHandle {
      *
      * @param pair closed in place of its connection; nothing is read from it
      */
-    static void watch(QueuePair pair, Set<RefusedConnection> lingering, EventLoop loop) {
+    public static void watch(QueuePair pair, Set<RefusedConnection> lingering, EventLoop loop) {
         watch(pair.connection, pair::close, lingering, loop);
     }
 

@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty;
+package io.rpma.netty.connect;
 
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.ConnectTimeoutException;
@@ -20,6 +20,7 @@ import io.netty.util.concurrent.Future;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
 import io.rpma.netty.pair.QueuePair;
+import io.rpma.netty.pair.UserTypes;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.util.List;
@@ -34,10 +35,11 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Used by the event loop of the channel, unless stated otherwise.
  */
-final class ConnectAttempt implements PathRace.Owner {
+public final class ConnectAttempt implements PathRace.Owner {
     private final Owner owner;
+    private final UserTypes types;
     private final InetSocketAddress address;
-    private final PathChoice choice;
+    private final Choice choice;
     // Null once the attempt has ended.
     private ChannelPromise promise;
     private int timeoutMillis;
@@ -50,7 +52,7 @@ final class ConnectAttempt implements PathRace.Owner {
     private PathRace race;
 
     /** The channel that connects. */
-    interface Owner {
+    public interface Owner {
         EventLoop eventLoop();
 
         /** Returns whether the channel is open. */
@@ -72,13 +74,36 @@ final class ConnectAttempt implements PathRace.Owner {
         void exceptionCaught(Throwable cause);
     }
 
+    /** The paths that a connection may take, and why each was not taken. */
+    public interface Choice {
+        /** Returns the providers to be tried, best first, at least one. */
+        List<RpmaProvider> candidates();
+
+        /**
+         * Called when one of several paths has won.
+         *
+         * @param taken the provider of the connection
+         * @param passedOver why each better path that was tried was not taken
+         */
+        void won(RpmaProvider taken, InetSocketAddress remote, Map<RpmaProvider, String> passedOver);
+
+        /**
+         * Called when no connection was made.
+         *
+         * @param reasons why each path that was tried was not taken
+         */
+        void failed(Map<RpmaProvider, String> reasons);
+    }
+
     /**
      * Creates an attempt.
      *
+     * @param types what the attempt needs of the public types
      * @param address a resolved address with a port
      * @param choice the paths that it may take
      */
-    ConnectAttempt(Owner owner, ChannelPromise promise, InetSocketAddress address, PathChoice choice) {
+    public ConnectAttempt(Owner owner, UserTypes types, ChannelPromise promise, InetSocketAddress address, Choice choice) {
+        this.types = types;
         this.owner = owner;
         this.promise = promise;
         this.address = address;
@@ -86,7 +111,7 @@ final class ConnectAttempt implements PathRace.Owner {
     }
 
     /** Returns the address that the application has asked for. */
-    InetSocketAddress address() {
+    public InetSocketAddress address() {
         return address;
     }
 
@@ -95,7 +120,7 @@ final class ConnectAttempt implements PathRace.Owner {
      *
      * @param millis how long it may take; 0 for no limit
      */
-    void begin(int millis) {
+    public void begin(int millis) {
         timeoutMillis = millis;
         if (millis > 0) {
             deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
@@ -107,7 +132,7 @@ final class ConnectAttempt implements PathRace.Owner {
         if (candidates.size() == 1) {
             prepare(candidates.getFirst(), nameless, patience);
         } else {
-            race = new PathRace(this, candidates, nameless, patience);
+            race = new PathRace(this, types, candidates, nameless, patience);
             race.begin(owner.eventLoop());
         }
     }
@@ -123,7 +148,7 @@ final class ConnectAttempt implements PathRace.Owner {
      * Fails the attempt and closes the channel. The provider has the same time as the attempt: if both end in the same turn of
      * the loop, the timeout is the reason.
      */
-    void fail(Throwable cause) {
+    public void fail(Throwable cause) {
         if (timeoutMillis > 0 && System.nanoTime() - deadline >= 0) {
             timedOut();
         } else {
@@ -132,7 +157,11 @@ final class ConnectAttempt implements PathRace.Owner {
     }
 
     private void end(Throwable cause) {
-        choice.failed(race, cause);
+        if (race != null) {
+            choice.failed(race.passedOver());
+        } else {
+            choice.failed(Map.of(choice.candidates().getFirst(), String.valueOf(cause.getMessage())));
+        }
         owner.notConnected(cause);
     }
 
@@ -141,7 +170,7 @@ final class ConnectAttempt implements PathRace.Owner {
      *
      * @return its promise, or {@code null} if it has ended before
      */
-    ChannelPromise end() {
+    public ChannelPromise end() {
         ChannelPromise ended = promise;
         promise = null;
         if (timeout != null) {
@@ -228,15 +257,15 @@ final class ConnectAttempt implements PathRace.Owner {
     }
 
     @Override
-    public void won(QueuePair established, Map<RpmaPath, String> passedOver) {
+    public void won(QueuePair established, RpmaProvider taken, Map<RpmaProvider, String> passedOver) {
         EventLoop loop = owner.eventLoop();
         if (!loop.inEventLoop()) {
             // The channel has been registered with another loop meanwhile.
-            loop.execute(() -> won(established, passedOver));
+            loop.execute(() -> won(established, taken, passedOver));
             return;
         }
         race = null;
-        choice.asked(passedOver);
+        choice.won(taken, address, passedOver);
         if (promise == null || !owner.isOpen()) {
             established.close();
             return;
