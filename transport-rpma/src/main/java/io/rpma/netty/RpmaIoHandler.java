@@ -40,7 +40,6 @@ import io.rpma.netty.loop.SpinPolicy;
 import io.rpma.netty.loop.TcpNotice;
 import io.rpma.netty.memory.RegisteredMemory;
 import io.rpma.netty.receive.LoopCompletions;
-import java.util.ArrayList;
 import java.util.Objects;
 
 /**

@@ -59,6 +59,7 @@ public final class GrantingProvider {
         }
     }
 
+    /** Returns the provider. */
     public RpmaProvider provider() {
         return (RpmaProvider) Proxy.newProxyInstance(RpmaProvider.class.getClassLoader(), new Class<?>[] {RpmaProvider.class},
             (proxy, method, arguments) -> {

@@ -16,6 +16,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.channel.Channel;
 import io.rpma.netty.RpmaChannel;
+import io.rpma.netty.RpmaMetrics;
+import io.rpma.netty.RpmaServerChannel;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;

@@ -82,6 +82,7 @@ public record Handshake(int minor, int status, int messageBytes, int credits, in
         return new Handshake(MINOR, status, 0, 0, 0, false, reason);
     }
 
+    /** Returns the private data that contains this handshake. */
     public ByteBuffer encode() {
         int bytes = data.remaining();
         ByteBuffer out = ByteBuffer.allocate(bytes == 0 ? BYTES : BYTES + 1 + bytes);

@@ -39,6 +39,11 @@ public record StreamSizes(int messageBytes, int credits, int sendQueue, int bulk
 
     private static final int MAX_SEND_QUEUE = 64;
 
+    /**
+     * Derives the sizes.
+     *
+     * @throws IllegalArgumentException if the device does not offer enough
+     */
     public static StreamSizes of(int messageBytes, int credits, int bulkBytes, DeviceLimits limits) {
         int receives = Math.min(credits + CONTROL_RESERVE, limits.maxQueuePairWorkRequests());
         int send = Math.min(MAX_SEND_QUEUE, limits.maxQueuePairWorkRequests());
