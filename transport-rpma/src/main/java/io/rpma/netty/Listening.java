@@ -18,6 +18,7 @@ import io.netty.util.concurrent.Future;
 import io.rpma.ConnectionRequest;
 import io.rpma.Endpoint;
 import io.rpma.RpmaException;
+import io.rpma.netty.connect.AcceptBackoff;
 import io.rpma.netty.memory.Fabric;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
