@@ -56,7 +56,8 @@ build=1
 cuts=()
 options=()
 classes=()
-jvm=(-jvmArgsPrepend --enable-native-access=ALL-UNNAMED)
+# Without these options jcstress chooses the JVMs, and passes on the option that it is started with itself.
+jvm=()
 while (($# > 0)); do
     case $1 in
         -h | --help)
@@ -129,7 +130,7 @@ cd "$target"
 echo "jcstress: running, with the output in ${log#"$root/"}"
 status=0
 "$jdk/bin/java" --enable-native-access=ALL-UNNAMED -cp "$target/without-fence/classes:$target/classes:$target/lib/*" org.openjdk.jcstress.Main -m "$mode" -v \
-    "${strides[@]}" -spinStyle THREAD_YIELD -sc false -af NONE -t "${selection:-.*}" -r "$target/results" "${jvm[@]}" \
+    "${strides[@]}" -spinStyle THREAD_YIELD -sc false -af NONE -t "${selection:-.*}" -r "$target/results" ${jvm[@]+"${jvm[@]}"} \
     ${options[@]+"${options[@]}"} > "$log" 2>&1 || status=$?
 
 # The results over all JVMs follow the line RUN RESULTS: the state of a case and its name, then a line for each result.

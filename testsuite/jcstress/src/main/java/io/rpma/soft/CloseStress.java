@@ -27,8 +27,8 @@ import org.openjdk.jcstress.infra.results.II_Result;
  * {@link DeregisterStress.WithoutPeersFence}.
  */
 @JCStressTest
-@Outcome(id = "1, 0", expect = Expect.FORBIDDEN, desc = "The operation is executed, and the end that closes does not wait for it.")
-@Outcome(expect = Expect.ACCEPTABLE, desc = "The operation is not executed, or the end that closes waits for it.")
+@Outcome(id = "1, 0", expect = Expect.FORBIDDEN, desc = "The operation is executed, and the closing end does not wait.")
+@Outcome(expect = Expect.ACCEPTABLE, desc = "The operation is not executed, or the closing end waits for it.")
 @State
 public class CloseStress {
     private static final Turns<Pair> PAIRS = new Turns<>(Pair::new);
