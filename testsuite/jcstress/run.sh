@@ -143,7 +143,7 @@ awk -v status="$status" '
             } else if (state == "OK" && expected && interesting == 0) {
                 verdict = "not shown"
             }
-            printf "%-42s %12d %10d %10d   %s\n", name, samples, forbidden, interesting, verdict
+            printf "%-46s %12d %10d %10d   %s\n", name, samples, forbidden, interesting, verdict
             cases++
             bad += forbidden > 0 || state != "OK"
         }
@@ -152,7 +152,7 @@ awk -v status="$status" '
     }
     /^RUN RESULTS/ {
         results = 1
-        printf "%-42s %12s %10s %10s\n", "case", "results", "forbidden", "shown"
+        printf "%-46s %12s %10s %10s\n", "case", "results", "forbidden", "shown"
     }
     !results { next }
     /^\.+ \[[A-Z]+\] / {

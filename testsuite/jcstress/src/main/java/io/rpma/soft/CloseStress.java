@@ -25,6 +25,9 @@ import org.openjdk.jcstress.infra.results.II_Result;
  * soft; the two accesses of the end that closes stand in this case, as they do in {@code QueuePair.close} and
  * {@code RemoteEnd.operation}, because a connection that is closed cannot be opened again. The words are those of
  * {@link DeregisterStress.WithoutPeersFence}.
+ *
+ * <p>On x86-64, with {@code run.sh --one-jvm --without-fence Requester:275 'CloseStress$'}: 929 of 29,206,545 results were
+ * forbidden; with the fence none.
  */
 @JCStressTest
 @Outcome(id = "1, 0", expect = Expect.FORBIDDEN, desc = "The operation is executed, and the closing end does not wait.")

@@ -31,6 +31,9 @@ import org.openjdk.jcstress.infra.results.II_Result;
  * Row M37, the fences in {@code Requester.enter} and {@code RegionTable.invalidate}: a region is deregistered while a peer
  * executes an operation in it. Both ends are those of soft; the owner's load of the busy word stands in this case, as it does in
  * {@code RemoteEnd.operation}, which would wait for the operation.
+ *
+ * <p>On x86-64, with {@code run.sh --one-jvm --without-fence RegionTable:107 'DeregisterStress$'}: 10,111 of 32,839,185 results
+ * were forbidden; with {@code Requester:275}: 298 of 27,774,289; with both fences none.
  */
 @JCStressTest
 @Outcome(id = "1, 0", expect = Expect.FORBIDDEN, desc = "The region is used, and its owner does not wait for the operation.")
@@ -90,7 +93,10 @@ public class DeregisterStress {
         r.r2 = Memory.getIntVolatile(target.pair.client.base() + Half.BUSY) & 1;
     }
 
-    /** The same two words without the owner's fence. */
+    /**
+     * The same two words without the owner's fence. On x86-64, {@code run.sh --one-jvm WithoutFence} showed
+     * 1,286 of 624,209 results that the fence prevents.
+     */
     @JCStressTest
     @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE_INTERESTING, desc = "What the fence prevents.")
     @Outcome(expect = Expect.ACCEPTABLE, desc = "One side observes the other.")
@@ -115,7 +121,10 @@ public class DeregisterStress {
         }
     }
 
-    /** The same two words without the peer's fence. */
+    /**
+     * The same two words without the peer's fence. On x86-64, {@code run.sh --one-jvm WithoutPeersFence} showed 322
+     * of 1,273,873 results that the fence prevents.
+     */
     @JCStressTest
     @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE_INTERESTING, desc = "What the fence prevents.")
     @Outcome(expect = Expect.ACCEPTABLE, desc = "One side observes the other.")

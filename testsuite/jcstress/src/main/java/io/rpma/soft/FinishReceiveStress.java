@@ -25,6 +25,10 @@ import org.openjdk.jcstress.infra.results.II_Result;
  * Row M6, the fences in {@code QueuePair.finish} and {@code CompletionChannel.consume}: a peer publishes the completion of a
  * receive while the polling thread arms its queue and looks at the ring once more. Both ends are
  * those of soft.
+ *
+ * <p>On x86-64, with {@code run.sh --one-jvm --without-fence QueuePair:351 'FinishReceiveStress$'}: 164 of 843,345 results were
+ * forbidden; with the fence none of 1,157,073. The fence in {@code CompletionChannel.consume} follows a volatile store, so that
+ * x86-64 does not show it.
  */
 @JCStressTest
 @Outcome(id = "0, 0", expect = Expect.FORBIDDEN, desc = "The completion is not found, and the queue does not fire.")
@@ -65,7 +69,10 @@ public class FinishReceiveStress {
         r.r2 = pair.serverQueue.hasFired() ? 1 : 0;
     }
 
-    /** The same two words without the fence of the end that sends. */
+    /**
+     * The same two words without the fence of the end that sends. On x86-64, {@code run.sh --one-jvm
+     * WithoutFence} showed 52,152 of 7,110,417 results that the fence prevents.
+     */
     @JCStressTest
     @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE_INTERESTING, desc = "What the fence prevents.")
     @Outcome(expect = Expect.ACCEPTABLE, desc = "One side observes the other.")

@@ -26,6 +26,9 @@ import org.openjdk.jcstress.infra.results.II_Result;
 /**
  * Row M5, the fences in {@code QueuePair.finish} and {@code CompletionChannel.consume}: a thread completes a work request while
  * the polling thread of the same end arms its queue and looks for completions once more. Both ends are those of soft.
+ *
+ * <p>On x86-64, with {@code run.sh --one-jvm --without-fence QueuePair:351 'FinishSendStress$'}: 658 of 2,824,337 results were
+ * forbidden; with the fence none of 1,429,137.
  */
 @JCStressTest
 @Outcome(id = "0, 0", expect = Expect.FORBIDDEN, desc = "The completion is not found, and the queue does not fire.")
@@ -63,7 +66,10 @@ public class FinishSendStress {
         r.r2 = pair.clientQueue.hasFired() ? 1 : 0;
     }
 
-    /** The same two words without the fence of the executing thread. */
+    /**
+     * The same two words without the fence of the executing thread. On x86-64, {@code run.sh --one-jvm WithoutFence}
+     * showed 1,058 of 527,633 results that the fence prevents.
+     */
     @JCStressTest
     @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE_INTERESTING, desc = "What the fence prevents.")
     @Outcome(expect = Expect.ACCEPTABLE, desc = "One side observes the other.")

@@ -24,6 +24,9 @@ import org.openjdk.jcstress.infra.results.II_Result;
  * Row M5, the fence in {@code WaitingRequests.complete}: a thread flushes a work request of a queue pair that has failed, while
  * the polling thread arms its queue and looks for completions once more. The end is that of soft. The words are those of
  * {@link FinishSendStress.WithoutFence}.
+ *
+ * <p>On x86-64, with {@code run.sh --one-jvm --without-fence WaitingRequests:196 'FlushStress$'}: 899 of 3,472,465 results were
+ * forbidden; with the fence none of 911,441.
  */
 @JCStressTest
 @Outcome(id = "0, 0", expect = Expect.FORBIDDEN, desc = "The completion is not found, and the queue does not fire.")

@@ -25,6 +25,10 @@ import org.openjdk.jcstress.infra.results.I_Result;
 /**
  * Row M3, the first fence in {@code Responder.post} and that in {@code Requester.announce}: an end posts a receive while its peer
  * sends, finds none and announces that it waits. Both ends are those of soft.
+ *
+ * <p>On x86-64, with {@code run.sh --one-jvm --without-fence Responder:82 'PostReceiveStress$'}: 8,197 of 6,725,329 results were
+ * forbidden; with the fence none of 2,638,481. Row M44 too: 18 of 5,278,545 results were forbidden when the holder of
+ * {@code WaitingRequests.executing} stored it in release mode.
  */
 @JCStressTest
 @Outcome(id = "0", expect = Expect.FORBIDDEN, desc = "The send waits for ever: it has found no receive, and is not woken.")
@@ -58,7 +62,10 @@ public class PostReceiveStress {
         r.r1 = pair.server.responder().ready(1);
     }
 
-    /** The same two words without the fence of the end that receives. */
+    /**
+     * The same two words without the fence of the end that receives. On x86-64, {@code run.sh --one-jvm WithoutFence}
+     * showed 11,048 of 1,326,417 results that the fence prevents.
+     */
     @JCStressTest
     @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE_INTERESTING, desc = "What the fence prevents.")
     @Outcome(expect = Expect.ACCEPTABLE, desc = "One side observes the other.")

@@ -25,6 +25,9 @@ import org.openjdk.jcstress.infra.results.II_Result;
  * Row M24, the fence in {@code PostedReceives.post}: an owner posts a receive to a shared receive queue while an initiator that
  * has found none announces that it waits, and searches once more. The class of the owner and the search are those of soft; the
  * fence of the initiator stands in this case, as it does in {@code Requester.announce}.
+ *
+ * <p>On x86-64, with {@code run.sh --one-jvm --without-fence PostedReceives:167 'PostSharedReceiveStress$'}: 2,334 of 5,445,521
+ * results were forbidden; with the fence none of 21,201 in the same time on a busier machine.
  */
 @JCStressTest
 @Outcome(id = "0, 0", expect = Expect.FORBIDDEN, desc = "The receive is not found, and nobody is woken.")
@@ -74,7 +77,10 @@ public class PostSharedReceiveStress {
         r.r2 = Memory.getInt(queue.shared.address() + SharedReceives.WAITING) == 0 ? 1 : 0;
     }
 
-    /** The same two words without the owner's fence. */
+    /**
+     * The same two words without the owner's fence. On x86-64, {@code run.sh --one-jvm WithoutFence} showed
+     * 4,514 of 543,185 results that the fence prevents.
+     */
     @JCStressTest
     @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE_INTERESTING, desc = "What the fence prevents.")
     @Outcome(expect = Expect.ACCEPTABLE, desc = "One side observes the other.")

@@ -28,6 +28,9 @@ import org.openjdk.jcstress.infra.results.II_Result;
  * Row M25, the fences in {@code Requester.markDelivered} and {@code SharedReceiveCompletionQueue.deactivate}: an initiator
  * publishes the completion of a shared receive and looks at the ready bit, while the owner removes the ring from those that it
  * polls. Both ends are those of soft.
+ *
+ * <p>On x86-64, with {@code run.sh --one-jvm --without-fence Requester:384 'ReadyBitStress$'}: 96 of 1,785,041 results were
+ * forbidden; with the fence none. The fence of the owner follows a read-modify-write, so that x86-64 does not show it.
  */
 @JCStressTest
 @Outcome(id = "1, 0", expect = Expect.FORBIDDEN, desc = "The ring is not polled any more, and its bit is not set.")
@@ -87,7 +90,10 @@ public class ReadyBitStress {
         r.r2 = pair.isReady() ? 1 : 0;
     }
 
-    /** The same two words without the fence of the initiator. */
+    /**
+     * The same two words without the fence of the initiator. On x86-64, {@code run.sh --one-jvm
+     * WithoutFence} showed 176 of 1,025,873 results that the fence prevents.
+     */
     @JCStressTest
     @Outcome(id = "0, 1", expect = Expect.ACCEPTABLE_INTERESTING, desc = "What the fence prevents.")
     @Outcome(expect = Expect.ACCEPTABLE, desc = "One side observes the other.")

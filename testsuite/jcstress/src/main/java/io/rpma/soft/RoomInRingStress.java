@@ -20,12 +20,14 @@ import org.openjdk.jcstress.annotations.Expect;
 import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
-import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
  * Row M4, the fences in {@code SharedReceiveAttachment.advance} and {@code Requester.announce}: the owner of a ring that is full
  * polls a completion, while its peer sends, finds no room and announces that it waits. Both ends are those of soft.
+ *
+ * <p>x86-64 cannot show the owner's fence: between the store and the fence, the slot of the completion is pushed on the list of
+ * free slots, by a compare-and-set. Without the fence, 0 of 5,158,225 results were forbidden.
  */
 @JCStressTest
 @Outcome(id = "0", expect = Expect.FORBIDDEN, desc = "The send waits for ever: it has found no room, and is not woken.")
@@ -73,30 +75,5 @@ public class RoomInRingStress {
     @Arbiter
     public void isSent(I_Result r) {
         r.r1 = pair.client.sends().ready();
-    }
-
-    /** The same two words without the fence of the owner. */
-    @JCStressTest
-    @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE_INTERESTING, desc = "What the fence prevents.")
-    @Outcome(expect = Expect.ACCEPTABLE, desc = "One side observes the other.")
-    @State
-    public static class WithoutFence {
-        private final long consumed = Words.next();
-        private final long stalled = consumed + Words.SECOND;
-
-        /** The owner. */
-        @Actor
-        public void poll(II_Result r) {
-            Memory.putLongRelease(consumed, 1);
-            r.r2 = Memory.getInt(stalled);
-        }
-
-        /** The peer. */
-        @Actor
-        public void announce(II_Result r) {
-            Memory.putIntVolatile(stalled, 1);
-            Memory.fullFence();
-            r.r1 = (int) Memory.getLongAcquire(consumed);
-        }
     }
 }

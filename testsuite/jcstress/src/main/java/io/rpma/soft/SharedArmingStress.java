@@ -26,6 +26,9 @@ import org.openjdk.jcstress.infra.results.II_Result;
  * queue and looks at the ring, while an initiator publishes a completion and rings. Both ends are those of soft. (The fence of
  * the initiator in {@code QueuePair.finish} is not needed here for x86-64 to order the accesses, because that in
  * {@code Requester.markDelivered} lies between them as well.)
+ *
+ * <p>On x86-64, with {@code run.sh --one-jvm --without-fence SharedReceiveCompletionQueue:81 'SharedArmingStress$'}: 5 of 505,617
+ * results were forbidden; with the fence none.
  */
 @JCStressTest
 @Outcome(id = "0, 0", expect = Expect.FORBIDDEN, desc = "The completion is not found, and the initiator does not signal.")
@@ -71,7 +74,10 @@ public class SharedArmingStress {
         r.r2 = queue.channel().event().isReadable() ? 1 : 0;
     }
 
-    /** The same two words without the fence of the owner. */
+    /**
+     * The same two words without the fence of the owner. On x86-64, {@code run.sh --one-jvm WithoutFence} showed 495
+     * of 402,897 results that the fence prevents.
+     */
     @JCStressTest
     @Outcome(id = "0, 0", expect = Expect.ACCEPTABLE_INTERESTING, desc = "What the fence prevents.")
     @Outcome(expect = Expect.ACCEPTABLE, desc = "One side observes the other.")

