@@ -113,7 +113,7 @@ class Pair {
         }
     }
 
-    /** Throws a failure that no case expects. */
+    /** Returns the error for an exception that no case expects. */
     static AssertionError unexpected(RpmaException e) {
         return new AssertionError(e);
     }

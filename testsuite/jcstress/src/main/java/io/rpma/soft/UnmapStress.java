@@ -79,11 +79,11 @@ public class UnmapStress {
     @Outcome(expect = Expect.ACCEPTABLE, desc = "One side observes the other.")
     @State
     public static class WithoutFence {
-        private final long busy = Words.next();
-        private RemoteRegion region = REGION;
-
         private static final RemoteRegion REGION =
             new RemoteRegion(KEY, new RegionTable.Entry(KEY, 0, 1, 1, 1, 0, 0), 1, Words.next());
+
+        private final long busy = Words.next();
+        private RemoteRegion region = REGION;
 
         /** The thread that executes an operation. */
         @Actor
