@@ -28,7 +28,8 @@ import org.openjdk.jcstress.infra.results.I_Result;
  *
  * <p>On x86-64, with {@code run.sh --one-jvm --without-fence Responder:82 'PostReceiveStress$'}: 8,197 of 6,725,329 results were
  * forbidden; with the fence none of 2,638,481. Row M44 too: 18 of 5,278,545 results were forbidden when the holder of
- * {@code WaitingRequests.executing} stored it in release mode.
+ * {@code WaitingRequests.executing} stored it in release mode. x86-64 does not show the fence in {@code Requester.announce}: the
+ * store before it is volatile, and {@code Requester.enter} executes another fence before the next search.
  */
 @JCStressTest
 @Outcome(id = "0", expect = Expect.FORBIDDEN, desc = "The send waits for ever: it has found no receive, and is not woken.")
