@@ -35,8 +35,8 @@ Options:
   --time MILLISECONDS   the time of one iteration (default: that of the preset)
   --iterations N        the iterations in each JVM (default: that of the preset)
   --one-jvm             only with C2, instead of one JVM for each compiler and more: for a first look
-  --without-fence CLASS:LINE
-                        with a copy of this class of soft that lacks the full fence in this line of its source; the cases of that
+  --without-fence CLASS:N
+                        with a copy of this class of soft that lacks the N-th full fence of its source; the cases of that
                         fence should then fail
   --no-build            take what the last build has left
   -h, --help            print this text
@@ -77,7 +77,7 @@ while (($# > 0)); do
                     options+=(-iters "$2")
                     ;;
                 --without-fence)
-                    [[ $2 =~ ^[A-Za-z]+:[1-9][0-9]*$ ]] || fail "--without-fence is '$2'; a class and a line are needed"
+                    [[ $2 =~ ^[A-Za-z]+:[1-9][0-9]*$ ]] || fail "--without-fence is '$2'; a class and the number of one of its fences are needed"
                     cuts+=("$2")
                     ;;
             esac
@@ -114,8 +114,10 @@ for cut in ${cuts[@]+"${cuts[@]}"}; do
     copy=$target/without-fence/sources/${source#"$sources/"}
     mkdir -p "${copy%/*}"
     [[ -f $copy ]] || cp "$source" "$copy"
-    [[ $(sed -n "${cut#*:}p" "$copy") =~ ^\ *Memory\.fullFence\(\)\;$ ]] || fail "there is no full fence in line ${cut#*:} of $source"
-    sed -i "${cut#*:}s/Memory\.fullFence();//" "$copy"
+    # Always counted in the source, since the copy may lack a fence already.
+    line=$(awk -v n="${cut#*:}" '/^ *Memory\.fullFence\(\);$/ && ++count == n { print NR }' "$source")
+    [[ -n $line ]] || fail "${cut%:*} has fewer than ${cut#*:} full fences: $source"
+    sed -i "${line}s/Memory\.fullFence();//" "$copy"
 done
 if ((${#cuts[@]} > 0)); then
     find "$target/without-fence/sources" -name '*.java' -exec "$jdk/bin/javac" --release 25 -nowarn -proc:none \

@@ -13,6 +13,7 @@
 package io.rpma.soft;
 
 import io.rpma.posix.Memory;
+import io.rpma.soft.shared.Half;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Expect;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -26,7 +27,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
  * {@code RemoteEnd.operation}, because a connection that is closed cannot be opened again. The words are those of
  * {@link DeregisterStress.WithoutPeersFence}.
  *
- * <p>On x86-64, with {@code run.sh --one-jvm --without-fence Requester:275 'CloseStress$'}: 929 of 29,206,545 results were
+ * <p>On x86-64, with {@code run.sh --one-jvm --without-fence Requester:2 'CloseStress$'}: 929 of 29,206,545 results were
  * forbidden; with the fence none.
  */
 @JCStressTest

@@ -13,6 +13,7 @@
 package io.rpma.soft;
 
 import io.rpma.posix.Memory;
+import io.rpma.soft.shared.CompletionRing;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Expect;
 import org.openjdk.jcstress.annotations.JCStressTest;

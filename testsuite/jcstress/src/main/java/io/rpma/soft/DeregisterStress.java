@@ -17,6 +17,8 @@ import io.rpma.MemoryUsage;
 import io.rpma.RpmaException;
 import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
+import io.rpma.soft.shared.Half;
+import io.rpma.soft.shared.RegionTable;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.EnumSet;
@@ -32,8 +34,8 @@ import org.openjdk.jcstress.infra.results.II_Result;
  * executes an operation in it. Both ends are those of soft; the owner's load of the busy word stands in this case, as it does in
  * {@code RemoteEnd.operation}, which would wait for the operation.
  *
- * <p>On x86-64, with {@code run.sh --one-jvm --without-fence RegionTable:107 'DeregisterStress$'}: 10,111 of 32,839,185 results
- * were forbidden; with {@code Requester:275}: 298 of 27,774,289; with both fences none.
+ * <p>On x86-64, with {@code run.sh --one-jvm --without-fence RegionTable:1 'DeregisterStress$'}: 10,111 of 32,839,185 results
+ * were forbidden; with {@code Requester:2}: 298 of 27,774,289; with both fences none.
  */
 @JCStressTest
 @Outcome(id = "1, 0", expect = Expect.FORBIDDEN, desc = "The region is used, and its owner does not wait for the operation.")

@@ -25,7 +25,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
  * the polling thread arms its queue and looks for completions once more. The end is that of soft. The words are those of
  * {@link FinishSendStress.WithoutFence}.
  *
- * <p>On x86-64, with {@code run.sh --one-jvm --without-fence WaitingRequests:196 'FlushStress$'}: 899 of 3,472,465 results were
+ * <p>On x86-64, with {@code run.sh --one-jvm --without-fence WaitingRequests:1 'FlushStress$'}: 899 of 3,472,465 results were
  * forbidden; with the fence none of 911,441.
  */
 @JCStressTest

@@ -12,6 +12,7 @@
  */
 package io.rpma.soft;
 
+import io.rpma.soft.shared.Half;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import org.openjdk.jcstress.annotations.Actor;
@@ -28,7 +29,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
  * does in {@code QueuePair.fail}, because a queue pair stays in the error state. The words are like those of
  * {@link PostReceiveStress.WithoutFence}.
  *
- * <p>On x86-64, with {@code run.sh --one-jvm --without-fence Responder:82 'PostInErrorStress$'}: 2,484 of 1,797,457 results were
+ * <p>On x86-64, with {@code run.sh --one-jvm --without-fence Responder:1 'PostInErrorStress$'}: 2,484 of 1,797,457 results were
  * forbidden; with the fence none of 3,982,545.
  */
 @JCStressTest

@@ -26,7 +26,7 @@ import org.openjdk.jcstress.infra.results.I_Result;
  * Row M3, the first fence in {@code Responder.post} and that in {@code Requester.announce}: an end posts a receive while its peer
  * sends, finds none and announces that it waits. Both ends are those of soft.
  *
- * <p>On x86-64, with {@code run.sh --one-jvm --without-fence Responder:82 'PostReceiveStress$'}: 8,197 of 6,725,329 results were
+ * <p>On x86-64, with {@code run.sh --one-jvm --without-fence Responder:1 'PostReceiveStress$'}: 8,197 of 6,725,329 results were
  * forbidden; with the fence none of 2,638,481. Row M44 too: 18 of 5,278,545 results were forbidden when the holder of
  * {@code WaitingRequests.executing} stored it in release mode. x86-64 does not show the fence in {@code Requester.announce}: the
  * store before it is volatile, and {@code Requester.enter} executes another fence before the next search.

@@ -29,7 +29,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
  * publishes the completion of a shared receive and looks at the ready bit, while the owner removes the ring from those that it
  * polls. Both ends are those of soft.
  *
- * <p>On x86-64, with {@code run.sh --one-jvm --without-fence Requester:384 'ReadyBitStress$'}: 96 of 1,785,041 results were
+ * <p>On x86-64, with {@code run.sh --one-jvm --without-fence Requester:5 'ReadyBitStress$'}: 96 of 1,785,041 results were
  * forbidden; with the fence none. The fence of the owner follows a read-modify-write, so that x86-64 does not show it.
  */
 @JCStressTest

@@ -13,6 +13,7 @@
 package io.rpma.soft;
 
 import io.rpma.RpmaException;
+import io.rpma.soft.shared.RegionTable;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Expect;
 import org.openjdk.jcstress.annotations.JCStressTest;

@@ -15,6 +15,7 @@ package io.rpma.soft;
 import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.posix.Memory;
+import io.rpma.soft.shared.SharedReceives;
 
 /** Two connected ends in this process, of which the server has a shared receive queue to itself. */
 final class SharedPair extends Pair {

@@ -12,6 +12,10 @@
  */
 package io.rpma.soft;
 
+import io.rpma.soft.shared.PostedReceives;
+import io.rpma.soft.shared.RegionTable;
+import io.rpma.soft.shared.SharedMemory;
+import io.rpma.soft.shared.SharedReceives;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Expect;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -47,7 +51,7 @@ public class TakeStress {
         }
 
         private SharedReceives withOneReceive() {
-            new PostedReceives(1, CAPACITY, posted.address(), shared.address(), 0, attachments, () -> { })
+            new PostedReceives(1, CAPACITY, posted.address(), shared.address(), 0, attachments::wakeWaiters, () -> { })
                 .post(1, RegionTable.NO_REGION, 0, 0);
             return view;
         }

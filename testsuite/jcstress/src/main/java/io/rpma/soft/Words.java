@@ -18,9 +18,9 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** Zeroed memory for a state, in which two words do not share a cache line. It lasts as long as the process. */
-final class Words {
+public final class Words {
     /** The offset of the second word. */
-    static final int SECOND = Memory.APART;
+    public static final int SECOND = Memory.APART;
     /** Bytes of the memory of one state. */
     static final int SIZE = 2 * Memory.APART;
 
@@ -32,7 +32,7 @@ final class Words {
     }
 
     /** Returns the address of zeroed memory. After many more states the same memory is returned again. */
-    static long next() {
+    public static long next() {
         long address = FIRST + (long) (NEXT.getAndIncrement() & COUNT - 1) * SIZE;
         Memory.zero(address, SIZE);
         return address;
@@ -42,7 +42,7 @@ final class Words {
      * Lets a random time pass, of at most this number of pauses of the processor. The two actors of a case need different times
      * before they come to the accesses that the case is about; without the delay they would hardly ever get there together.
      */
-    static void skew(int most) {
+    public static void skew(int most) {
         for (int i = ThreadLocalRandom.current().nextInt(most + 1); i > 0; i--) {
             Thread.onSpinWait();
         }

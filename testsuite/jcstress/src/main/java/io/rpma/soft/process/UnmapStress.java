@@ -10,9 +10,13 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-package io.rpma.soft;
+package io.rpma.soft.process;
 
 import io.rpma.posix.Memory;
+import io.rpma.soft.Words;
+import io.rpma.soft.shared.RegionTable;
+import io.rpma.soft.shared.RemoteRegion;
+import io.rpma.soft.shared.SharedMemory;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Expect;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -25,7 +29,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
  * whether another thread of the process is busy; that thread marks itself busy and looks the region up. The cache is that of
  * soft; the word and the fence of the executing thread stand in this case, as they do in {@code Requester.enter}.
  *
- * <p>On x86-64, with {@code run.sh --one-jvm --without-fence RegionCache:65 'UnmapStress$'}: 12,574 of 12,186,833 results were
+ * <p>On x86-64, with {@code run.sh --one-jvm --without-fence RegionCache:1 'UnmapStress$'}: 12,574 of 12,186,833 results were
  * forbidden; with the fence none.
  */
 @JCStressTest
