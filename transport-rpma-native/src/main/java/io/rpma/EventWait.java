@@ -40,7 +40,7 @@ final class EventWait {
      */
     static <T> T forIt(int fd, Duration timeout, Attempt<T> attempt) throws RpmaException, InterruptedException {
         if (timeout.isNegative()) {
-            throw new IllegalArgumentException("the timeout is " + timeout + "; allowed are 0, which does not wait, and more");
+            throw new IllegalArgumentException("the timeout is " + timeout + "; it must not be negative (0 does not wait)");
         }
         if (Thread.interrupted()) {
             throw new InterruptedException("interrupted before waiting for an event");

@@ -56,8 +56,8 @@ public final class AnonymousRange implements AddressRange {
         long size = bytes + Posix.PAGE_SIZE - 1 & -Posix.PAGE_SIZE;
         long address = Posix.mmap(0, size, PROT_NONE, RESERVED, -1, 0);
         if (address < 0) {
-            throw noMemory("reserve: " + size + " bytes of addresses cannot be had", address,
-                "; 'ulimit -v' limits the addresses of a process");
+            throw noMemory("reserve: " + size + " bytes of address space cannot be reserved", address,
+                "; 'ulimit -v' limits the address space of a process");
         }
         return new AnonymousRange(address, size);
     }
@@ -77,13 +77,13 @@ public final class AnonymousRange implements AddressRange {
         checkPart("commit", offset, length);
         Map.Entry<Long, Piece> before = pieces.lowerEntry(offset + length);
         if (before != null && before.getKey() + before.getValue().length() > offset) {
-            throw invalid("commit: the part of " + length + " bytes at offset " + offset + " has memory already: "
+            throw invalid("commit: the part of " + length + " bytes at offset " + offset + " already has memory: "
                 + before.getValue().length() + " bytes at offset " + before.getKey());
         }
         long mapped = Posix.mmap(address + offset, length, Posix.PROT_READ | Posix.PROT_WRITE,
             Posix.MAP_PRIVATE | Posix.MAP_ANONYMOUS | Posix.MAP_FIXED, -1, 0);
         if (mapped < 0) {
-            throw noMemory("commit: " + length + " bytes of memory cannot be had", mapped,
+            throw noMemory("commit: " + length + " bytes of memory cannot be allocated", mapped,
                 "; the memory of the host or of its control group is used up, or vm.max_map_count is reached");
         }
         // A shared arena, which decommit closes, so that a late access through the segment throws instead of crashing.
@@ -110,7 +110,7 @@ public final class AnonymousRange implements AddressRange {
         if (mapped < 0) {
             // The memory stays mapped without an owning piece until the range is closed.
             pieces.put(offset, new Piece(length, Arena.ofShared()));
-            throw noMemory("decommit: the " + length + " bytes at offset " + offset + " could not be given back", mapped,
+            throw noMemory("decommit: the " + length + " bytes at offset " + offset + " could not be released", mapped,
                 "; vm.max_map_count may be reached");
         }
         pieces.remove(offset);
@@ -155,7 +155,7 @@ public final class AnonymousRange implements AddressRange {
             throw invalid(what + ": the address range is closed");
         }
         if (offset < 0 || length <= 0 || length > size - offset || ((offset | length) & Posix.PAGE_SIZE - 1) != 0) {
-            throw invalid(what + ": " + length + " bytes at offset " + offset + "; a part is whole pages of "
+            throw invalid(what + ": " + length + " bytes at offset " + offset + "; a part must consist of whole pages of "
                 + Posix.PAGE_SIZE + " bytes within the " + size + " bytes of the range");
         }
     }

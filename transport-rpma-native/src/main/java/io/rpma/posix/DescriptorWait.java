@@ -57,8 +57,8 @@ public final class DescriptorWait implements AutoCloseable {
         DescriptorWait wait = new DescriptorWait(fd);
         DescriptorWait other = WAITS.putIfAbsent(fd, wait);
         if (other != null) {
-            throw new IllegalStateException("another thread (" + other.thread.getName() + ") waits for this already: one thread"
-                + " at a time may use it");
+            throw new IllegalStateException("another thread (" + other.thread.getName() + ") is already waiting for this"
+                + " descriptor: only one thread at a time may wait for it");
         }
         return wait;
     }

@@ -45,6 +45,6 @@ public final class NativeAccess {
     static String refused(Module module) {
         String flag = "--enable-native-access=" + (module.isNamed() ? module.getName() : "ALL-UNNAMED");
         return "this JVM refuses native access to " + (module.isNamed() ? "the module " + module.getName() : "the class path")
-            + "; start it with " + flag + " (and, where that flag is given already, add the name to its list).";
+            + "; start it with " + flag + " (if that flag is already given, add the name to its list).";
     }
 }

@@ -203,7 +203,7 @@ class WaitContractTest extends ContractCase {
     void badTimeoutsAreRefused() throws Exception {
         Pair pair = pair();
         Duration negative = Duration.ofNanos(-1);
-        assertEquals("the timeout is PT-0.000000001S; allowed are 0, which does not wait, and more",
+        assertEquals("the timeout is PT-0.000000001S; it must not be negative (0 does not wait)",
             assertThrows(IllegalArgumentException.class, () -> pair.client.waitForEvent(negative)).getMessage());
         assertThrows(IllegalArgumentException.class, () -> pair.client.completionQueue().waitForCompletions(negative));
         assertThrows(IllegalArgumentException.class, () -> pair.client.completionQueue().poll(new WorkCompletions(1), negative));
@@ -274,7 +274,8 @@ class WaitContractTest extends ContractCase {
         Thread thread = Thread.ofPlatform().name("the first").unstarted(first);
         thread.start();
         awaitParked(thread);
-        assertEquals("another thread (the first) waits for this already: one thread at a time may use it",
+        assertEquals("another thread (the first) is already waiting for this descriptor: only one thread at a"
+            + " time may wait for it",
             assertThrows(IllegalStateException.class, () -> pair.server.waitForEvent(LONG)).getMessage());
         pair.client.disconnect();
         assertEquals(ConnectionEvent.CLOSED, get(first));

@@ -65,7 +65,7 @@ class LibrpmaAddressRangeTest {
             memory.set(ValueLayout.JAVA_LONG, PAGE - 8, 7);
             assertEquals(large.address() + (1L << 36) - PAGE, memory.address());
         }
-        RpmaException e = assertRefused(RpmaError.NO_MEMORY, "bytes of addresses cannot be had",
+        RpmaException e = assertRefused(RpmaError.NO_MEMORY, "bytes of address space cannot be reserved",
             () -> AnonymousRange.reserve(1L << 60));
         assertEquals(Posix.ENOMEM, e.errno());
     }
@@ -87,10 +87,10 @@ class LibrpmaAddressRangeTest {
     @Test
     void partsThatOverlapAreRefused() throws Exception {
         range.commit(4 * PAGE, 2 * PAGE);
-        assertRefused(RpmaError.INVALID, "has memory already: " + 2 * PAGE, () -> range.commit(4 * PAGE, 2 * PAGE));
-        assertRefused(RpmaError.INVALID, "has memory already", () -> range.commit(5 * PAGE, PAGE));
-        assertRefused(RpmaError.INVALID, "has memory already", () -> range.commit(3 * PAGE, 2 * PAGE));
-        assertRefused(RpmaError.INVALID, "has memory already", () -> range.commit(0, 16 * PAGE));
+        assertRefused(RpmaError.INVALID, "already has memory: " + 2 * PAGE, () -> range.commit(4 * PAGE, 2 * PAGE));
+        assertRefused(RpmaError.INVALID, "already has memory", () -> range.commit(5 * PAGE, PAGE));
+        assertRefused(RpmaError.INVALID, "already has memory", () -> range.commit(3 * PAGE, 2 * PAGE));
+        assertRefused(RpmaError.INVALID, "already has memory", () -> range.commit(0, 16 * PAGE));
         range.commit(6 * PAGE, PAGE);
         range.commit(3 * PAGE, PAGE);
     }
