@@ -100,7 +100,7 @@ final class LibrpmaAddresses {
         try {
             return scope == 0 ? InetAddress.getByAddress(bytes) : Inet6Address.getByAddress(null, bytes, scope);
         } catch (UnknownHostException e) {
-            throw new IllegalStateException("an address of 4 or 16 bytes", e);
+            throw new IllegalStateException("the address must have 4 or 16 bytes", e);
         }
     }
 

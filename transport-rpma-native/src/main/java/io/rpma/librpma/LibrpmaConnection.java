@@ -180,7 +180,8 @@ final class LibrpmaConnection extends LibrpmaHandle implements Connection {
     @Override
     public void applyRemotePeerConfig(PeerConfig config) throws RpmaException {
         if (!(config instanceof LibrpmaPeerConfig)) {
-            throw LibrpmaFailure.invalid("rpma_conn_apply_remote_peer_cfg: the peer configuration is not one of librpma's: "
+            throw LibrpmaFailure.invalid("rpma_conn_apply_remote_peer_cfg: the peer configuration does not belong to the"
+                + " provider librpma: "
                 + config);
         }
         LibrpmaFailure.check("rpma_conn_apply_remote_peer_cfg", Librpma.call(Librpma.CONN_APPLY_REMOTE_PEER_CFG, handle(),
@@ -254,7 +255,8 @@ final class LibrpmaConnection extends LibrpmaHandle implements Connection {
     private static RpmaException flushNotSupported(FlushType type, RemoteMemoryRegion target) {
         return LibrpmaFailure.of("rpma_flush", RpmaError.NOT_SUPPORTED.code(), 0, type + " on a region that was registered for "
             + target.flushUsages() + (type == FlushType.PERSISTENT
-                ? "; it needs FLUSH_PERSISTENT, and applyRemotePeerConfig with one that allows direct writes to persistent memory"
+                ? "; it needs FLUSH_PERSISTENT, and a call of applyRemotePeerConfig with a peer configuration that allows direct"
+                    + " writes to persistent memory"
                 : "; it needs FLUSH_VISIBILITY"));
     }
 
@@ -359,14 +361,15 @@ final class LibrpmaConnection extends LibrpmaHandle implements Connection {
     private static RpmaException postFailed(String function, int code, CompletionFlag flag, long length) {
         return LibrpmaFailure.of(function, code, 0, code == RpmaError.INVALID.code()
             ? flag == null ? "the completion flag is null; it must be ON_ERROR or ALWAYS"
-                : "a region is null, and with it every offset and length must be 0 and every other region null"
-            : length + " bytes; the send queue is full (a slot is free again when a completion of its own or of a later work"
-                + " request was polled), the connection is not established, or the device refuses");
+                : "a region is null; in that case every other region must be null, and every offset and length must be 0"
+            : length + " bytes; the send queue is full (a slot becomes free when the completion of its own or of a later work"
+                + " request is polled), the connection is not established, or the device rejected the work request");
     }
 
     private static RpmaException receiveFailed(int code, long offset, long length) {
         return LibrpmaFailure.of("rpma_recv", code, 0, code == RpmaError.INVALID.code()
-            ? "the region is null; the offset (" + offset + ") and the length (" + length + ") must be 0 then"
-            : length + " bytes at offset " + offset + "; the receive queue is full, or it is a shared one");
+            ? "the region is null; in that case the offset (" + offset + ") and the length (" + length + ") must be 0"
+            : length + " bytes at offset " + offset + "; the receive queue is full, or the connection uses a shared receive"
+                + " queue");
     }
 }

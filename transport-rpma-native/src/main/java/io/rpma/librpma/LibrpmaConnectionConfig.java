@@ -35,7 +35,8 @@ final class LibrpmaConnectionConfig extends LibrpmaHandle implements ConnectionC
         if (config == null || config instanceof LibrpmaConnectionConfig) {
             return (LibrpmaConnectionConfig) config;
         }
-        throw LibrpmaFailure.invalid(function + ": the connection configuration is not one of librpma's: " + config);
+        throw LibrpmaFailure.invalid(function + ": the connection configuration does not belong to the provider librpma: "
+            + config);
     }
 
     /** Returns the lock to hold while the library reads the configuration. */
@@ -136,7 +137,8 @@ final class LibrpmaConnectionConfig extends LibrpmaHandle implements ConnectionC
     @Override
     public ConnectionConfig sharedReceiveQueue(SharedReceiveQueue newQueue) throws RpmaException {
         if (newQueue != null && !(newQueue instanceof LibrpmaSharedReceiveQueue)) {
-            throw LibrpmaFailure.invalid("rpma_conn_cfg_set_srq: the shared receive queue is not one of librpma's: " + newQueue);
+            throw LibrpmaFailure.invalid("rpma_conn_cfg_set_srq: the shared receive queue does not belong to the provider"
+                + " librpma: " + newQueue);
         }
         LibrpmaSharedReceiveQueue own = (LibrpmaSharedReceiveQueue) newQueue;
         long pointer = own == null ? 0 : own.handle();
@@ -146,7 +148,8 @@ final class LibrpmaConnectionConfig extends LibrpmaHandle implements ConnectionC
             int code = Librpma.call(Librpma.CONN_CFG_SET_SRQ, handle(), pointer);
             if (code != 0) {
                 throw LibrpmaFailure.of("rpma_conn_cfg_set_srq", code, 0, own == null
-                    ? "the shared receive queue is null, and it cannot be taken back: use a new configuration" : null);
+                    ? "the shared receive queue is null, but a queue that is set cannot be removed: use a new"
+                        + " configuration" : null);
             }
             queue = own;
         } finally {

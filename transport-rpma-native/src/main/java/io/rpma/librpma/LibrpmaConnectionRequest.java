@@ -115,8 +115,8 @@ final class LibrpmaConnectionRequest extends LibrpmaHandle implements Connection
                 throw LibrpmaFailure.of("rpma_conn_req_new", code, errno, switch (errno) {
                     case Posix.ETIMEDOUT -> where + ": the host did not answer within the configured timeout";
                     case Posix.ENETUNREACH, Posix.ENODEV -> where + ": no RDMA device of this host has a route to it";
-                    default -> where + ": the address cannot be resolved, or the queues that were configured cannot be had"
-                        + " (Device.limits() tells what can)";
+                    default -> where + ": the address cannot be resolved, or the configured queues cannot be created"
+                        + " (Device.limits() returns the limits)";
                 });
             }
             return pointer.get(JAVA_LONG, 0);
@@ -150,7 +150,8 @@ final class LibrpmaConnectionRequest extends LibrpmaHandle implements Connection
             : Librpma.connReqRecv(pointer, LibrpmaLocalMemoryRegion.pointer(target), offset, length, context);
         if (code != 0) {
             throw LibrpmaFailure.of("rpma_conn_req_recv", code, 0, target == null ? "the region is null"
-                : length + " bytes at offset " + offset + "; the receive queue is full, or it is a shared one");
+                : length + " bytes at offset " + offset + "; the receive queue is full, or the connection uses a shared receive"
+                    + " queue");
         }
     }
 
@@ -195,7 +196,8 @@ final class LibrpmaConnectionRequest extends LibrpmaHandle implements Connection
                 LibrpmaBytes.privateData(privateData, arena), pointer);
             if (code != 0) {
                 throw LibrpmaFailure.of("rpma_conn_req_connect", code, 0, code == RpmaError.INVALID.code()
-                    ? "private data, where given, must not be empty" : "the other side is gone, or the device refuses");
+                    ? "the private data is empty; pass null to send none" : "the peer is gone, or the device rejected the"
+                        + " operation");
             }
             return pointer.get(JAVA_LONG, 0);
         }

@@ -94,7 +94,7 @@ final class LibrpmaDevice implements Device {
             MemorySegment pointer = arena.allocate(JAVA_LONG);
             int code = Librpma.call(Librpma.PEER_NEW, context, pointer);
             if (code != 0) {
-                throw LibrpmaFailure.of("rpma_peer_new", code, 0, "no protection domain on the device " + name);
+                throw LibrpmaFailure.of("rpma_peer_new", code, 0, "cannot create a protection domain on the device " + name);
             }
             return new LibrpmaPeer(pointer.get(JAVA_LONG, 0), this);
         }

@@ -88,12 +88,12 @@ final class LibrpmaDevices {
             if (code != 0) {
                 throw LibrpmaFailure.of(FUNCTION, code, Posix.errno(capture), type == LOCAL
                     ? "no RDMA device of this host has the address " + address.getHostAddress()
-                        + "; 'rdma link' and 'ip address' show which there are"
+                        + "; 'rdma link' and 'ip address' list the devices and the addresses"
                     : "no RDMA device of this host reaches the address " + address.getHostAddress());
             }
             long pointer = context.get(JAVA_LONG, 0);
             if (pointer == 0) {
-                throw noDevice(FUNCTION + ": the address " + address.getHostAddress() + " belongs to no RDMA device");
+                throw noDevice(FUNCTION + ": the address " + address.getHostAddress() + " does not belong to an RDMA device");
             }
             return device(pointer);
         }

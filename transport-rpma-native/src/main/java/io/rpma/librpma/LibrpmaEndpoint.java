@@ -58,8 +58,8 @@ final class LibrpmaEndpoint extends LibrpmaHandle implements Endpoint {
         }
         InetAddress address = local.getAddress();
         if (address.isAnyLocalAddress() || address.isLoopbackAddress()) {
-            throw LibrpmaFailure.invalid("rpma_ep_listen: " + address.getHostAddress() + " is no address of the device "
-                + peer.device().name() + "; connections come in on the device of the address: listen on one of "
+            throw LibrpmaFailure.invalid("rpma_ep_listen: " + address.getHostAddress() + " is not an address of the device "
+                + peer.device().name() + "; connections arrive on the device that has the address: listen on one of "
                 + hosts(peer.device().addresses()) + " (RpmaProvider.reachable finds one)");
         }
         long peerPointer = peer.retain();
@@ -68,9 +68,9 @@ final class LibrpmaEndpoint extends LibrpmaHandle implements Endpoint {
             handle = listen(peerPointer, local);
             long context = LibrpmaAddresses.context(handle, LibrpmaAddresses.ENDPOINT_ID);
             if (context != 0 && context != peer.context()) {
-                throw LibrpmaFailure.invalid("rpma_ep_listen: " + address.getHostAddress() + " is an address of another device"
+                throw LibrpmaFailure.invalid("rpma_ep_listen: " + address.getHostAddress() + " is an address of a device other"
                     + " than the peer's, " + peer.device().name() + "; its connections could not use the peer: listen on one of "
-                    + hosts(peer.device().addresses()) + ", or open a peer on the device of the address");
+                    + hosts(peer.device().addresses()) + ", or create a peer on the device that has the address");
             }
             return new LibrpmaEndpoint(handle, peer, local);
         } catch (Throwable e) {
@@ -93,9 +93,10 @@ final class LibrpmaEndpoint extends LibrpmaHandle implements Endpoint {
                 int errno = Posix.errno(capture);
                 String where = host + " port " + local.getPort();
                 throw LibrpmaFailure.of("rpma_ep_listen", code, errno, switch (errno) {
-                    case Posix.EADDRINUSE -> where + ": another endpoint listens there; take another port, or 0 for any";
+                    case Posix.EADDRINUSE -> where + ": another endpoint already listens there; use another port, or 0 for any"
+                        + " free port";
                     case Posix.EADDRNOTAVAIL, Posix.ENODEV -> where + ": no RDMA device of this host has the address";
-                    case Posix.EACCES -> where + ": a port below 1024 needs the right to it (CAP_NET_BIND_SERVICE)";
+                    case Posix.EACCES -> where + ": a port below 1024 requires the capability CAP_NET_BIND_SERVICE";
                     default -> where;
                 });
             }
@@ -154,8 +155,8 @@ final class LibrpmaEndpoint extends LibrpmaHandle implements Endpoint {
             if (code == NO_EVENT || code == PROVIDER && errno == Posix.EAGAIN) {
                 return null;
             }
-            throw LibrpmaFailure.of("rpma_ep_next_conn_req", code, errno, "this one request is lost, the endpoint goes on; its"
-                + " client is gone, or the queues that were configured cannot be had (Device.limits() tells what can)");
+            throw LibrpmaFailure.of("rpma_ep_next_conn_req", code, errno, "only this request is lost, the endpoint continues to"
+                + " listen; its client is gone, or the configured queues cannot be created (Device.limits() returns the limits)");
         } finally {
             if (request == null && queue != null) {
                 queue.release();

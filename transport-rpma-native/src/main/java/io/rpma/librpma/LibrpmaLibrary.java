@@ -84,7 +84,8 @@ final class LibrpmaLibrary {
     static void refuseIncomplete(String name, Predicate<String> has) {
         List<String> missing = functions().stream().filter(has.negate()).toList();
         if (!missing.isEmpty()) {
-            throw new RpmaUnavailableException("the library " + name + " looks like librpma 1.x, but has no " + String.join(", ",
+            throw new RpmaUnavailableException("the library " + name + " looks like librpma 1.x, but does not have "
+                + String.join(", ",
                 missing) + "; install " + PACKAGES + ", or name the library by -D" + LIBRARY_PROPERTY + "=<path>.", null);
         }
     }
@@ -94,8 +95,8 @@ final class LibrpmaLibrary {
             return SymbolLookup.libraryLookup(name, Arena.global());
         } catch (IllegalArgumentException e) {
             String found = name.indexOf('/') >= 0 && Files.exists(Path.of(name))
-                ? "the file is there, but is no library for this machine, or lacks a library of its own (libibverbs.so.1,"
-                    + " librdmacm.so.1)"
+                ? "the file exists, but is not a library for this machine, or depends on a library that is missing"
+                    + " (libibverbs.so.1, librdmacm.so.1)"
                 : "there is no such library";
             throw new RpmaUnavailableException("the library " + name + " could not be loaded: " + found + ". librpma 1.0 or newer"
                 + " is needed: install " + PACKAGES + ", or name the library by -D" + LIBRARY_PROPERTY + "=<path>.", e);
@@ -123,10 +124,10 @@ final class LibrpmaLibrary {
         } else if (has.test("rpma_conn_completion_get")) {
             found = "librpma 0.9";
         } else {
-            found = "not librpma, or a release that is not known";
+            found = "not librpma, or an unknown release";
         }
-        throw new RpmaUnavailableException("the library " + name + " is " + found + " (by the functions that it has); librpma 1.0"
-            + " or newer is needed: install " + PACKAGES + ", or name the library by -D" + LIBRARY_PROPERTY + "=<path>.", null);
+        throw new RpmaUnavailableException("the library " + name + " is " + found + " (judging by its functions); librpma 1.0 or"
+            + " newer is needed: install " + PACKAGES + ", or name the library by -D" + LIBRARY_PROPERTY + "=<path>.", null);
     }
 
     /**
@@ -145,7 +146,7 @@ final class LibrpmaLibrary {
     static MethodHandle bind(SymbolLookup library, String libraryName, String function, FunctionDescriptor descriptor,
             Linker.Option... options) {
         MemorySegment symbol = library.find(function).orElseThrow(() -> new RpmaUnavailableException("the library "
-            + libraryName + " has no function " + function + "; it is damaged, or older than this code knows", null));
+            + libraryName + " has no function " + function + "; it is damaged, or older than the supported releases", null));
         return Linker.nativeLinker().downcallHandle(symbol, descriptor, options);
     }
 }

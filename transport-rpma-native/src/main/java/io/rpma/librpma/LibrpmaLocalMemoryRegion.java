@@ -55,7 +55,7 @@ final class LibrpmaLocalMemoryRegion extends LibrpmaHandle implements LocalMemor
             throws RpmaException {
         if (memory == null || !memory.isNative() || !memory.scope().isAlive()) {
             throw LibrpmaFailure.invalid("rpma_mr_reg: the memory is " + (memory == null ? "null" : memory.isNative()
-                ? "freed already" : "on the Java heap, where it may be moved; only off-heap memory can be registered"));
+                ? "already freed" : "on the Java heap, where it may be moved; only off-heap memory can be registered"));
         }
         int bits = usages == null ? 0 : MemoryUsage.bits(usages);
         long peerPointer = peer.retain();
@@ -96,14 +96,15 @@ final class LibrpmaLocalMemoryRegion extends LibrpmaHandle implements LocalMemor
         if (errno == Posix.ENOMEM) {
             long limit = Posix.softLimit(Posix.RLIMIT_MEMLOCK);
             detail += limit == Posix.UNLIMITED
-                ? "; locked memory is not limited here, so the device or the kernel is out of memory or of regions"
-                : "; registered memory is locked, and this process may lock " + limit + " bytes in all (ulimit -l). Raise it: '*"
-                    + " - memlock unlimited' in /etc/security/limits.conf, LimitMEMLOCK=infinity for a systemd unit,"
+                ? "; locked memory is not limited in this process, so the device or the kernel has run out of memory or of"
+                    + " memory regions"
+                : "; registered memory is locked, and this process may lock " + limit + " bytes in total (ulimit -l). Raise it:"
+                    + " '* - memlock unlimited' in /etc/security/limits.conf, LimitMEMLOCK=infinity for a systemd unit,"
                     + " --ulimit memlock=-1 for a container";
         }
         if (errno == Posix.EINVAL && (bits & MemoryUsage.FLUSH_PERSISTENT.bit()) != 0) {
-            detail += "; librpma 1.3 has the device carry out flushes to persistence if it can, and such a device refuses"
-                + " memory that is not persistent for FLUSH_PERSISTENT: leave that usage out, or register persistent memory";
+            detail += "; librpma 1.3 lets the device execute flushes to persistence if it supports them, and such a device"
+                + " rejects memory that is not persistent for FLUSH_PERSISTENT: omit that usage, or register persistent memory";
         }
         return LibrpmaFailure.of("rpma_mr_reg", code, errno, detail);
     }
@@ -116,7 +117,7 @@ final class LibrpmaLocalMemoryRegion extends LibrpmaHandle implements LocalMemor
         if (region == null) {
             return 0;
         }
-        throw LibrpmaFailure.invalid("the local memory region is not one of librpma's: " + region);
+        throw LibrpmaFailure.invalid("the local memory region does not belong to the provider librpma: " + region);
     }
 
     @Override

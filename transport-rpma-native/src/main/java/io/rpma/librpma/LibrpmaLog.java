@@ -128,8 +128,9 @@ final class LibrpmaLog implements RpmaLog {
     public void sink(Sink receiver) throws RpmaException {
         synchronized (LibrpmaLog.class) {
             if (receiver != null && Boolean.TRUE.equals(dataPathCritical)) {
-                throw new RpmaException(RpmaError.NOT_SUPPORTED, "rpma_log_set_function: the data path is in use with calls"
-                    + " that must not come back into Java. Set the sink before the first connection, or start the JVM with -D"
+                throw new RpmaException(RpmaError.NOT_SUPPORTED, "rpma_log_set_function: the data path is already in use, and"
+                    + " its native calls must not call back into Java. Set the sink before the first connection, or start the"
+                    + " JVM with -D"
                     + CRITICAL_PROPERTY + "=false");
             }
             MemorySegment function = MemorySegment.NULL;

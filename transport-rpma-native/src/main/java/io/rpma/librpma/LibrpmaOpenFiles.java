@@ -50,7 +50,7 @@ final class LibrpmaOpenFiles {
         }
         if (errno != 0) {
             throw LibrpmaFailure.of(function, RpmaError.PROVIDER.code(), errno, "a connection needs " + count
-                + " file descriptors, and " + open + " are left: the limit of open files is "
+                + " file descriptors, but only " + open + " are left: the limit of open files is "
                 + Posix.softLimit(Posix.RLIMIT_NOFILE) + "; raise it (ulimit -n), or close connections. The request waits");
         }
     }

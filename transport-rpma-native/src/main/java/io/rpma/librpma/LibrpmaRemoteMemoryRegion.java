@@ -38,7 +38,7 @@ final class LibrpmaRemoteMemoryRegion extends LibrpmaHandle implements RemoteMem
         flushUsages = Collections.unmodifiableSet(MemoryUsage.of(
             getInt(Librpma.MR_REMOTE_GET_FLUSH_TYPE, "rpma_mr_remote_get_flush_type", handle)));
         if (size < 0) {
-            throw LibrpmaFailure.invalid("rpma_mr_remote_from_descriptor: this is no descriptor of a memory region; its size"
+            throw LibrpmaFailure.invalid("rpma_mr_remote_from_descriptor: this is not a descriptor of a memory region; its size"
                 + " would be " + Long.toUnsignedString(size) + " bytes");
         }
     }
@@ -55,7 +55,7 @@ final class LibrpmaRemoteMemoryRegion extends LibrpmaHandle implements RemoteMem
             int code = Librpma.call(Librpma.MR_REMOTE_FROM_DESCRIPTOR, LibrpmaBytes.copy(descriptor, arena), DESCRIPTOR_SIZE,
                 pointer);
             if (code != 0) {
-                throw LibrpmaFailure.of("rpma_mr_remote_from_descriptor", code, 0, "this is no descriptor of a memory region");
+                throw LibrpmaFailure.of("rpma_mr_remote_from_descriptor", code, 0, "this is not a descriptor of a memory region");
             }
             handle = pointer.get(JAVA_LONG, 0);
         }
@@ -75,7 +75,7 @@ final class LibrpmaRemoteMemoryRegion extends LibrpmaHandle implements RemoteMem
         if (region == null) {
             return 0;
         }
-        throw LibrpmaFailure.invalid("the remote memory region is not one of librpma's: " + region);
+        throw LibrpmaFailure.invalid("the remote memory region does not belong to the provider librpma: " + region);
     }
 
     @Override

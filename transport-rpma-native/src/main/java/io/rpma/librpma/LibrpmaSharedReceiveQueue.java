@@ -39,7 +39,7 @@ final class LibrpmaSharedReceiveQueue extends LibrpmaParent implements SharedRec
     /** Creates a queue; a configuration of {@code null} stands for the library's defaults. */
     static LibrpmaSharedReceiveQueue create(LibrpmaPeer peer, SharedReceiveQueueConfig config) throws RpmaException {
         if (config != null && !(config instanceof LibrpmaSharedReceiveQueueConfig)) {
-            throw LibrpmaFailure.invalid("rpma_srq_new: the configuration is not one of librpma's: " + config);
+            throw LibrpmaFailure.invalid("rpma_srq_new: the configuration does not belong to the provider librpma: " + config);
         }
         long configPointer = config == null ? 0 : ((LibrpmaSharedReceiveQueueConfig) config).handle();
         long peerPointer = peer.retain();

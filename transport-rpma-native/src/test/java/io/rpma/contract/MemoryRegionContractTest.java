@@ -188,7 +188,7 @@ class MemoryRegionContractTest extends ContractCase {
         assumeFalse(Memory.IS_PERSISTENCE_TAKEN_ON_TRUST, "memory is taken for persistent on trust");
         RpmaException refusal = refused(RpmaError.PROVIDER,
             () -> memory().region(peer(), 4096, EnumSet.of(MemoryUsage.WRITE_DST, MemoryUsage.FLUSH_PERSISTENT)));
-        assertTrue(refusal.getMessage().contains("leave that usage out"), refusal.getMessage());
+        assertTrue(refusal.getMessage().contains("omit that usage"), refusal.getMessage());
     }
 
     /** rpma_mr_remote_from_descriptor(3): RPMA_E_INVAL - incompatible descriptor size (the library lets longer ones pass). */

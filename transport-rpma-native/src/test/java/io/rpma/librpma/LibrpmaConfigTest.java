@@ -186,7 +186,7 @@ class LibrpmaConfigTest {
             () -> provider.openRemoteRegion(regionDescriptor(64, 1).limit(20)));
         assertRefused(RpmaError.INVALID, "has 22 bytes; it must have 21",
             () -> provider.openRemoteRegion(ByteBuffer.allocate(22)));
-        assertRefused(RpmaError.INVALID, "no descriptor of a memory region", () -> provider.openRemoteRegion(
+        assertRefused(RpmaError.INVALID, "not a descriptor of a memory region", () -> provider.openRemoteRegion(
             regionDescriptor(64, 0)));
         assertRefused(RpmaError.INVALID, "18446744073709551615 bytes", () -> provider.openRemoteRegion(regionDescriptor(-1, 1)));
     }

@@ -240,7 +240,8 @@ class LibrpmaDeviceTest {
             pair.client.flush(pair.serverMemory, 0, 8, FlushType.PERSISTENT, ALWAYS, 2);
             assertEquals(1, Wait.completions(pair.client.completionQueue(), completions));
             assertEquals(CompletionStatus.SUCCESS, completions.status(0));
-            assertRefused(RpmaError.INVALID, "not one of librpma's: null", () -> pair.client.applyRemotePeerConfig(null));
+            assertRefused(RpmaError.INVALID, "does not belong to the provider librpma: null",
+                () -> pair.client.applyRemotePeerConfig(null));
             LocalMemoryRegion plain = pair.opened(Pair.register(pair.peer, 4096, EnumSet.of(MemoryUsage.WRITE_DST)));
             RemoteMemoryRegion remote = pair.opened(Pair.remote(provider, plain));
             assertRefused(RpmaError.NOT_SUPPORTED, "FLUSH_VISIBILITY",
@@ -413,7 +414,7 @@ class LibrpmaDeviceTest {
                 () -> incoming.connect(ByteBuffer.allocate(300)));
             assertEquals(ConnectionEvent.REJECTED, Wait.event(client));
             client.close();
-            assertRefused(RpmaError.INVALID, "must not be empty",
+            assertRefused(RpmaError.INVALID, "the private data is empty",
                 () -> peer.newConnectionRequest(endpoint.localAddress(), config).connect(ByteBuffer.allocate(0)));
         }
     }
@@ -452,7 +453,7 @@ class LibrpmaDeviceTest {
     @Test
     void listeningTellsWhatIsWrong() throws Exception {
         try (Peer peer = provider.devices().getFirst().newPeer(); Endpoint endpoint = peer.listen(anyPort())) {
-            RpmaException inUse = assertRefused(RpmaError.PROVIDER, "another endpoint listens there",
+            RpmaException inUse = assertRefused(RpmaError.PROVIDER, "another endpoint already listens there",
                 () -> peer.listen(endpoint.localAddress()));
             assertEquals(Posix.EADDRINUSE, inUse.errno());
             String own = endpoint.localAddress().getAddress().getHostAddress();
@@ -616,7 +617,7 @@ class LibrpmaDeviceTest {
     void aQueueThatTheDeviceCannotMakeLeaksNothing() throws Exception {
         try (Peer peer = provider.devices().getFirst().newPeer(); Endpoint endpoint = peer.listen(anyPort());
                 ConnectionConfig huge = config().completionQueueSize(Integer.MAX_VALUE)) {
-            assertRefused(RpmaError.PROVIDER, "the queues that were configured cannot be had",
+            assertRefused(RpmaError.PROVIDER, "the configured queues cannot be created",
                 () -> peer.newConnectionRequest(endpoint.localAddress(), huge));
             long before = descriptors();
             for (int i = 0; i < 20; i++) {
@@ -664,7 +665,7 @@ class LibrpmaDeviceTest {
             try (Arena other = Arena.ofConfined()) {
                 freed = other.allocate(64);
             }
-            assertRefused(RpmaError.INVALID, "freed already", () -> peer.register(freed, EnumSet.of(MemoryUsage.SEND)));
+            assertRefused(RpmaError.INVALID, "already freed", () -> peer.register(freed, EnumSet.of(MemoryUsage.SEND)));
             // The memory is not mapped, which the kernel detects.
             assertRefused(RpmaError.PROVIDER, "rpma_mr_reg",
                 () -> peer.register(MemorySegment.ofAddress(4096).reinterpret(4096), EnumSet.of(MemoryUsage.RECV)));
@@ -692,7 +693,7 @@ class LibrpmaDeviceTest {
             "locked memory is not limited here; testsuite/softroce/run.sh --memlock 1024 limits it");
         try (Peer peer = provider.devices().getFirst().newPeer(); Arena arena = Arena.ofConfined()) {
             MemorySegment memory = arena.allocate(size, 4096);
-            RpmaException e = assertRefused(RpmaError.PROVIDER, "this process may lock " + limit + " bytes in all (ulimit -l)",
+            RpmaException e = assertRefused(RpmaError.PROVIDER, "this process may lock " + limit + " bytes in total (ulimit -l)",
                 () -> peer.register(memory, EnumSet.of(MemoryUsage.SEND)));
             assertEquals(Posix.ENOMEM, e.errno());
             try (LocalMemoryRegion small = peer.register(memory.asSlice(0, 4096), EnumSet.of(MemoryUsage.SEND))) {

@@ -83,7 +83,7 @@ class LibrpmaLibraryTest {
     void aLibraryThatLacksFunctionsIsRefused() throws Exception {
         Path library = compile("void rpma_conn_wait(void) {}");
         ForkedJvm jvm = ForkedJvm.run(Choose.class, NATIVE, "-Dio.rpma.provider=librpma", "-Dio.rpma.library=" + library);
-        jvm.assertOutputContains("looks like librpma 1.x, but has no ", "rpma_cq_get_wc", "rpma_peer_new");
+        jvm.assertOutputContains("looks like librpma 1.x, but does not have ", "rpma_cq_get_wc", "rpma_peer_new");
         assertEquals(7, jvm.exitCode(), jvm.output());
     }
 
@@ -99,7 +99,7 @@ class LibrpmaLibraryTest {
     void aFileThatIsNoLibraryIsNamed() throws Exception {
         Path text = Files.writeString(folder.resolve("librpma.so.0"), "not a library");
         ForkedJvm jvm = ForkedJvm.run(Choose.class, NATIVE, "-Dio.rpma.provider=librpma", "-Dio.rpma.library=" + text);
-        jvm.assertOutputContains("the file is there, but is no library for this machine");
+        jvm.assertOutputContains("the file exists, but is not a library for this machine");
         assertEquals(7, jvm.exitCode(), jvm.output());
     }
 
