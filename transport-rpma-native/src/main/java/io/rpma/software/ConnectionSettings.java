@@ -122,8 +122,8 @@ public final class ConnectionSettings implements ConnectionConfig {
     @Override
     public ConnectionConfig sharedReceiveQueue(SharedReceiveQueue queue) throws RpmaException {
         if (queue == null) {
-            throw log.failure(RpmaError.INVALID, "the shared receive queue is null; a configuration without one is a new"
-                + " one (RpmaProvider.newConnectionConfig)");
+            throw log.failure(RpmaError.INVALID, "the shared receive queue is null; for a configuration without one, create a"
+                + " new one (RpmaProvider.newConnectionConfig)");
         }
         open().sharedReceiveQueue = queue;
         return this;

@@ -96,6 +96,6 @@ public final class LogLimit {
             count = from.suppressed;
             from.suppressed = 0;
         }
-        log.accept(count + " further lines of " + from.name + " were left out: there are " + LINES + " in a second at most");
+        log.accept(count + " further lines of " + from.name + " were suppressed: the limit is " + LINES + " lines per second");
     }
 }

@@ -57,7 +57,7 @@ public final class RegionDescriptors {
         }
         RegionDescriptor descriptor = RegionDescriptor.read(source);
         if (descriptor.usages() == 0) {
-            throw log.failure(RpmaError.INVALID, "this is no descriptor of a memory region: its usages are 0");
+            throw log.failure(RpmaError.INVALID, "this is not a descriptor of a memory region: its usages are 0");
         }
         return descriptor;
     }

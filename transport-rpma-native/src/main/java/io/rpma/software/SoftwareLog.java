@@ -127,7 +127,7 @@ public final class SoftwareLog implements RpmaLog {
     @Override
     public void threshold(Threshold threshold, Level level) throws RpmaException {
         if (threshold == null || level == null) {
-            throw failure(RpmaError.INVALID, "log: threshold " + threshold + ", level " + level + ": both must be given");
+            throw failure(RpmaError.INVALID, "log: threshold " + threshold + ", level " + level + ": neither may be null");
         }
         if (threshold == Threshold.MAIN) {
             main = level;

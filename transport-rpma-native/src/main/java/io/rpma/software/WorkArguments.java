@@ -44,7 +44,8 @@ public final class WorkArguments {
             throws RpmaException {
         if (flag == null || offset < 0 || length < 0 || source == null && (offset != 0 || length != 0)) {
             throw log.failure(RpmaError.INVALID, what + ": source " + source + ", offset " + offset + ", length " + length
-                + ", flag " + flag + ": the flag must be given, offset and length not be negative, and both 0 without a source");
+                + ", flag " + flag + ": the flag must not be null, offset and length must not be negative, and both must be 0 if"
+                + " the source is null");
         }
         checkLength(what, length);
     }
@@ -56,8 +57,9 @@ public final class WorkArguments {
         if (flag == null || localOffset < 0 || remoteOffset < 0 || length < 0
             || (local == null || remote == null) && !(local == null && remote == null && empty)) {
             throw log.failure(RpmaError.INVALID, what + ": local " + local + " at " + localOffset + ", remote " + remote
-                + " at " + remoteOffset + ", length " + length + ", flag " + flag + ": the flag must be given, offsets and length"
-                + " not be negative, and both regions be given, or neither with nothing to transfer");
+                + " at " + remoteOffset + ", length " + length + ", flag " + flag + ": the flag must not be null, offsets and"
+                + " length must not be negative, and the regions must not be null, unless both are null and offsets and length"
+                + " are 0");
         }
         checkLength(what, length);
     }
@@ -76,7 +78,8 @@ public final class WorkArguments {
     public void checkAtomicWrite(RemoteMemoryRegion target, long offset, CompletionFlag flag) throws RpmaException {
         if (target == null || flag == null || offset < 0 || offset % Connection.ATOMIC_WRITE_ALIGNMENT != 0) {
             throw log.failure(RpmaError.INVALID, "atomicWrite: target " + target + ", flag " + flag + ", offset "
-                + offset + ": target and flag must be given, the offset a multiple of " + Connection.ATOMIC_WRITE_ALIGNMENT);
+                + offset + ": target and flag must not be null, and the offset must be a multiple of "
+                + Connection.ATOMIC_WRITE_ALIGNMENT);
         }
     }
 
@@ -90,11 +93,11 @@ public final class WorkArguments {
         if (target == null || flag == null || type == null || offset < 0 || length < 0) {
             throw log.failure(RpmaError.INVALID, "flush: target " + target + ", type " + type + ", flag " + flag
                 + ", offset " + offset + ", length " + length
-                + ": target, type and flag must be given, offset and length not be negative");
+                + ": target, type and flag must not be null, and offset and length must not be negative");
         }
         if (type == FlushType.PERSISTENT && !directWrite) {
-            throw log.failure(RpmaError.NOT_SUPPORTED, "flush to persistence: the other side has not said that writes may"
-                + " go straight to persistent memory (Connection.applyRemotePeerConfig)");
+            throw log.failure(RpmaError.NOT_SUPPORTED, "flush to persistence: the peer has not declared that it allows direct"
+                + " writes to persistent memory (Connection.applyRemotePeerConfig)");
         }
     }
 

@@ -43,7 +43,7 @@ class LogLimitTest {
         pass(LogLimit.WINDOW_NANOS);
         later.remove().run();
         assertEquals(6, lines.size());
-        assertEquals("320467 further lines of Attacked were left out: there are 5 in a second at most", lines.getLast());
+        assertEquals("320467 further lines of Attacked were suppressed: the limit is 5 lines per second", lines.getLast());
     }
 
     @Test
