@@ -140,7 +140,7 @@ final class Acceptor {
         }
         HalfOpenClients.Client client = clients.expired(now);
         while (client != null) {
-            dropSilent(client, "no request came within " + CLIENT_MILLIS + " ms");
+            dropSilent(client, "no request arrived within " + CLIENT_MILLIS + " ms");
             client = clients.expired(now);
         }
         if (isShort && now - shortUntil >= 0) {
@@ -208,7 +208,7 @@ final class Acceptor {
         HalfOpenClients.Client surplus = clients.surplus(origin);
         if (surplus != null) {
             // The oldest client has had the most time.
-            dropSilent(surplus, "further clients have come");
+            dropSilent(surplus, "too many clients have connected without sending a request");
         }
         if (EpollSet.add(set, fd, EpollSet.IN, fd) < 0) {
             Posix.close(fd);
@@ -259,7 +259,7 @@ final class Acceptor {
 
     private void refuse(HalfOpenClients.Client client) {
         TcpLog.violation("Acceptor", "the client at " + TcpSockets.remoteAddress(client.fd()) + " of " + address
-            + " sent what is no request of this protocol: its connection ends");
+            + " sent something that is not a request of this protocol: its connection is closed");
         remove(client);
         Posix.close(client.fd());
     }
@@ -268,7 +268,7 @@ final class Acceptor {
         Greeting request = Greeting.read(bytes);
         if (request == null || request.size() != Greeting.REQUEST_SIZE || !request.isUnderstood()) {
             TcpLog.violation("Acceptor", "the client at " + TcpSockets.remoteAddress(fd) + " of " + address
-                + " sent a request that makes no sense: its connection ends");
+                + " sent an invalid request: its connection is closed");
             IncomingRequest.reject(fd, "the request makes no sense to version " + Greeting.VERSION + " of the protocol");
             return;
         }

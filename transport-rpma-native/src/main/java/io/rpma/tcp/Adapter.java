@@ -86,7 +86,8 @@ final class Adapter {
 
     private Adapter() {
         if (set < 0 || wake < 0) {
-            throw new RpmaUnavailableException("software RDMA over TCP cannot start: there are no descriptors left (ulimit -n)",
+            throw new RpmaUnavailableException("software RDMA over TCP cannot start: there are no file descriptors left (ulimit"
+                + " -n)",
                 null);
         }
         EpollSet.add(set, wake, EpollSet.IN, WAKE);
@@ -174,7 +175,7 @@ final class Adapter {
             try {
                 turn();
             } catch (RuntimeException | Error e) {
-                TcpLog.warn("the thread of software RDMA over TCP failed and goes on: " + e);
+                TcpLog.warn("the thread of software RDMA over TCP failed and continues: " + e);
             }
         }
     }

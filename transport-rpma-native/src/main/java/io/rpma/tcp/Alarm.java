@@ -57,7 +57,8 @@ final class Alarm {
         try {
             fd();
         } catch (IllegalStateException e) {
-            throw TcpLog.failure(RpmaError.PROVIDER, Sockets.EMFILE, "a descriptor for events cannot be made: " + e.getMessage()
+            throw TcpLog.failure(RpmaError.PROVIDER, Sockets.EMFILE, "a descriptor for events cannot be created: "
+                + e.getMessage()
                 + " (ulimit -n)", e);
         }
         return this;

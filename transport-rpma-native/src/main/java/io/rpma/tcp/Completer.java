@@ -79,7 +79,7 @@ final class Completer {
         }
         while (completed < upTo) {
             if (sends.isAnswered(completed + 1)) {
-                pair.violated("the acknowledgement of a read in place of its answer");
+                pair.violated("the acknowledgement of a read instead of its answer");
                 return false;
             }
             succeed();
@@ -148,7 +148,7 @@ final class Completer {
             return;
         }
         if (stalledAt <= completed || stalledAt > transmitter.sent() || !takesReceive(stalledAt)) {
-            pair.violated("that it has no receive for a request that needs none");
+            pair.violated("a notification that it has no receive for a request that needs none");
             return;
         }
         transmitter.stall(stalledAt);
@@ -162,7 +162,7 @@ final class Completer {
     /** Handles the notification that the peer now has a receive for a stalled request. */
     void resumed(int request) {
         if (!pair.isError() && !transmitter.resume(widen(request))) {
-            pair.violated("that it has a receive which nobody waited for");
+            pair.violated("a notification of a receive that no request waits for");
         }
     }
 

@@ -151,10 +151,10 @@ final class Dialer {
             int size = (start[SOFT_SIZE] & 0xff) << 24 | (start[SOFT_SIZE + 1] & 0xff) << 16 | (start[SOFT_SIZE + 2] & 0xff) << 8
                 | start[SOFT_SIZE + 3] & 0xff;
             if (size < START || size > Greeting.MAX_SIZE) {
-                throw stranger(remote, "it begins as software RDMA within one host does, and goes on otherwise");
+                throw stranger(remote, "its data begins like that of software RDMA within one host, but continues differently");
             }
             if (take(fd, size - START, remote, deadline) == null) {
-                throw stranger(remote, "it is incomplete");
+                throw stranger(remote, "its greeting is incomplete");
             }
             start = take(fd, START, remote, deadline);
             if (start == null) {
@@ -164,7 +164,7 @@ final class Dialer {
             }
         }
         if (!Arrays.equals(start, 0, Greeting.MAGIC.length, Greeting.MAGIC, 0, Greeting.MAGIC.length)) {
-            throw stranger(remote, "what it says begins with " + words(start));
+            throw stranger(remote, "its data begins with " + words(start));
         }
         byte[] rest = take(fd, Greeting.SIZE - START, remote, deadline);
         byte[] whole = Arrays.copyOf(start, Greeting.SIZE);
@@ -174,22 +174,22 @@ final class Dialer {
         Greeting greeting = rest == null ? null : Greeting.read(whole);
         if (greeting == null || greeting.size() > Greeting.SIZE
             && take(fd, greeting.size() - Greeting.SIZE, remote, deadline) == null) {
-            throw stranger(remote, "its greeting makes no sense");
+            throw stranger(remote, "its greeting is invalid");
         }
         if (!greeting.isUnderstood()) {
             throw TcpLog.failure(RpmaError.PROVIDER, Posix.EPROTONOSUPPORT, "the listener at " + remote + " speaks versions "
                 + greeting.lowest() + " to " + greeting.highest() + " of software RDMA over TCP, with " + greeting.reads()
-                + " reads at a time and messages of " + greeting.maxMessage() + " bytes; this release speaks version "
-                + Greeting.VERSION + ", " + Wire.MAX_READS + " and " + TcpDevice.MAX_MESSAGE
-                + ": use the same release on both sides", null);
+                + " concurrent reads and messages of up to " + greeting.maxMessage() + " bytes; this release speaks version "
+                + Greeting.VERSION + ", with " + Wire.MAX_READS + " and " + TcpDevice.MAX_MESSAGE + ": use the same release on"
+                + " both sides", null);
         }
         return true;
     }
 
     private static RpmaException stranger(InetSocketAddress remote, String what) {
-        return TcpLog.failure(RpmaError.PROVIDER, Posix.EPROTONOSUPPORT, "what listens at " + remote + " does not speak software"
-            + " RDMA over TCP: " + what + ". Both ends need RPMA with the provider tcp; where one end cannot, tcp-proxy stands in"
-            + " between", null);
+        return TcpLog.failure(RpmaError.PROVIDER, Posix.EPROTONOSUPPORT, "the listener at " + remote + " does not speak software"
+            + " RDMA over TCP: " + what + ". Both ends need RPMA with the provider tcp; if one end cannot use it, run tcp-proxy"
+            + " in between", null);
     }
 
     /** Returns bytes as printable text. */
@@ -208,7 +208,7 @@ final class Dialer {
         int have = 0;
         while (have < length) {
             if (!await(fd, (short) Sockets.EPOLLIN, deadline)) {
-                throw stranger(remote, "it says " + (have == 0 ? "nothing" : "no more than " + words(Arrays.copyOf(bytes, have)))
+                throw stranger(remote, "it sent " + (have == 0 ? "nothing" : "only " + words(Arrays.copyOf(bytes, have)))
                     + " in time");
             }
             long count = Sockets.receive(fd, buffer, length - have);
@@ -217,7 +217,8 @@ final class Dialer {
             }
             if (count <= 0) {
                 if (have > 0) {
-                    throw stranger(remote, "it says no more than " + words(Arrays.copyOf(bytes, have)) + " and closes");
+                    throw stranger(remote, "it sent only " + words(Arrays.copyOf(bytes, have)) + " and then closed the"
+                        + " connection");
                 }
                 return null;
             }

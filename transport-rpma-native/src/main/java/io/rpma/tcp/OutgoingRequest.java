@@ -34,8 +34,8 @@ final class OutgoingRequest extends TcpConnectionRequest {
 
     @Override
     public ByteBuffer privateData() throws RpmaException {
-        throw TcpLog.failure(RpmaError.INVALID, "an outgoing request has no private data of the other side; the connection"
-            + " has, once it is established");
+        throw TcpLog.failure(RpmaError.INVALID, "an outgoing request has no private data of the peer; read it from the"
+            + " connection once that is established");
     }
 
     @Override

@@ -405,7 +405,7 @@ final class QueuePair implements TcpCompletionQueue.Driven {
     /** Handles the client's confirmation of the connection. */
     void ready() {
         if (!awaitsReady) {
-            violated("an agreement that was not asked for");
+            violated("a confirmation that was not expected");
             return;
         }
         awaitsReady = false;

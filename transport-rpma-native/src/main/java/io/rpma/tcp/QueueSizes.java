@@ -63,7 +63,7 @@ record QueueSizes(int timeoutMillis, int completions, int receiveCompletions, in
 
     static void check(String name, int value, int least, int most) throws RpmaException {
         if (value < least || value > most) {
-            throw TcpLog.failure(RpmaError.PROVIDER, Posix.EINVAL, name + " is " + value + "; software RDMA over TCP takes "
+            throw TcpLog.failure(RpmaError.PROVIDER, Posix.EINVAL, name + " is " + value + "; software RDMA over TCP supports "
                 + least + " to " + most, null);
         }
     }

@@ -131,7 +131,7 @@ final class Receiver {
         switch (errno) {
             case Posix.EAGAIN -> { }
             case Posix.EFAULT -> {
-                TcpLog.log(RpmaLog.Level.ERROR, "memory that is registered is not mapped any more: the connection ends");
+                TcpLog.log(RpmaLog.Level.ERROR, "registered memory is no longer mapped: the connection ends");
                 pair.breakOff();
             }
             // The end of the stream: an orderly close, or the end of the process at the other end.
@@ -219,7 +219,7 @@ final class Receiver {
         boolean flush = type == Wire.FLUSH || type == Wire.FLUSH_PERSISTENT;
         if ((Wire.reserved(header) != 0 && type != Wire.ATOMIC_WRITE)
             || !flush && (length < 0 || length > TcpDevice.MAX_MESSAGE)) {
-            violated("a frame of type " + type + " and length " + Integer.toUnsignedString(length) + " that makes no sense");
+            violated("an invalid frame of type " + type + " and length " + Integer.toUnsignedString(length));
             return;
         }
         if (!pair.completer().acknowledge(Wire.acknowledged(header))) {
@@ -237,7 +237,7 @@ final class Receiver {
             case Wire.NAK -> pair.completer().refused(Wire.number(header), Wire.immediate(header));
             case Wire.NOT_READY -> pair.completer().stalled(Wire.number(header));
             case Wire.RESUME -> pair.completer().resumed(Wire.number(header));
-            default -> violated("a frame of type " + type);
+            default -> violated("a frame of unknown type " + type);
         }
     }
 
@@ -256,7 +256,7 @@ final class Receiver {
             return;
         }
         if (ahead != 0 || dropping && !resumed) {
-            violated("request number " + Wire.number(header) + " in place of " + (int) next);
+            violated("request number " + Wire.number(header) + " instead of " + (int) next);
             return;
         }
         dropping = false;
@@ -375,7 +375,7 @@ final class Receiver {
         if (number == 0 || (int) number != Wire.number(header)
             || pair.sends().type(number) != (type == Wire.READ_DATA ? Wire.READ : Wire.FLUSH_PERSISTENT)
             || length != (type == Wire.READ_DATA ? pair.sends().length(number) : 0)) {
-            violated("an answer that nobody waits for");
+            violated("an answer that no request waits for");
             return;
         }
         expectPayload(length == 0 ? 0 : pair.sends().source(number), pair.sends().region(number), length);

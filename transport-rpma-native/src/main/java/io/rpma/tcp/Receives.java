@@ -89,7 +89,7 @@ final class Receives {
     void post(TcpLocalMemoryRegion region, long offset, long length, long context) throws RpmaException {
         if (!tryPost(region, offset, length, context)) {
             throw TcpLog.failure(RpmaError.PROVIDER, Posix.ENOMEM, "receive queue full: " + size + " of " + size
-                + " slots are posted; wait for messages first, or ask for a larger queue (ConnectionConfig.receiveQueueSize)",
+                + " slots are posted; wait for messages first, or configure a larger queue (ConnectionConfig.receiveQueueSize)",
                 null);
         }
     }

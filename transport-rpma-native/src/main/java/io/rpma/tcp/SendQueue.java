@@ -80,9 +80,9 @@ final class SendQueue {
             long length, int immediate, long address, long key, long value, long context) throws RpmaException {
         long last = posted;
         if (last - (long) RETIRED.getAcquire(this) >= slots) {
-            throw TcpLog.failure(RpmaError.PROVIDER, Posix.ENOMEM, "send queue full: " + slots + " of " + slots + " slots are"
-                + " taken; a slot is free again when a completion of it, or of a later work request, is polled: ask for"
-                + " completions often enough, or for a larger queue (ConnectionConfig.sendQueueSize)", null);
+            throw TcpLog.failure(RpmaError.PROVIDER, Posix.ENOMEM, "send queue full: " + slots + " of " + slots
+                + " slots are in use; a slot becomes free when its completion, or that of a later work request, is polled:"
+                + " request completions often enough, or configure a larger queue (ConnectionConfig.sendQueueSize)", null);
         }
         int index = (int) (last + 1) & mask;
         kinds[index] = type | ((withImmediate ? Wire.WITH_IMMEDIATE : 0) | (isSignalled ? Wire.WANTED : 0)) << 8;

@@ -147,7 +147,7 @@ final class TcpCompletionQueue implements CompletionQueue {
         if (closed || overflowed || completions == null) {
             checkOpen();
             if (completions == null) {
-                throw TcpLog.failure(RpmaError.INVALID, "poll: no batch is given to receive the completions");
+                throw TcpLog.failure(RpmaError.INVALID, "poll: the batch that receives the completions is null");
             }
             throw overflow();
         }
@@ -164,8 +164,8 @@ final class TcpCompletionQueue implements CompletionQueue {
 
     private RpmaException overflow() {
         return TcpLog.failure(RpmaError.PROVIDER, "completion queue overflow: more than " + size + " completions were not"
-            + " polled; a device would have lost the rest without a word. Ask for as many entries as the send and the receive"
-            + " queue together (ConnectionConfig.completionQueueSize, SharedReceiveQueueConfig.receiveCompletionQueueSize), or"
+            + " polled; a device would have lost the rest silently. Configure as many entries as the send and the receive queue"
+            + " have together (ConnectionConfig.completionQueueSize, SharedReceiveQueueConfig.receiveCompletionQueueSize), or"
             + " poll earlier");
     }
 

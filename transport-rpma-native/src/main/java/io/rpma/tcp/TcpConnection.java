@@ -182,7 +182,7 @@ final class TcpConnection implements Connection, QueuePair.Owner {
             }
             case Handshake.UNREACHABLE -> ended(ConnectionEvent.UNREACHABLE);
             default -> {
-                TcpLog.violation("Handshake", "the listener at " + remoteAddress + " answered what makes no sense");
+                TcpLog.violation("Handshake", "the listener at " + remoteAddress + " sent an invalid answer");
                 ended(ConnectionEvent.REJECTED);
             }
         }

@@ -66,7 +66,7 @@ abstract class TcpConnectionRequest implements ConnectionRequest {
         try {
             int length = data == null ? 0 : data.remaining();
             if (data != null && length == 0) {
-                throw TcpLog.failure(RpmaError.INVALID, "connect: the private data is empty; null stands for none");
+                throw TcpLog.failure(RpmaError.INVALID, "connect: the private data is empty; pass null to send none");
             }
             if (length > maxPrivateData()) {
                 throw TcpLog.failure(RpmaError.PROVIDER, Posix.EINVAL, "connect: " + length
@@ -111,7 +111,7 @@ abstract class TcpConnectionRequest implements ConnectionRequest {
 
     private void checkUnused() throws RpmaException {
         if (used) {
-            throw TcpLog.failure(RpmaError.INVALID, "the connection request has been used up by connect or close");
+            throw TcpLog.failure(RpmaError.INVALID, "the connection request has already been connected or closed");
         }
     }
 }

@@ -113,7 +113,7 @@ final class TcpEndpoint implements Endpoint {
         try {
             if (remote == null) {
                 throw TcpLog.failure(RpmaError.PROVIDER, Sockets.EPIPE, "a client of " + address
-                    + " is gone before its request was taken", null);
+                    + " disconnected before its request was processed", null);
             }
             Queues queues = Queues.create(peer, QueueSizes.of(config, peer));
             done = true;

@@ -247,7 +247,7 @@ final class Transmitter {
         blocked = false;
         answers.clear();
         if (errno == Posix.EFAULT) {
-            TcpLog.log(RpmaLog.Level.ERROR, "memory that is registered is not mapped any more: the connection ends");
+            TcpLog.log(RpmaLog.Level.ERROR, "registered memory is no longer mapped: the connection ends");
             pair.breakOff();
         }
     }

@@ -122,13 +122,13 @@ class DialerTest {
     @Test
     void aSilentServerIsNotWaitedForLong() throws Exception {
         long begin = System.nanoTime();
-        assertRefused("it says nothing in time", new byte[0], true);
+        assertRefused("it sent nothing in time", new byte[0], true);
         assertTrue(System.nanoTime() - begin < TimeUnit.SECONDS.toNanos(15));
     }
 
     @Test
     void aServerOfFewWordsIsQuotedToo() throws Exception {
-        assertRefused("no more than '220'", "220".getBytes(StandardCharsets.US_ASCII), false);
+        assertRefused("it sent only '220'", "220".getBytes(StandardCharsets.US_ASCII), false);
     }
 
     @Test
@@ -162,7 +162,7 @@ class DialerTest {
     void softsHelloHasABound() throws Exception {
         byte[] endless = soft(256);
         endless[12] = 0x7f;
-        assertRefused("goes on otherwise", endless, true);
+        assertRefused("continues differently", endless, true);
     }
 
     @Test
