@@ -42,7 +42,8 @@ final class ForeignMemory {
     static void check(MemorySegment memory, int usages, boolean reached) throws RpmaException {
         boolean written = SoftLocalMemoryRegion.isWritten(usages);
         if (written && memory.isReadOnly()) {
-            throw SoftLog.failure(RpmaError.PROVIDER, Libc.EFAULT, "register: the memory is read-only, but is to be written ("
+            throw SoftLog.failure(RpmaError.PROVIDER, Libc.EFAULT, "register: the memory is read-only, but a usage requires"
+                + " write access ("
                 + memory + ")", null);
         }
         checkMapped(memory.address(), memory.byteSize(), written);
@@ -87,23 +88,24 @@ final class ForeignMemory {
         String scope = scope();
         boolean root = Libc.geteuid() == 0;
         if (!root && !Libc.isDumpable()) {
-            throw refused("this process is not dumpable (prctl PR_GET_DUMPABLE), so that others may not look into it");
+            throw refused("this process is not dumpable (prctl PR_GET_DUMPABLE), so other processes may not access its memory");
         }
         switch (scope) {
             case "0":
                 return;
             case "1":
                 if (Libc.allowTracers() < 0) {
-                    throw refused("/proc/sys/kernel/yama/ptrace_scope is 1, and the kernel refuses the exception");
+                    throw refused("/proc/sys/kernel/yama/ptrace_scope is 1, and the kernel rejected the exception to it (prctl"
+                        + " PR_SET_PTRACER)");
                 }
                 return;
             case "2":
                 if (!root) {
-                    throw refused("/proc/sys/kernel/yama/ptrace_scope is 2: only root may look into other processes");
+                    throw refused("/proc/sys/kernel/yama/ptrace_scope is 2: only root may access the memory of other processes");
                 }
                 return;
             default:
-                throw refused("/proc/sys/kernel/yama/ptrace_scope is " + scope + ": nobody may look into other processes");
+                throw refused("/proc/sys/kernel/yama/ptrace_scope is " + scope + ": no process may access the memory of another");
         }
     }
 
@@ -117,7 +119,7 @@ final class ForeignMemory {
     }
 
     private static RpmaException refused(String reason) {
-        return SoftLog.failure(RpmaError.PROVIDER, Posix.EPERM, "register: peers could not reach this memory: " + reason
-            + "; take it from RpmaProvider.reserve, which needs no such permission", null);
+        return SoftLog.failure(RpmaError.PROVIDER, Posix.EPERM, "register: peers could not access this memory: " + reason
+            + "; allocate it with RpmaProvider.reserve, which needs no such permission", null);
     }
 }

@@ -139,7 +139,8 @@ final class LocalClients {
         }
         if (result == -Posix.EINVAL) {
             Sockets.takeMessage(fd);
-            SoftLog.violation(User.process(pid) + ", a client of " + address + ", sent what is no message of this protocol");
+            SoftLog.violation(User.process(pid) + ", a client of " + address + ", sent something that is not a message of this"
+                + " protocol");
         }
         Posix.close(fd);
     }
@@ -222,7 +223,7 @@ final class LocalClients {
     void expire(long now) {
         HalfOpenClients.Client client = silent.expired(now);
         while (client != null) {
-            dropSilent(client, "no request came within " + CLIENT_MILLIS + " ms");
+            dropSilent(client, "no request arrived within " + CLIENT_MILLIS + " ms");
             client = silent.expired(now);
         }
         client = silent.first();

@@ -177,8 +177,8 @@ final class LocalProcess {
         RemoteProcess other = half.owner();
         if (limbo.connections(other.origin()) >= MAX_STOPPED) {
             throw SoftLog.failure(RpmaError.PROVIDER, Posix.EAGAIN, User.process(other.pid()) + " has stopped in the middle of an"
-                + " operation on each of " + MAX_STOPPED + " connections that are closed on this side; it gets no further"
-                + " connection before it goes on or ends", null);
+                + " operation on each of " + MAX_STOPPED + " connections that are closed on this side; no further connection to"
+                + " it is possible until it resumes or exits", null);
         }
         int number = nextNumber();
         QueuePair queuePair = new QueuePair(peer, number, sizes, half, channel, receiveChannel);

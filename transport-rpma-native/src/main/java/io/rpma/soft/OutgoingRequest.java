@@ -56,8 +56,8 @@ final class OutgoingRequest extends SoftConnectionRequest {
 
     @Override
     public ByteBuffer privateData() throws RpmaException {
-        throw SoftLog.failure(RpmaError.INVALID, "an outgoing request has no private data of the other side; the connection"
-            + " has, once it is established");
+        throw SoftLog.failure(RpmaError.INVALID, "an outgoing request has no private data of the peer; read it from the"
+            + " connection once that is established");
     }
 
     @Override

@@ -62,7 +62,7 @@ record QueueSizes(int timeoutMillis, int completions, int receiveCompletions, in
     static void check(String name, int value, int least, int most) throws RpmaException {
         if (value < least || value > most) {
             throw SoftLog.failure(RpmaError.PROVIDER, Posix.EINVAL, name + " is " + value
-                + "; the software provider takes " + least + " to " + most, null);
+                + "; the software provider supports " + least + " to " + most, null);
         }
     }
 }

@@ -133,7 +133,7 @@ final class ReceiveReclaimer {
 
     private void reportLost(int count) {
         if (count > 0) {
-            SoftLog.violation(count + " receives of shared receive queue " + queue.id() + " were marked as taken, and nobody"
+            SoftLog.violation(count + " receives of shared receive queue " + queue.id() + " were marked as taken, but no process"
                 + " completes them: one of the processes that share the queue has overwritten its memory; they are posted again");
         }
     }

@@ -59,7 +59,7 @@ final class Receives {
     /** Returns the exception for a receive posted to a full queue. */
     static RpmaException full(int slots) {
         return SoftLog.failure(RpmaError.PROVIDER, Posix.ENOMEM, "receive queue full: " + slots + " of " + slots
-            + " slots are posted or not polled yet; poll completions first, or ask for a larger queue"
+            + " slots are posted or not polled yet; poll completions first, or configure a larger queue"
             + " (ConnectionConfig.receiveQueueSize)", null);
     }
 

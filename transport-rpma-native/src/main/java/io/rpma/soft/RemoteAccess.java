@@ -132,8 +132,8 @@ final class RemoteAccess {
         }
         if (length > 0 && region.local() == 0) {
             // Only the process that owns the memory knows the file or device behind it, and can synchronize it.
-            SoftLog.violation("a flush to persistence of memory of " + User.process(process.pid())
-                + ": only that process can make it persistent; ask it to by a message, or use the provider tcp");
+            SoftLog.violation("cannot flush memory of " + User.process(process.pid()) + " to persistence: only that process can"
+                + " make it persistent; request that by a message, or use the provider tcp");
             return REM_OP_ERR;
         }
         return SUCCESS;
@@ -177,8 +177,8 @@ final class RemoteAccess {
             // The process died after isPeerGone() was called.
             return RETRY_EXC_ERR;
         }
-        SoftLog.violation("memory of " + User.process(process.pid()) + " cannot be reached by system call: "
-            + Posix.strerror(-result) + "; memory from RpmaProvider.reserve needs none");
+        SoftLog.violation("memory of " + User.process(process.pid()) + " cannot be accessed by system call: "
+            + Posix.strerror(-result) + "; memory from RpmaProvider.reserve needs no system call");
         return REM_OP_ERR;
     }
 }

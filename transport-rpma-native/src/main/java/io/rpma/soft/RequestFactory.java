@@ -64,34 +64,35 @@ final class RequestFactory {
      */
     ConnectionRequest create(int fd, int pid, ControlMessage message, ConnectionConfig config) throws RpmaException {
         if (message.version() != ControlMessage.VERSION) {
-            SoftLog.log(RpmaLog.Level.WARNING, "a client of version " + message.version() + " of the protocol was rejected");
+            SoftLog.log(RpmaLog.Level.WARNING, "a client that speaks version " + message.version() + " of the protocol was"
+                + " rejected");
             return refuse(fd, "the listener speaks version " + ControlMessage.VERSION);
         }
         EndDescription end = message.type() == ControlMessage.CONNECT ? EndDescription.read(message.body()) : null;
         if (end == null || message.body().remaining() < 40 + ConnectionRequest.MAX_CONNECT_PRIVATE_DATA) {
-            return violated(fd, pid, "a request that makes no sense");
+            return violated(fd, pid, "an invalid request");
         }
         InetSocketAddress dialled = readAddress(message);
         InetSocketAddress remote = readAddress(message);
         byte[] data = new byte[ConnectionRequest.MAX_CONNECT_PRIVATE_DATA];
         message.body().get(data);
         if (dialled == null || remote == null) {
-            return violated(fd, pid, "addresses that make no sense");
+            return violated(fd, pid, "invalid addresses");
         }
         if (Sockets.hasHungUp(fd)) {
             throw SoftLog.failure(RpmaError.PROVIDER, Sockets.EPIPE, "the client at " + remote
-                + " is gone before its request was taken", null);
+                + " disconnected before its request was processed", null);
         }
         QueueSizes sizes = QueueSizes.of(config, peer);
         ControlMessage.Attachment link = message.take(ControlMessage.LINK);
         if (link != null && !names.mayHaveMade(Sockets.peerCredentials(fd), Sockets.peerCredentials(link.fd()))) {
             Posix.close(link.fd());
-            return violated(fd, pid, "a link that is not of its own making");
+            return violated(fd, pid, "a link that it did not create");
         }
         RemoteProcess process =
             peer.process().remotes().accepting(new RemoteProcess.Identity(pid, end.high(), end.low()), end.link(), link);
         if (process == null) {
-            return violated(fd, pid, "a request by a link that it has not sent");
+            return violated(fd, pid, "a request that names a link that it has not sent");
         }
         return create(new Client(fd, pid, dialled, remote, data), process, end, message, sizes);
     }

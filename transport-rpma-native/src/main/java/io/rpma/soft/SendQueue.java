@@ -77,9 +77,9 @@ final class SendQueue {
         if (posted - retiredKnown >= slots) {
             retiredKnown = (long) RETIRED.getAcquire(this);
             if (posted - retiredKnown >= slots) {
-                throw SoftLog.failure(RpmaError.PROVIDER, 12, "send queue full: " + slots + " of " + slots + " slots are taken"
-                    + "; a slot is free again when a completion of it, or of a later work request, is polled: ask for"
-                    + " completions often enough, or for a larger queue (ConnectionConfig.sendQueueSize)", null);
+                throw SoftLog.failure(RpmaError.PROVIDER, 12, "send queue full: " + slots + " of " + slots
+                    + " slots are in use; a slot becomes free when its completion, or that of a later work request, is polled:"
+                    + " request completions often enough, or configure a larger queue (ConnectionConfig.sendQueueSize)", null);
             }
         }
         return ++posted;

@@ -195,8 +195,8 @@ final class SharedReceiveAttachment {
             || !canHaveTaken(slot, PostedReceives.position(state))
             || !receives.unpost(slot, state)) {
             SoftLog.violation("queue pair " + number + " received a completion of " + Integer.toUnsignedString((int) data)
-                + " bytes for slot " + slot + " of a shared receive queue of " + receives.slots() + " slots, which is not posted,"
-                + " not its own, or shorter: the peer breaks the protocol");
+                + " bytes for slot " + slot + " of a shared receive queue of " + receives.slots() + " slots; the slot is not"
+                + " posted, belongs to another connection, or is shorter: the peer breaks the protocol");
             return PostedReceives.NONE;
         }
         return slot;

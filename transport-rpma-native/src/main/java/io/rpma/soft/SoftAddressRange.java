@@ -41,7 +41,7 @@ final class SoftAddressRange implements AddressRange {
 
     SoftAddressRange(LocalProcess process, long bytes) throws RpmaException {
         if (bytes <= 0 || bytes > SharedMemory.MAX_SIZE) {
-            throw SoftLog.failure(RpmaError.INVALID, "a range of " + bytes + " bytes was asked for; it has 1 to "
+            throw SoftLog.failure(RpmaError.INVALID, "a range of " + bytes + " bytes was requested; the size must be 1 to "
                 + SharedMemory.MAX_SIZE);
         }
         this.process = process;
@@ -96,7 +96,7 @@ final class SoftAddressRange implements AddressRange {
             if (segment.lingering().get() > 0) {
                 throw SoftLog.failure(RpmaError.PROVIDER, EBUSY, "decommit: a process that has stopped in the middle of an"
                     + " operation may still write to the part at offset " + offset + "; decommit it when"
-                    + " LocalMemoryRegion.isQuiescent says so, or close the range", null);
+                    + " LocalMemoryRegion.isQuiescent returns true, or close the range", null);
             }
         }
         pieces.remove(offset);

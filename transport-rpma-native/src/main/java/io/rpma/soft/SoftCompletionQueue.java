@@ -64,7 +64,7 @@ abstract class SoftCompletionQueue implements CompletionQueue {
         if (closed || overflowed || completions == null) {
             checkOpen();
             if (completions == null) {
-                throw SoftLog.failure(RpmaError.INVALID, "poll: no batch is given to receive the completions");
+                throw SoftLog.failure(RpmaError.INVALID, "poll: the batch that receives the completions is null");
             }
             throw overflow();
         }
@@ -81,8 +81,8 @@ abstract class SoftCompletionQueue implements CompletionQueue {
             SoftLog.log(RpmaLog.Level.ERROR, "a completion queue of " + size + " entries has overflowed");
         }
         return SoftLog.failure(RpmaError.PROVIDER, "completion queue overflow: more than " + size + " completions were not"
-            + " polled; a device would have lost the rest without a word. Ask for as many entries as the send and the receive"
-            + " queue together (ConnectionConfig.completionQueueSize, SharedReceiveQueueConfig.receiveCompletionQueueSize), or"
+            + " polled; a device would have lost the rest silently. Configure as many entries as the send and the receive queue"
+            + " have together (ConnectionConfig.completionQueueSize, SharedReceiveQueueConfig.receiveCompletionQueueSize), or"
             + " poll earlier");
     }
 

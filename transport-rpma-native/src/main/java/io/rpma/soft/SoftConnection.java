@@ -200,14 +200,14 @@ final class SoftConnection implements Connection {
                 return finish(ConnectionEvent.REJECTED);
             case ControlMessage.READY:
                 if (active || phase != Phase.CONNECTING) {
-                    return violated("an agreement that was not asked for");
+                    return violated("a confirmation that was not expected");
                 }
                 phase = Phase.ESTABLISHED;
                 return ConnectionEvent.ESTABLISHED;
             case ControlMessage.DISCONNECT:
                 return finish(phase == Phase.CONNECTING ? ConnectionEvent.REJECTED : ConnectionEvent.CLOSED);
             default:
-                return violated("a message of type " + message.type());
+                return violated("an unexpected message of type " + message.type());
         }
     }
 
@@ -231,13 +231,13 @@ final class SoftConnection implements Connection {
     private ConnectionEvent accepted(ControlMessage message) throws RpmaException {
         EndDescription end = active && phase == Phase.CONNECTING ? EndDescription.read(message.body()) : null;
         if (end == null || message.body().remaining() < ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA) {
-            return violated("an acceptance that makes no sense");
+            return violated("an invalid acceptance");
         }
         RemoteProcess process = control.remote();
         RemoteEnd remote = process.confirm(new RemoteProcess.Identity(control.peerPid(), end.high(), end.low()))
             ? Attaching.attach(peer.process(), process, end, message) : null;
         if (remote == null) {
-            return violated("an acceptance that makes no sense");
+            return violated("an invalid acceptance");
         }
         byte[] data = new byte[ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA];
         message.body().get(data);
@@ -434,7 +434,7 @@ final class SoftConnection implements Connection {
 
     private static void checkImmediateData(String what) throws RpmaException {
         if (!SoftDevice.IMMEDIATE_DATA) {
-            throw SoftLog.failure(RpmaError.PROVIDER, 22, what + ": the device has no immediate data"
+            throw SoftLog.failure(RpmaError.PROVIDER, 22, what + ": the device does not support immediate data"
                 + " (io.rpma.soft.withoutImmediateData)", null);
         }
     }

@@ -68,7 +68,7 @@ abstract class SoftConnectionRequest implements ConnectionRequest {
         try {
             int length = data == null ? 0 : data.remaining();
             if (data != null && length == 0) {
-                throw SoftLog.failure(RpmaError.INVALID, "connect: the private data is empty; null stands for none");
+                throw SoftLog.failure(RpmaError.INVALID, "connect: the private data is empty; pass null to send none");
             }
             if (length > maxPrivateData()) {
                 throw SoftLog.failure(RpmaError.PROVIDER, Posix.EINVAL, "connect: " + length
@@ -125,7 +125,7 @@ abstract class SoftConnectionRequest implements ConnectionRequest {
 
     private void checkUnused() throws RpmaException {
         if (used) {
-            throw SoftLog.failure(RpmaError.INVALID, "the connection request has been used up by connect or close");
+            throw SoftLog.failure(RpmaError.INVALID, "the connection request has already been connected or closed");
         }
     }
 

@@ -145,7 +145,7 @@ final class SoftLocalMemoryRegion implements LocalMemoryRegion {
         }
         if (advice < 0 || advice > ADVICE_PREFETCH_NO_FAULT || (flags & ~ADVICE_FLAG_FLUSH) != 0) {
             throw SoftLog.failure(RpmaError.INVALID, "advise: advice " + advice + " with flags " + flags
-                + " is none that ibv_advise_mr defines (advice 0 to 2, flags 0 or 1)");
+                + " is not defined by ibv_advise_mr (advice 0 to 2, flags 0 or 1)");
         }
         if (advice == ADVICE_PREFETCH_WRITE && !isWritten(usages)) {
             throw SoftLog.failure(RpmaError.INVALID, "advise: the region is not registered for writing (" + usages() + ")");

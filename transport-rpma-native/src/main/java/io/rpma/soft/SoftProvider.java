@@ -99,7 +99,7 @@ public final class SoftProvider implements RpmaProvider {
         }
         if (!HostAddresses.isLocal(local)) {
             throw SoftLog.failure(RpmaError.PROVIDER, Posix.EADDRNOTAVAIL, "the address " + local.getHostAddress()
-                + " is not one of this host ('ip addr' lists them)", null);
+                + " is not assigned to this host ('ip addr' lists the addresses)", null);
         }
         return device;
     }

@@ -164,7 +164,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue, LocalReceiveQu
         if (!receives.post(context, Receives.key(region, offset, length), offset, (int) length)) {
             int slots = receives.slots();
             throw SoftLog.failure(RpmaError.PROVIDER, 12, "shared receive queue full: " + slots + " of " + slots
-                + " slots are posted or not polled yet; poll completions first, or ask for a larger queue"
+                + " slots are posted or not polled yet; poll completions first, or configure a larger queue"
                 + " (SharedReceiveQueueConfig.receiveQueueSize)", null);
         }
     }
@@ -193,7 +193,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue, LocalReceiveQu
         int index = attachments.allocate();
         if (index < 0) {
             throw SoftLog.failure(RpmaError.PROVIDER, 12, SharedReceives.MAX_ATTACHED + " connections share this receive queue,"
-                + " which is the limit: use another one for more", null);
+                + " which is the limit: use another queue for further connections", null);
         }
         attached++;
         if (FaultPoints.ENABLED) {

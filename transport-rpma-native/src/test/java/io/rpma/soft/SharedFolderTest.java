@@ -398,7 +398,8 @@ class SharedFolderTest {
         readOnly.addAll(List.of("sh", "-c",
             "mount --bind " + folder + ' ' + folder + " && mount -o remount,bind,ro " + folder + " && exec \"$@\"", "sh"));
         String answer = serve(readOnly, LOOPBACK).answer();
-        assertTrue(answer.startsWith("errno " + FileCalls.EROFS) && answer.contains("mount the folder for writing"), answer);
+        assertTrue(answer.startsWith("errno " + FileCalls.EROFS) && answer.contains("mount the folder with write access"),
+            answer);
         String port = serve(List.of(), LOOPBACK).answer();
         assertEquals("done 1", connect(readOnly, LOOPBACK, port, 1).answer());
     }

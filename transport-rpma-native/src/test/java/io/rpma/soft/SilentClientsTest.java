@@ -124,7 +124,7 @@ class SilentClientsTest {
         assertNull(next());
         assertEquals(1, ((SoftEndpoint) endpoint).waitingCount());
         assertNull(next());
-        assertEquals("no request came within " + LocalClients.CLIENT_MILLIS + " ms", client.rejection());
+        assertEquals("no request arrived within " + LocalClients.CLIENT_MILLIS + " ms", client.rejection());
         assertEquals(0, ((SoftEndpoint) endpoint).waitingCount());
         connectAsOneShould();
     }

@@ -38,7 +38,7 @@ public final class AbstractNames implements SocketNames {
     private static final String CLIENT = "/client/";
     private static final int LONGEST_NAME = 107;
     /** Who holds the name of a socket that takes no connections: only of one that does the kernel tells whose it is. */
-    private static final String UNKNOWN_HOLDER = "a process that does not listen there ('ss -xap' shows it to root)";
+    private static final String UNKNOWN_HOLDER = "a process that does not listen there ('ss -xap', run by root, shows it)";
 
     private final User user;
     private final String listenerPrefix;
@@ -180,9 +180,9 @@ public final class AbstractNames implements SocketNames {
     @Override
     public String introduced(InetSocketAddress remote, Hello hello, byte[] host) throws RpmaException {
         if (hello.name().startsWith(FolderNames.INTRODUCTION)) {
-            throw SoftLog.failure(RpmaError.PROVIDER, Posix.EACCES, "the listener at " + remote + " meets its clients in a"
-                + " folder (-D" + SharedFolder.DIRECTORY_PROPERTY + "), and this process has not been told of one: start it with"
-                + " the same option and the same folder", null);
+            throw SoftLog.failure(RpmaError.PROVIDER, Posix.EACCES, "the listener at " + remote + " uses a shared folder (-D"
+                + SharedFolder.DIRECTORY_PROPERTY + "), but no such folder is configured in this process: start it with the same"
+                + " option and the same folder", null);
         }
         if (!hello.isOfHost(host) || !isListener(hello.name()) || !exists(hello.name())) {
             throw elsewhere(remote);
@@ -197,8 +197,8 @@ public final class AbstractNames implements SocketNames {
 
     private static RpmaException elsewhere(InetSocketAddress remote) {
         return SoftLog.failure(RpmaError.PROVIDER, Sockets.EHOSTUNREACH, "the listener at " + remote + " is on another host, or"
-            + " in a container or network namespace of its own: the software provider works within one host only; the"
-            + " providers librpma and tcp reach others", null);
+            + " in a container or network namespace of its own: the software provider works within one host only; use the"
+            + " providers librpma or tcp to reach other hosts", null);
     }
 
     @Override

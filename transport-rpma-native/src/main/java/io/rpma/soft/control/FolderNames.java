@@ -162,8 +162,8 @@ public final class FolderNames implements SocketNames {
             + Posix.strerror(-result);
         switch (-result) {
             case FileCalls.EROFS:
-                throw SoftLog.failure(RpmaError.PROVIDER, FileCalls.EROFS, why + "; mount the folder for writing where a process"
-                    + " listens: one that only connects needs it for reading alone", null);
+                throw SoftLog.failure(RpmaError.PROVIDER, FileCalls.EROFS, why + "; mount the folder with write access for a"
+                    + " process that listens: a process that only connects needs only read access", null);
             case Posix.EACCES, Posix.EPERM:
                 throw SoftLog.failure(RpmaError.PROVIDER, -result, why + "; user " + Integer.toUnsignedString(user.id())
                     + " must be allowed to write to the folder (" + folder.describe("") + "), and a file of that name that"
@@ -197,9 +197,9 @@ public final class FolderNames implements SocketNames {
     @Override
     public String introduced(InetSocketAddress remote, Hello hello, byte[] host) throws RpmaException {
         if (!hello.name().startsWith(INTRODUCTION)) {
-            throw SoftLog.failure(RpmaError.PROVIDER, Posix.EACCES, "the listener at " + remote + " has not been told of a folder"
-                + " in which it meets its clients, and this process has: start the listener with -D"
-                + SharedFolder.DIRECTORY_PROPERTY + '=' + folder.shown() + " as well, or this process without", null);
+            throw SoftLog.failure(RpmaError.PROVIDER, Posix.EACCES, "the listener at " + remote + " has no shared folder"
+                + " configured, but this process has: start the listener with -D"
+                + SharedFolder.DIRECTORY_PROPERTY + '=' + folder.shown() + " as well, or this process without it", null);
         }
         String name = hello.name().substring(INTRODUCTION.length());
         if (!LISTENER.matcher(name).matches() || !exists(name)) {
@@ -214,7 +214,7 @@ public final class FolderNames implements SocketNames {
     public RpmaException failure(InetSocketAddress remote, String name, int errno) {
         String permission = errno == Posix.EACCES ? " (" + folder.describe(name) + "); user "
             + Integer.toUnsignedString(user.id()) + " must be allowed to write to the folder (" + folder.describe("")
-            + "), whose mode should be 2770, so that its group is that of the files in it" : "";
+            + "), whose mode should be 2770, so that the files in it inherit its group" : "";
         return SoftLog.failure(RpmaError.PROVIDER, errno, "connecting to " + remote + " failed: " + folder.shown(name) + ": "
             + Posix.strerror(errno) + permission, null);
     }

@@ -47,7 +47,7 @@ public final class Link {
         int[] ends = new int[2];
         int result = Sockets.socketPair(ends);
         if (result < 0) {
-            throw OpenFiles.areExhausted(-result) ? OpenFiles.failure(-result, "a link to another process cannot be made")
+            throw OpenFiles.areExhausted(-result) ? OpenFiles.failure(-result, "a link to another process cannot be created")
                 : SoftLog.failure(RpmaError.PROVIDER, -result, "socketpair failed: " + Posix.strerror(-result), null);
         }
         return new Link(ends[0], ends[1]);

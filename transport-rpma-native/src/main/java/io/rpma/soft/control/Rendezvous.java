@@ -303,8 +303,9 @@ public final class Rendezvous {
 
     static RpmaException unreachable(InetSocketAddress remote, int errno) {
         return SoftLog.failure(RpmaError.PROVIDER, errno, "the address " + remote + " cannot be reached: "
-            + Posix.strerror(errno) + (HostAddresses.isLocal(remote.getAddress()) ? "" : "; it is not one of this host, and the"
-            + " software provider works within one host only; the providers librpma and tcp reach others"), null);
+            + Posix.strerror(errno) + (HostAddresses.isLocal(remote.getAddress()) ? "" : "; it is not an address of this host,"
+            + " and the software provider works within one host only; use the providers librpma or tcp to reach other"
+            + " hosts"), null);
     }
 
     /** Reads the hello of a listener. Sends nothing, because the listener may be an application without RPMA. */
@@ -332,8 +333,8 @@ public final class Rendezvous {
 
     private static Hello checked(InetSocketAddress remote, Hello hello) throws RpmaException {
         if (hello == null) {
-            throw SoftLog.failure(RpmaError.PROVIDER, "what listens at " + remote + " does not speak the software provider's"
-                + " protocol: most likely it is a TCP server. Both ends need RPMA; where one end cannot, tcp-proxy stands in"
+            throw SoftLog.failure(RpmaError.PROVIDER, "the listener at " + remote + " does not speak the software provider's"
+                + " protocol: most likely it is a TCP server. Both ends need RPMA; if one end cannot use it, run tcp-proxy in"
                 + " between");
         }
         if (hello.version() != ControlMessage.VERSION) {

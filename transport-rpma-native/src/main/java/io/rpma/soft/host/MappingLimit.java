@@ -131,14 +131,14 @@ public final class MappingLimit {
         int mappingsBefore = sum == null ? 0 : sum.mappings;
         if (size > mostBytesEach - bytesBefore || mappingsBefore >= mostMappingsEach) {
             SoftLog.violation(User.process(pid) + " wants " + size + " bytes mapped in addition to " + bytesBefore + " in "
-                + mappingsBefore + " mappings; one process gets " + mostBytesEach + " bytes and " + mostMappingsEach
-                + " mappings: it must reserve less memory, or have fewer shared receive queues");
+                + mappingsBefore + " mappings; the limit for one process is " + mostBytesEach + " bytes and " + mostMappingsEach
+                + " mappings: it must reserve less memory, or use fewer shared receive queues");
             return false;
         }
         if (size > mostBytes - bytes || mappings >= mostMappings) {
-            SoftLog.violation(User.process(pid) + " wants " + size + " bytes mapped; " + bytes + " in " + mappings
-                + " mappings are mapped of all processes together, of " + mostBytes + " bytes and " + mostMappings
-                + " mappings at most: fewer processes must be connected, or they must reserve less memory");
+            SoftLog.violation(User.process(pid) + " wants " + size + " bytes mapped in addition to " + bytes + " in " + mappings
+                + " mappings of all processes together; the limit is " + mostBytes + " bytes and " + mostMappings
+                + " mappings: fewer processes must be connected, or they must reserve less memory");
             return false;
         }
         if (sum == null) {

@@ -109,7 +109,7 @@ public final class SharedFolder {
         int fd = path.isBlank() || path.indexOf('\0') >= 0 ? -Posix.ENOENT : FileCalls.openPlace(path + "/.");
         if (fd < 0) {
             String remedy = switch (-fd) {
-                case Posix.ENOENT -> "; create it with the mode 2770, and its group that of the users who may share memory";
+                case Posix.ENOENT -> "; create it with the mode 2770, and with the group of the users who may share memory";
                 case Posix.EACCES -> "; this process needs the permission to search it (x)";
                 default -> "; it must be a folder";
             };
@@ -123,8 +123,8 @@ public final class SharedFolder {
             if ((mode & WORLD_WRITABLE) != 0 && (mode & STICKY) == 0) {
                 String octal = Integer.toOctalString(mode & 07777);
                 throw SoftLog.failure(RpmaError.PROVIDER, Posix.EACCES, "-D" + DIRECTORY_PROPERTY + '=' + path
-                    + " cannot be used: its mode is " + octal + ", so that every user may replace the files of every other one;"
-                    + " give it the mode 2770 and a group, or at least the sticky bit (chmod +t)", null);
+                    + " cannot be used: its mode is " + octal + ", so any user can replace the files of any other user; give it"
+                    + " the mode 2770 and a group, or at least the sticky bit (chmod +t)", null);
             }
             done = true;
             return folder;

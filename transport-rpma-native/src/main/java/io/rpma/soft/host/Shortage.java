@@ -34,8 +34,9 @@ public final class Shortage {
      */
     public static RpmaException failure(int errno, String what) {
         return OpenFiles.areExhausted(errno) ? OpenFiles.failure(errno, what)
-            : SoftLog.failure(RpmaError.NO_MEMORY, errno, what + ": " + Posix.strerror(errno) + "; this process has too few"
-                + " addresses left (ulimit -v) or too many mappings (sysctl vm.max_map_count), or the machine too little memory",
+            : SoftLog.failure(RpmaError.NO_MEMORY, errno, what + ": " + Posix.strerror(errno) + "; this process has too little"
+                + " address space left (ulimit -v) or too many mappings (sysctl vm.max_map_count), or the machine has too little"
+                + " memory",
                 null);
     }
 }

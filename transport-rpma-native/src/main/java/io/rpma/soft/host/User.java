@@ -82,15 +82,15 @@ public record User(int id, int pid, int overflow, boolean allMapped) {
      */
     public String whyNot(Sockets.Credentials peer) {
         if (peer == null) {
-            return "belongs to a user that the kernel does not name, this process to " + name(id);
+            return "belongs to a user that the kernel does not report, and this process to " + name(id);
         }
         if (peer.uid() != id) {
-            return refused(peer, "this process to user " + Integer.toUnsignedString(id)
+            return refused(peer, "and this process to user " + Integer.toUnsignedString(id)
                 + ": the software provider shares memory with processes of the same user only");
         }
         if (id == overflow && !allMapped && peer.pid() != pid) {
-            return refused(peer, "which stands for every user that has no number in the user namespace of this process, so that"
-                + " the software provider cannot tell whether it is the user of this process: run both as a user that the"
+            return refused(peer, "which stands for every user that has no ID in the user namespace of this process, so the"
+                + " software provider cannot determine whether it is the user of this process: run both as a user that the"
                 + " namespace maps (/proc/self/uid_map)");
         }
         return null;

@@ -225,7 +225,7 @@ final class Announcements {
                 return true;
             default:
                 link.fail();
-                throw SoftLog.failure(RpmaError.PROVIDER, -result, User.process(pid) + " cannot be told of shared memory: "
+                throw SoftLog.failure(RpmaError.PROVIDER, -result, User.process(pid) + " cannot be notified of shared memory: "
                     + Posix.strerror(-result), null);
         }
     }
@@ -238,8 +238,8 @@ final class Announcements {
     }
 
     private RpmaException full() {
-        return SoftLog.failure(RpmaError.PROVIDER, Posix.EAGAIN, User.process(pid) + " does not read what it is sent of shared"
-            + " memory, so that no further connection to it can be made: it is stopped, or does not ask for the events of its"
-            + " connections", null);
+        return SoftLog.failure(RpmaError.PROVIDER, Posix.EAGAIN, User.process(pid) + " does not read the notifications of shared"
+            + " memory that are sent to it, so no further connection to it can be created: it is stopped, or does not read the"
+            + " events of its connections", null);
     }
 }

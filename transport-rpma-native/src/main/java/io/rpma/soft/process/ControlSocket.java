@@ -89,7 +89,7 @@ public final class ControlSocket {
         }
         int result = message.send(fd);
         if (result < 0 && result != -Sockets.EPIPE && result != -Sockets.ECONNRESET) {
-            SoftLog.violation(User.process(peerPid) + " cannot be told of the connection's state ("
+            SoftLog.violation(User.process(peerPid) + " cannot be notified of the connection's state ("
                 + Posix.strerror(-result) + "): it does not read its connection events");
             breakBoth();
         }
@@ -185,7 +185,8 @@ public final class ControlSocket {
             && (message.type() == ControlMessage.LOOK || message.type() == ControlMessage.LOOKED); looks++) {
             message.closeAttachments();
             if (looks == MOST_LOOKS) {
-                SoftLog.violation(User.process(peerPid) + " asks to read its link again and again");
+                SoftLog.violation(User.process(peerPid) + " repeatedly requests that its link be read, without sending other"
+                    + " messages");
                 breakOff();
                 return null;
             }
@@ -219,7 +220,7 @@ public final class ControlSocket {
             }
             if (result != 0) {
                 broken = true;
-                SoftLog.violation(User.process(peerPid) + " sent what is no message of this protocol ("
+                SoftLog.violation(User.process(peerPid) + " sent something that is not a message of this protocol ("
                     + Posix.strerror(-result) + ")");
             }
             end();

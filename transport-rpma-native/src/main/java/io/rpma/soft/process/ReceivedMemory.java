@@ -152,7 +152,7 @@ final class ReceivedMemory {
         if (result != -Posix.EAGAIN) {
             link.fail();
             if (result != 0) {
-                violated("what is no message of this protocol (" + Posix.strerror(-result) + ")");
+                violated("something that is not a message of this protocol (" + Posix.strerror(-result) + ")");
             }
         }
         return 0;
@@ -199,7 +199,7 @@ final class ReceivedMemory {
                     if (take(shared, message)) {
                         taken.add(shared);
                     } else {
-                        violated("shared memory of kind " + shared.kind() + " that makes no sense");
+                        violated("invalid shared memory of kind " + shared.kind());
                     }
                 }
                 done = true;
@@ -209,7 +209,7 @@ final class ReceivedMemory {
                 }
             }
         } else {
-            violated("a message of type " + message.type() + " on a link");
+            violated("an unexpected message of type " + message.type() + " on a link");
         }
     }
 

@@ -54,7 +54,7 @@ final class RegionLookup {
             return null;
         }
         if (entry.length() <= 0 || entry.address() <= 0 || entry.address() > Long.MAX_VALUE - entry.length()) {
-            SoftLog.violation(User.process(pid) + " has a memory region of " + entry.length() + " bytes at 0x"
+            SoftLog.violation(User.process(pid) + " has an invalid memory region of " + entry.length() + " bytes at 0x"
                 + Long.toHexString(entry.address()));
             return null;
         }
@@ -78,7 +78,7 @@ final class RegionLookup {
             // The range was sent before the key was, so it is on the link.
             int shortage = received.read();
             if (shortage != 0 && !received.hasRange(entry.range())) {
-                SoftLog.warn(Shortage.failure(shortage, "a memory region of " + User.process(pid) + " cannot be reached")
+                SoftLog.warn(Shortage.failure(shortage, "a memory region of " + User.process(pid) + " cannot be accessed")
                     .getMessage());
                 return 0;
             }
@@ -86,7 +86,7 @@ final class RegionLookup {
         SharedMemory range = received.range(entry.range());
         if (range == null || entry.rangeOffset() < 0 || entry.length() > range.size()
             || entry.rangeOffset() > range.size() - entry.length()) {
-            SoftLog.violation(User.process(pid) + " has a memory region of " + entry.length() + " bytes at "
+            SoftLog.violation(User.process(pid) + " has an invalid memory region of " + entry.length() + " bytes at "
                 + entry.rangeOffset() + " in " + (range == null ? "a range that it has not sent"
                     : "a range of " + range.size()));
             return 0;

@@ -205,8 +205,8 @@ public final class RemoteProcess {
             }
             stopReported = true;
         }
-        SoftLog.violation(User.process(pid) + " has stopped in the middle of an operation in memory of this process; what it may"
-            + " still write to is not used for anything else before that process goes on or ends");
+        SoftLog.violation(User.process(pid) + " has stopped in the middle of an operation in memory of this process; the memory"
+            + " that it may still write to is not reused until that process resumes or exits");
     }
 
     /** Returns whether the other process has not confirmed yet that it has received its end of the link. */

@@ -81,7 +81,7 @@ public final class EventPipe {
     }
 
     private static RpmaException failed(int result) {
-        String what = "making a pipe failed";
+        String what = "creating a pipe failed";
         return OpenFiles.areExhausted(-result) ? OpenFiles.failure(-result, what)
             : SoftLog.failure(RpmaError.PROVIDER, -result, what + ": " + Posix.strerror(-result) + "; /proc must be mounted",
                 null);
@@ -99,7 +99,7 @@ public final class EventPipe {
             throw OpenFiles.failure(-fd, "the doorbell of another process cannot be opened");
         }
         if (fd < 0) {
-            SoftLog.violation("a doorbell came that is no pipe, or cannot be opened: " + Posix.strerror(-fd));
+            SoftLog.violation("received a doorbell that is not a pipe or cannot be opened: " + Posix.strerror(-fd));
             return null;
         }
         return new EventPipe(fd, NONE);

@@ -56,7 +56,7 @@ public final class Range {
         long address = Posix.mmap(0, size, 0, RESERVED, -1, 0);
         if (address < 0) {
             throw SoftLog.failure(RpmaError.NO_MEMORY, (int) -address, "a range of " + size + " bytes cannot be reserved: "
-                + Posix.strerror((int) -address) + "; look at ulimit -v", null);
+                + Posix.strerror((int) -address) + "; check ulimit -v", null);
         }
         int fd = Libc.memfdCreate("rpma-range");
         int result = fd < 0 ? fd : Libc.ftruncate(fd, size);
@@ -66,7 +66,7 @@ public final class Range {
                 Posix.close(fd);
             }
             Posix.munmap(address, size);
-            throw SharedMemory.failed(-result, "making a memory file", size);
+            throw SharedMemory.failed(-result, "creating a memory file", size);
         }
         return new Range(id, address, size, fd);
     }
@@ -145,7 +145,7 @@ public final class Range {
         int result = Libc.fallocate(fd, Libc.FALLOC_FL_PUNCH_HOLE | Libc.FALLOC_FL_KEEP_SIZE, offset, length);
         if (result < 0) {
             // The memory is then freed when the last peer has unmapped the file.
-            SoftLog.log(RpmaLog.Level.WARNING, "a hole of " + length + " bytes: " + Posix.strerror(-result));
+            SoftLog.log(RpmaLog.Level.WARNING, "punching a hole of " + length + " bytes failed: " + Posix.strerror(-result));
         }
     }
 

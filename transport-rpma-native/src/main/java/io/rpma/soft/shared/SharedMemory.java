@@ -83,7 +83,7 @@ public final class SharedMemory {
         }
         if (result < 0) {
             Posix.close(fd);
-            throw failed(-result, "making a memory file", size);
+            throw failed(-result, "creating a memory file", size);
         }
         // Map the file before it is sealed: a file that is sealed against writing cannot be mapped writable any more.
         long address = map(fd, size, true);
@@ -132,18 +132,19 @@ public final class SharedMemory {
         try {
             int seals = Libc.getSeals(fd);
             if (seals < 0 || (seals & (Libc.F_SEAL_SHRINK | Libc.F_SEAL_SEAL)) != (Libc.F_SEAL_SHRINK | Libc.F_SEAL_SEAL)) {
-                SoftLog.violation("shared memory came without seals (" + seals + "): its owner could cut it off under us");
+                SoftLog.violation("received shared memory without the required seals (" + seals + "): its owner could truncate"
+                    + " it while this process uses it");
                 return null;
             }
             if (!Libc.isSharedMemory(fd)) {
-                SoftLog.violation("shared memory came in a file of another kind than memfd_create makes without flags: to touch"
-                    + " it could end this process");
+                SoftLog.violation("received shared memory in a file of a kind other than memfd_create creates without flags:"
+                    + " accessing it could crash this process");
                 return null;
             }
             long found = Libc.size(fd);
             if (size <= 0 || size > MAX_SIZE || found != size || size % Posix.PAGE_SIZE != 0) {
-                SoftLog.violation("shared memory of " + found + " bytes came, " + size + " were announced; it has whole pages, "
-                    + MAX_SIZE + " bytes at most");
+                SoftLog.violation("received shared memory of " + found + " bytes, but " + size + " were announced; it must have"
+                    + " whole pages, and at most " + MAX_SIZE + " bytes");
                 return null;
             }
             counted = account.add(size);
@@ -152,7 +153,7 @@ public final class SharedMemory {
             }
             long address = map(fd, size, writable);
             if (Shortage.isOfMemory((int) -address)) {
-                throw Shortage.failure((int) -address, "shared memory of " + size + " bytes that came cannot be mapped");
+                throw Shortage.failure((int) -address, "received shared memory of " + size + " bytes cannot be mapped");
             }
             if (address < 0) {
                 SoftLog.violation("shared memory of " + size + " bytes cannot be mapped: "

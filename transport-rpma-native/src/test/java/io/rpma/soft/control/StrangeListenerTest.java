@@ -68,7 +68,7 @@ class StrangeListenerTest {
         host[0] = 1;
         RpmaException failure = connect(new Hello(ControlMessage.VERSION, host, "elsewhere").write());
         assertEquals(RpmaError.PROVIDER, failure.error());
-        assertTrue(failure.getMessage().contains("within one host only; the providers librpma and tcp reach others"),
+        assertTrue(failure.getMessage().contains("within one host only; use the providers librpma or tcp to reach other hosts"),
             failure.getMessage());
     }
 
@@ -76,7 +76,7 @@ class StrangeListenerTest {
     void anAddressOfAnotherHostNeedsAnotherProviderWhoeverListensThere() throws Exception {
         RpmaException failure = Rendezvous.unreachable(new InetSocketAddress("192.0.2.1", 7), 111);
         assertEquals(111, failure.errno());
-        assertTrue(failure.getMessage().contains("within one host only; the providers librpma and tcp reach others"),
+        assertTrue(failure.getMessage().contains("within one host only; use the providers librpma or tcp to reach other hosts"),
             failure.getMessage());
     }
 

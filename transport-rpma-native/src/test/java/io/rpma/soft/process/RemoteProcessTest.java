@@ -151,7 +151,7 @@ class RemoteProcessTest {
             }
         }
         assertEquals(RpmaError.PROVIDER, full.error());
-        assertTrue(full.getMessage().contains("does not read what it is sent of shared memory"), full.getMessage());
+        assertTrue(full.getMessage().contains("does not read the notifications of shared memory"), full.getMessage());
         assertAlive();
         toHere.read();
         assertTrue(toThere.announce(List.of(newFile())) || toHere.rangeCount() == 0);
