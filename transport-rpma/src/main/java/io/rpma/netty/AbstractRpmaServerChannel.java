@@ -94,7 +94,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             eventLoop().execute(acceptor::childLoopsKnown);
         } catch (RejectedExecutionException e) {
             // The loop has ended, and has closed this channel.
-            LOGGER.debug("{} accepts no more.", this, e);
+            LOGGER.debug("{} accepts no more connections, because its event loop has ended.", this, e);
         }
     }
 
@@ -142,9 +142,9 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         List<Fabric> fabrics = listening.stream().map(Listening::fabric).distinct().toList();
         if (fabrics.size() > 1) {
             throw new IllegalArgumentException(this + " listens on several devices, " + fabrics
-                + ", and a descriptor is good on one of them: set"
-                + " RPMA_PRIVATE_DATA_FACTORY to region::descriptor, which is asked for each, or RPMA_PATHS to one path, or ask"
-                + " for the descriptor of one of its children");
+                + ", and a descriptor is valid for only one of them: set RPMA_PRIVATE_DATA_FACTORY to region::descriptor, which"
+                + " is called for each device, or set RPMA_PATHS to one path, or request the descriptor for one of its child"
+                + " channels");
         }
         return fabrics.isEmpty() ? null : fabrics.getFirst();
     }

@@ -150,7 +150,7 @@ final class Acceptor implements PendingAccept.Owner {
             paused.endpoint().progress();
         } catch (RpmaException e) {
             // When the pause is over, the next request fails for the same reason, and is reported if that lasts.
-            LOGGER.debug("An endpoint of {} that is paused cannot serve the others.", channel, e);
+            LOGGER.debug("A paused endpoint of {} cannot make progress on behalf of the others.", channel, e);
         }
     }
 

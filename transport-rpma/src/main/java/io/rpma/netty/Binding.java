@@ -184,7 +184,8 @@ final class Binding {
                 if (places.size() == 1 || !ConnectFailure.isFamilyMissing(e)) {
                     throw e;
                 }
-                LOGGER.debug("{} does not listen at {}, which has just gone or is not usable yet.", channel, place.address(), e);
+                LOGGER.debug("{} does not listen at {}, which has just been removed or is not usable"
+                    + " yet.", channel, place.address(), e);
                 gone = first(gone, e);
             }
         }
@@ -214,7 +215,7 @@ final class Binding {
                 if (!ConnectFailure.isFamilyMissing(e)) {
                     throw e;
                 }
-                LOGGER.debug("This host has no IPv6: {} listens to IPv4 alone.", channel, e);
+                LOGGER.debug("This host has no IPv6: {} listens on IPv4 only.", channel, e);
             }
         }
         return endpoint(fabric, new InetSocketAddress(address, port), beside);

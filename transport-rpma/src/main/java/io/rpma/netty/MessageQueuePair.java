@@ -387,7 +387,7 @@ final class MessageQueuePair extends QueuePair implements PostTarget {
     }
 
     private void sendWithImmediate(RpmaMessage message, CompletionFlag flag, long context) throws RpmaException {
-        fabric.requireImmediateData("write the bytes without it, as a ByteBuf, and what it tells at their beginning");
+        fabric.requireImmediateData("write the bytes without it, as a ByteBuf that begins with the value");
         ByteBuf buf = message.content();
         int bytes = counted(buf.readableBytes());
         LocalMemoryRegion region = null;
@@ -403,8 +403,8 @@ final class MessageQueuePair extends QueuePair implements PostTarget {
     private int counted(int bytes) throws RpmaException {
         if (bytes > sizes.peerReceiveBytes()) {
             throw new RpmaException(RpmaError.INVALID, "a message of " + bytes + " bytes is longer than the "
-                + sizes.peerReceiveBytes() + " that the peer can take (RPMA_PEER_RECEIVE_BUFFER_BYTES, or the device's limit):"
-                + " split it");
+                + sizes.peerReceiveBytes() + " that the peer can receive (RPMA_PEER_RECEIVE_BUFFER_BYTES, or the device's"
+                + " limit): split it");
         }
         counters.messagesSent++;
         counters.bytesSent += bytes;

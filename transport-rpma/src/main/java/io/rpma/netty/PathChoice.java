@@ -105,7 +105,7 @@ final class PathChoice implements ConnectAttempt.Choice {
             }
         }
         if (all.size() == 1) {
-            return "this process has the provider " + all.getFirst().name() + " alone";
+            return "this process has only the provider " + all.getFirst().name();
         }
         return Rpma.unavailabilityCause() == null ? "this process does not have it" : Rpma.unavailabilityCause().getMessage();
     }

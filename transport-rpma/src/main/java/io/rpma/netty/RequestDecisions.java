@@ -154,7 +154,7 @@ final class RequestDecisions implements RpmaConnectRequest.Owner {
             decision.carryOut(request.admission());
         } catch (RpmaException | RuntimeException e) {
             RpmaMetrics.accepts().addFailed();
-            LOGGER.debug("What was decided about {} could not be carried out.", request, e);
+            LOGGER.debug("The decision about {} could not be carried out.", request, e);
             fail(promise, e);
             acceptor.pauseIfShort(request.from(), e);
         }

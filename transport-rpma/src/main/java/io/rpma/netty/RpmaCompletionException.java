@@ -40,10 +40,10 @@ public final class RpmaCompletionException extends IOException {
 
     private static String likely(CompletionStatus status) {
         return switch (status) {
-            case REM_ACCESS_ERR -> "; the peer's region is not what its descriptor says, or not registered any more, or another"
-                + " peer's";
+            case REM_ACCESS_ERR -> "; the peer's region does not match its descriptor, is no longer registered, or belongs to"
+                + " another peer";
             case REM_INV_REQ_ERR, REM_OP_ERR -> "; was the message longer than the peer's receive buffer"
-                + " (RPMA_PEER_RECEIVE_BUFFER_BYTES keeps to what it takes)?";
+                + " (RPMA_PEER_RECEIVE_BUFFER_BYTES limits what is sent)?";
             case RETRY_EXC_ERR -> "; the peer does not answer any more";
             default -> "";
         };

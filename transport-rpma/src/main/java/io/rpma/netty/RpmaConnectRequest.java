@@ -151,7 +151,7 @@ public final class RpmaConnectRequest {
     public boolean refuse(String reason) {
         byte[] bytes = reason.getBytes(StandardCharsets.UTF_8);
         if (bytes.length > admission.maxPrivateData()) {
-            throw new IllegalArgumentException("a reason of " + bytes.length + " bytes in UTF-8; allowed are 0 to "
+            throw new IllegalArgumentException("the reason has " + bytes.length + " bytes in UTF-8; allowed are 0 to "
                 + admission.maxPrivateData());
         }
         if (!decide("refused")) {

@@ -133,7 +133,7 @@ public final class RpmaIoHandler implements IoHandler {
         try {
             Rpma.provider();
         } catch (RpmaUnavailableException e) {
-            LOGGER.debug("There is no provider. What binds or connects a channel is told so.", e);
+            LOGGER.debug("There is no usable provider. Binding or connecting a channel will fail for this reason.", e);
         }
     }
 

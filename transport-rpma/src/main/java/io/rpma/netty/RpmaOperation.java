@@ -204,7 +204,7 @@ public final class RpmaOperation extends AbstractReferenceCounted {
     /** Checks the operation and prepares its memory; called on the event loop when the operation is written. */
     void prepare() throws RpmaException {
         if (prepared) {
-            throw new IllegalStateException("an operation can be written once");
+            throw new IllegalStateException("an operation can be written only once");
         }
         prepared = true;
         check();
@@ -215,17 +215,17 @@ public final class RpmaOperation extends AbstractReferenceCounted {
 
     /** Checks bounds, alignment and usages on both sides. */
     void check() throws RpmaException {
-        check("there", remoteOffset, length, remote.size());
+        check("remote", remoteOffset, length, remote.size());
         if (!remote.allows(kind.there)) {
-            throw refused("the region there was registered for " + remote.usages() + ", not for " + kind.there);
+            throw refused("the remote region was registered for " + remote.usages() + ", not for " + kind.there);
         }
         if (kind == Kind.ATOMIC_WRITE && remoteOffset % Connection.ATOMIC_WRITE_ALIGNMENT != 0) {
-            throw refused("its offset " + remoteOffset + " is no multiple of " + Connection.ATOMIC_WRITE_ALIGNMENT);
+            throw refused("its offset " + remoteOffset + " is not a multiple of " + Connection.ATOMIC_WRITE_ALIGNMENT);
         }
         if (region != null) {
-            check("here", offset, length, region.size());
+            check("local", offset, length, region.size());
             if (!region.usages().contains(kind.here)) {
-                throw refused("the region here was registered for " + region.usages() + ", not for " + kind.here);
+                throw refused("the local region was registered for " + region.usages() + ", not for " + kind.here);
             }
         }
         if (kind == Kind.READ && buffer != null && length > buffer.writableBytes()) {
@@ -283,7 +283,7 @@ public final class RpmaOperation extends AbstractReferenceCounted {
 
     private void check(String where, long from, long bytes, long size) throws RpmaException {
         if (from < 0 || bytes < 0 || bytes > size || from > size - bytes) {
-            throw refused(bytes + " bytes at offset " + from + " reach outside of the region " + where + ", which has " + size);
+            throw refused(bytes + " bytes at offset " + from + " exceed the " + where + " region, which has " + size);
         }
     }
 
@@ -307,7 +307,7 @@ public final class RpmaOperation extends AbstractReferenceCounted {
     private void post(Connection connection, Fabric fabric, CompletionFlag flag, long context) throws RpmaException {
         if (length > fabric.limits().maxMessageSize()) {
             throw refused(length + " bytes are more than the " + fabric.limits().maxMessageSize() + " that " + fabric
-                + " moves at once; split it");
+                + " can transfer in one operation; split it");
         }
         LocalMemoryRegion local = null;
         long at = offset;
@@ -322,7 +322,8 @@ public final class RpmaOperation extends AbstractReferenceCounted {
             case READ -> connection.read(local, at, there(local, fabric), thereOffset(local), length, flag, context);
             case WRITE -> connection.write(there(local, fabric), thereOffset(local), local, at, length, flag, context);
             case WRITE_WITH_IMMEDIATE -> {
-                fabric.requireImmediateData("write without it, and send a message after that, which arrives when the write has");
+                fabric.requireImmediateData("write without it, and then send a message, which arrives after the data of the"
+                    + " write");
                 connection.writeWithImmediate(there(local, fabric), thereOffset(local), local, at, length, flag, (int) value,
                     context);
             }

@@ -50,7 +50,7 @@ public enum RpmaPath {
                 return path;
             }
         }
-        throw new IllegalArgumentException("no path is known of the provider " + provider.name());
+        throw new IllegalArgumentException("no path is known for the provider " + provider.name());
     }
 
     /** Returns the name that {@code -Dio.rpma.netty.paths} uses: {@code shared-memory}, {@code rdma} or {@code tcp}. */

@@ -82,7 +82,7 @@ public final class RpmaRegion extends AbstractReferenceCounted {
             throw new IllegalArgumentException("memory on the heap cannot be registered: " + memory);
         }
         if (memory.byteSize() == 0) {
-            throw new IllegalArgumentException("a region has at least 1 byte");
+            throw new IllegalArgumentException("a region must have at least 1 byte");
         }
         return new RpmaRegion(memory, checked(usages), null);
     }
@@ -96,7 +96,7 @@ public final class RpmaRegion extends AbstractReferenceCounted {
      */
     public static RpmaRegion allocate(long bytes, MemoryUsage... usages) throws RpmaException {
         if (bytes < 1) {
-            throw new IllegalArgumentException("a region of " + bytes + " bytes; it has at least 1 byte");
+            throw new IllegalArgumentException("a region of " + bytes + " bytes; it must have at least 1 byte");
         }
         Set<MemoryUsage> set = checked(usages);
         AddressRange range = Rpma.providers().getFirst().reserve(bytes);
@@ -141,7 +141,7 @@ public final class RpmaRegion extends AbstractReferenceCounted {
 
     private static Set<MemoryUsage> checked(MemoryUsage... usages) {
         if (usages.length == 0) {
-            throw new IllegalArgumentException("a region has at least one usage: what may be done with it?");
+            throw new IllegalArgumentException("a region must have at least one usage");
         }
         return EnumSet.copyOf(Arrays.asList(usages));
     }

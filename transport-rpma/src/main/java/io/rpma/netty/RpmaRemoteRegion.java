@@ -75,7 +75,7 @@ public final class RpmaRemoteRegion extends AbstractReferenceCounted {
     /** Opens a region that will be used with channels of any of the given providers. */
     static RpmaRemoteRegion open(ByteBuffer descriptor, List<RpmaProvider> providers) throws ProtocolException {
         if (descriptor.remaining() < RpmaRegion.DESCRIPTOR_BYTES) {
-            throw new ProtocolException("a region's descriptor is cut short: it has " + RpmaRegion.DESCRIPTOR_BYTES
+            throw new ProtocolException("a region's descriptor is truncated: it must have " + RpmaRegion.DESCRIPTOR_BYTES
                 + " bytes, not " + descriptor.remaining());
         }
         RegionDescriptor said = RegionDescriptor.read(descriptor);
@@ -83,19 +83,21 @@ public final class RpmaRemoteRegion extends AbstractReferenceCounted {
         long size = said.size();
         int usages = said.usages();
         if (size <= 0) {
-            throw new ProtocolException("this is no descriptor of a region, or one of another version: its size would be "
+            throw new ProtocolException("this is not a descriptor of a region, or it is one of another version: its size would"
+                + " be "
                 + Long.toUnsignedString(size) + " bytes");
         }
         if (address < 0 || address >= END_OF_ADDRESSES || size > END_OF_ADDRESSES - address) {
-            throw new ProtocolException("this is no descriptor of a region, or one of another version: " + size
+            throw new ProtocolException("this is not a descriptor of a region, or it is one of another version: " + size
                 + " bytes at 0x" + Long.toHexString(address) + " would lie outside of every address space");
         }
         if (usages == 0) {
-            throw new ProtocolException("this is no descriptor of a region, or one of another version: it names no usage");
+            throw new ProtocolException("this is not a descriptor of a region, or it is one of another version: it names no"
+                + " usage");
         }
         if ((usages & REMOTE) == 0) {
             throw new ProtocolException("the region was registered for " + MemoryUsage.of(usages)
-                + " only, none of which is for the peer");
+                + " only, none of which allows access by the peer");
         }
         byte[] copy = new byte[RpmaRegion.DESCRIPTOR_BYTES];
         descriptor.get(descriptor.position(), copy);
@@ -134,7 +136,7 @@ public final class RpmaRemoteRegion extends AbstractReferenceCounted {
             }
         }
         if (opened == null) {
-            ProtocolException refused = new ProtocolException("this is no descriptor of a region on any path of this process: "
+            ProtocolException refused = new ProtocolException("this is not a descriptor of a region on any path of this process: "
                 + reasons);
             refusals.forEach(refused::addSuppressed);
             throw refused;
@@ -189,7 +191,7 @@ public final class RpmaRemoteRegion extends AbstractReferenceCounted {
             try {
                 known.region.close();
             } catch (RpmaException e) {
-                throw new UncheckedIOException("a remote region could not be forgotten", e);
+                throw new UncheckedIOException("a remote region could not be released", e);
             }
         }
     }

@@ -55,7 +55,7 @@ public final class RpmaSharedReceiveQueue extends AbstractReferenceCounted {
      */
     public RpmaSharedReceiveQueue(int receives, int receiveBytes) {
         if (receives < 1) {
-            throw new IllegalArgumentException("a shared receive queue of " + receives + " buffers; it has at least 1");
+            throw new IllegalArgumentException("a shared receive queue of " + receives + " buffers; it must have at least 1");
         }
         if (receiveBytes < 1 || receiveBytes > Slabs.SLAB_SIZE) {
             throw new IllegalArgumentException("receive buffers of " + receiveBytes + " bytes; allowed are 1 to "
@@ -89,7 +89,8 @@ public final class RpmaSharedReceiveQueue extends AbstractReferenceCounted {
         }
         int most = of.limits().maxSharedReceiveQueueWorkRequests();
         if (receives() > most) {
-            throw new IllegalArgumentException("a shared receive queue of " + receives() + " buffers; " + of + " offers " + most);
+            throw new IllegalArgumentException("a shared receive queue of " + receives() + " buffers; " + of
+                + " supports at most " + most);
         }
         retain();
         fabric = of;

@@ -78,7 +78,7 @@ public final class RpmaTransfer {
             throw new IllegalArgumentException("an operation of " + operationBytes + " bytes: at least 1 is needed");
         }
         if (operations < 1) {
-            throw new IllegalArgumentException(operations + " operations under way: at least 1 is needed");
+            throw new IllegalArgumentException(operations + " operations in flight: at least 1 is needed");
         }
         this.channel = channel;
         this.operationBytes = operationBytes;

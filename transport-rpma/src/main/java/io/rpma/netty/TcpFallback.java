@@ -63,8 +63,9 @@ final class TcpFallback {
         InetAddress host = remote.getAddress();
         // A server that is bound to a loopback address listens on no device.
         if (!host.isLoopbackAddress() && !host.isAnyLocalAddress() && isNews(host)) {
-            logger.warn("Connections to {} take TCP, although this process has an RDMA device, because by RDMA: {}. './rpma info"
-                + " {}:{}' tries again; RPMA_PATHS or -D{} without rdma ends this warning, which comes once for each host.",
+            logger.warn("Connections to {} use TCP, although this process has an RDMA device, because connecting by RDMA failed:"
+                + " {}. './rpma info {}:{}' tries again; RPMA_PATHS or -D{} without rdma disables this warning, which is logged"
+                + " once for each host.",
                 host.getHostAddress(), why, words(host), remote.getPort(), Paths.PROPERTY);
         }
     }

@@ -82,7 +82,7 @@ final class WithoutEffect {
     private static void checkBeside(Channel channel, OptionValues values) {
         BESIDE.forEach((option, other) -> {
             if (values.isSet(option) && values.isSet(other)) {
-                warn(channel, name(option) + " has no effect beside " + name(other) + ": set one of them");
+                warn(channel, name(option) + " has no effect together with " + name(other) + ": set one of them");
             }
         });
     }
@@ -94,7 +94,7 @@ final class WithoutEffect {
     private static void warn(Channel channel, String text) {
         Channel told = channel instanceof AbstractRpmaServerChannel ? channel : channel.parent();
         if ((told instanceof AbstractRpmaServerChannel server ? server.told() : AT_CLIENTS).add(text)) {
-            LOGGER.warn("{}. This is told once{}.", text, told == null ? "" : " for each server channel");
+            LOGGER.warn("{}. This is logged once{}.", text, told == null ? "" : " for each server channel");
         }
     }
 }

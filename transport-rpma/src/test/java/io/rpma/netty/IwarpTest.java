@@ -87,7 +87,8 @@ class IwarpTest {
         after.sync();
         Throwable cause = with.await().cause();
         assertEquals(RpmaError.NOT_SUPPORTED, assertInstanceOf(RpmaException.class, cause).error());
-        assertTrue(cause.getMessage().contains("has no immediate data, as no iWARP device has: write the bytes without it"),
+        assertTrue(cause.getMessage().contains("does not support immediate data, like every iWARP device: write the bytes"
+            + " without it"),
             cause.getMessage());
         assertNumber(1, channels.atServer.next());
         assertNumber(4, channels.atServer.next());

@@ -172,7 +172,7 @@ class LockedMemoryTest {
     }
 
     private static void assertNamesTheLimit(String said, int kibibytes) {
-        assertTrue(said.contains("this process may lock " + kibibytes * 1024L + " bytes in all (ulimit -l)"), said);
+        assertTrue(said.contains("this process may lock " + kibibytes * 1024L + " bytes in total (ulimit -l)"), said);
         assertTrue(said.contains("/etc/security/limits.conf"), said);
     }
 

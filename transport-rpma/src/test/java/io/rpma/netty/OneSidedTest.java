@@ -396,39 +396,40 @@ class OneSidedTest {
 
     static Stream<Arguments> mistakes() {
         return Stream.of(Kind.values()).flatMap(kind -> Stream.of(
-            mistake(kind, "write beyond there", "region there", t -> RpmaOperation.write(t.here, 0, 9, t.remote, SIZE - 8)),
-            mistake(kind, "write beyond here", "region here", t -> RpmaOperation.write(t.here, SIZE - 8, 9, t.remote, 0)),
+            mistake(kind, "write beyond there", "remote region", t -> RpmaOperation.write(t.here, 0, 9, t.remote, SIZE - 8)),
+            mistake(kind, "write beyond here", "local region", t -> RpmaOperation.write(t.here, SIZE - 8, 9, t.remote, 0)),
             mistake(kind, "write at a negative offset there", "offset -1",
                 t -> RpmaOperation.write(t.here, 0, 8, t.remote, -1)),
             mistake(kind, "write at a negative offset here", "offset -1",
                 t -> RpmaOperation.write(t.here, -1, 8, t.remote, 0)),
             mistake(kind, "write of a negative length", "-8 bytes", t -> RpmaOperation.write(t.here, 0, -8, t.remote, 0)),
-            mistake(kind, "write whose end overflows", "region there",
+            mistake(kind, "write whose end overflows", "remote region",
                 t -> RpmaOperation.write(t.here, 0, 8, t.remote, Long.MAX_VALUE - 3)),
-            mistake(kind, "write of too many bytes", "region there",
+            mistake(kind, "write of too many bytes", "remote region",
                 t -> RpmaOperation.write(t.here, 0, Long.MAX_VALUE, t.remote, 8)),
-            mistake(kind, "write of a buffer beyond there", "region there",
+            mistake(kind, "write of a buffer beyond there", "remote region",
                 t -> RpmaOperation.write(Unpooled.copyLong(1), t.remote, SIZE - 7)),
-            mistake(kind, "write of a buffer too long", "region there",
+            mistake(kind, "write of a buffer too long", "remote region",
                 t -> RpmaOperation.write(Unpooled.buffer(5 << 20).writerIndex(5 << 20), t.remote, 0)),
-            mistake(kind, "read beyond there", "region there", t -> RpmaOperation.read(t.remote, SIZE - 8, 9, t.here, 0)),
-            mistake(kind, "read beyond here", "region here", t -> RpmaOperation.read(t.remote, 0, 9, t.here, SIZE - 8)),
+            mistake(kind, "read beyond there", "remote region", t -> RpmaOperation.read(t.remote, SIZE - 8, 9, t.here, 0)),
+            mistake(kind, "read beyond here", "local region", t -> RpmaOperation.read(t.remote, 0, 9, t.here, SIZE - 8)),
             mistake(kind, "read at a negative offset", "offset -8", t -> RpmaOperation.read(t.remote, -8, 8, t.here, 0)),
             mistake(kind, "read of a negative length", "-1 bytes",
                 t -> RpmaOperation.read(t.remote, 0, -1, Unpooled.EMPTY_BUFFER)),
-            mistake(kind, "read that overflows", "region there",
+            mistake(kind, "read that overflows", "remote region",
                 t -> RpmaOperation.read(t.remote, Long.MAX_VALUE, Long.MAX_VALUE, t.here, 0)),
             mistake(kind, "read into a buffer without room", "room for 0 bytes",
                 t -> RpmaOperation.read(t.remote, 0, 4, Unpooled.EMPTY_BUFFER)),
-            mistake(kind, "atomic write off its alignment", "no multiple of 8", t -> RpmaOperation.atomicWrite(t.remote, 4, 1)),
-            mistake(kind, "atomic write beyond there", "region there", t -> RpmaOperation.atomicWrite(t.remote, SIZE, 1)),
+            mistake(kind, "atomic write off its alignment", "not a multiple of 8",
+                t -> RpmaOperation.atomicWrite(t.remote, 4, 1)),
+            mistake(kind, "atomic write beyond there", "remote region", t -> RpmaOperation.atomicWrite(t.remote, SIZE, 1)),
             mistake(kind, "atomic write at a negative offset", "offset -8",
                 t -> RpmaOperation.atomicWrite(t.remote, -8, 1)),
-            mistake(kind, "flush beyond there", "region there",
+            mistake(kind, "flush beyond there", "remote region",
                 t -> RpmaOperation.flush(t.remote, 8, SIZE, FlushType.VISIBILITY)),
             mistake(kind, "flush of a negative length", "-1 bytes",
                 t -> RpmaOperation.flush(t.remote, 8, -1, FlushType.VISIBILITY)),
-            mistake(kind, "flush that overflows", "region there",
+            mistake(kind, "flush that overflows", "remote region",
                 t -> RpmaOperation.flush(t.remote, Long.MAX_VALUE, 1, FlushType.VISIBILITY))));
     }
 
@@ -659,15 +660,15 @@ class OneSidedTest {
         ByteBuffer good = there.descriptor(channels.server);
         assertEquals(RpmaRegion.DESCRIPTOR_BYTES, good.remaining());
         for (int bytes = 0; bytes < RpmaRegion.DESCRIPTOR_BYTES; bytes++) {
-            assertRefused(good.slice(0, bytes), "cut short");
+            assertRefused(good.slice(0, bytes), "truncated");
         }
         assertRefused(ByteBuffer.allocate(RpmaRegion.DESCRIPTOR_BYTES), "another version");
         assertRefused(ByteBuffer.wrap("GET / HTTP/1.1\r\nHost: x".getBytes(StandardCharsets.US_ASCII)), "another version");
         // A descriptor version that contains something before the address.
         ByteBuffer shifted = ByteBuffer.allocate(RpmaRegion.DESCRIPTOR_BYTES).put((byte) 2).put(good.slice(0, 20)).flip();
-        assertRefused(shifted, "no descriptor");
+        assertRefused(shifted, "not a descriptor");
         ByteBuffer useless = ByteBuffer.allocate(21).put(good.duplicate()).flip().put(20, (byte) MemoryUsage.SEND.bit());
-        assertRefused(useless, "none of which is for the peer");
+        assertRefused(useless, "none of which allows access by the peer");
         ByteBuffer huge = ByteBuffer.allocate(21).put(good.duplicate()).flip().put(15, (byte) 0x7f);
         assertRefused(huge, "outside of every address space");
         // The data after the descriptor belongs to the application.

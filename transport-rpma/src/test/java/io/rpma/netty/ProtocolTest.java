@@ -179,7 +179,7 @@ class ProtocolTest {
             arguments("data that was written", (Violation) peer -> peer.write(null, 0, DATA), "was written"),
             arguments("no immediate data", (Violation) peer -> peer.sendPlain(8), "without immediate data"),
             arguments("an end that needs no confirmation", (Violation) peer ->
-                peer.send(0, Immediate.of(Immediate.SEEN, 0)), "is confirmed"));
+                peer.send(0, Immediate.of(Immediate.SEEN, 0)), "confirmed an end of the stream"));
     }
 
     private static Stream<Arguments> violationsOfPrefixes() {
@@ -190,10 +190,10 @@ class ProtocolTest {
                 peer.send(0, Immediate.of(Immediate.BULK, 0)), "the announcement of large data has 4 bytes"),
             arguments("less than nothing announced", (Violation) peer ->
                 peer.send(new byte[] {-1, -1, -1, -1}, Immediate.of(Immediate.BULK, 0)), "large data has -1 bytes"),
-            arguments("nothing in front", (Violation) peer -> peer.sendPlain(3), "less than the 32 bits in front"),
-            arguments("an empty message", (Violation) peer -> peer.sendPlain(0), "less than the 32 bits in front"),
+            arguments("nothing in front", (Violation) peer -> peer.sendPlain(3), "less than its prefix of 32 bits"),
+            arguments("an empty message", (Violation) peer -> peer.sendPlain(0), "less than its prefix of 32 bits"),
             arguments("the end of what has not ended", (Violation) peer ->
-                peer.send(0, Immediate.of(Immediate.SEEN, 0)), "is confirmed"));
+                peer.send(0, Immediate.of(Immediate.SEEN, 0)), "confirmed an end of the stream"));
     }
 
     private static Stream<Arguments> violationsOfAnyWire() {
@@ -208,7 +208,7 @@ class ProtocolTest {
             arguments("a return of no credits", (Violation) peer ->
                 peer.send(0, Immediate.of(Immediate.CREDIT, 0)), "returned 0 credits"),
             arguments("large data that was granted no memory", (Violation) peer ->
-                peer.write(null, 0, Immediate.of(Immediate.BULK, 0)), "granted next are 0"),
+                peer.write(null, 0, Immediate.of(Immediate.BULK, 0)), "the size of the next granted area is 0"),
             arguments("areas returned that were not granted", (Violation) peer ->
                 peer.send(0, Immediate.of(Immediate.RETURN, 0, 1)), "1 areas for large data are returned"),
             arguments("no areas returned", (Violation) peer ->
@@ -216,19 +216,19 @@ class ProtocolTest {
             arguments("an empty grant", (Violation) peer ->
                 peer.send(0, Immediate.of(Immediate.GRANT, 0)), "a grant has 0 bytes"),
             arguments("a grant without a descriptor", (Violation) peer ->
-                peer.send(new byte[9], Immediate.of(Immediate.GRANT, 0)), "no descriptor"),
+                peer.send(new byte[9], Immediate.of(Immediate.GRANT, 0)), "does not contain a valid descriptor"),
             arguments("a grant beyond the last", (Violation) peer ->
                 peer.send(new byte[] {BulkAreas.AREAS, 0}, Immediate.of(Immediate.GRANT, 0)), "area 8 is granted"),
             arguments("an area granted twice", (Violation) peer -> {
                 peer.send(grant(peer), Immediate.of(Immediate.GRANT, 0));
                 peer.send(grant(peer), Immediate.of(Immediate.GRANT, 0));
-            }, "granted already"),
+            }, "already granted"),
             arguments("an area that is larger than announced", (Violation) peer -> {
                 ByteBuffer larger = ByteBuffer.wrap(grant(peer));
                 // The size in the descriptor.
                 larger.order(ByteOrder.LITTLE_ENDIAN).putLong(1 + Long.BYTES, 3L << 20);
                 peer.send(larger.array(), Immediate.of(Immediate.GRANT, 0));
-            }, "announced were at most"),
+            }, "the announced maximum is"),
             arguments("an unknown kind", (Violation) peer -> peer.send(8, Immediate.of(9, 0)), "kind 9"),
             arguments("empty data", (Violation) peer -> peer.send(0, DATA), "0 bytes"),
             arguments("data after the end", (Violation) peer -> {
@@ -287,7 +287,7 @@ class ProtocolTest {
             peer.send(0, Immediate.of(Immediate.CREDIT, BulkAreas.WINDOW));
             Throwable failure = failures.poll(10, TimeUnit.SECONDS);
             assertInstanceOf(IOException.class, failure);
-            assertTrue(failure.getMessage().contains("returned 4 credits by a message of their own; at least 8 of its 16"),
+            assertTrue(failure.getMessage().contains("returned 4 credits in a separate message; at least 8 of its 16"),
                 failure.getMessage());
         }
         nextConnectionWorks();
@@ -509,8 +509,8 @@ class ProtocolTest {
                     assertEquals(179, data.remaining());
                     assertEquals('a', data.get());
                 } else {
-                    assertTrue(connect.cause().getMessage().contains("announces 180 bytes of its application's; there is room"
-                        + " for 179"), connect.cause().getMessage());
+                    assertTrue(connect.cause().getMessage().contains("announces 180 bytes of data of its application; there is"
+                        + " room for 179"), connect.cause().getMessage());
                 }
             }
         }

@@ -319,7 +319,7 @@ class RequestHandlerTest {
         int most = kind == Kind.STREAM ? 179 : 196;
         assertEquals("RPMA_PRIVATE_DATA is " + (most + 1) + " bytes; allowed are 0 to " + most,
             assertThrows(IllegalArgumentException.class, () -> request.accept(ByteBuffer.allocate(most + 1))).getMessage());
-        assertEquals("a reason of " + (most + 1) + " bytes in UTF-8; allowed are 0 to " + most,
+        assertEquals("the reason has " + (most + 1) + " bytes in UTF-8; allowed are 0 to " + most,
             assertThrows(IllegalArgumentException.class, () -> request.refuse("x".repeat(most + 1))).getMessage());
         assertThrows(NullPointerException.class, () -> request.accept(null));
         assertThrows(NullPointerException.class, () -> request.refuse(null));

@@ -99,7 +99,7 @@ class TcpFallbackTest {
         options.add("-Dio.rpma.provider=auto");
         try (ChildJvm child = new ChildJvm(options, Connections.class)) {
             String said = child.rest();
-            assertEquals(1, said.split("take TCP, although this process has an RDMA device", -1).length - 1, said);
+            assertEquals(1, said.split("use TCP, although this process has an RDMA device", -1).length - 1, said);
             assertEquals(List.of("rdma", "tcp", "tcp"),
                 said.lines().filter(line -> line.startsWith("path ")).map(line -> line.substring(5)).toList(), said);
         }

@@ -96,8 +96,8 @@ class WithoutEffectTest {
                     .option(RpmaChannelOption.RPMA_PRIVATE_DATA_FACTORY, device -> ByteBuffer.allocate(0))
                     .option(RpmaChannelOption.RPMA_PRIVATE_DATA, ByteBuffer.allocate(1))
                     .option(RpmaChannelOption.RPMA_BULK_BYTES, 0), client -> { })) {
-            assertEquals(Set.of("RPMA_RECEIVE_BUFFERS has no effect beside RPMA_RECEIVE_QUEUE: set one of them",
-                "RPMA_PRIVATE_DATA has no effect beside RPMA_PRIVATE_DATA_FACTORY: set one of them",
+            assertEquals(Set.of("RPMA_RECEIVE_BUFFERS has no effect together with RPMA_RECEIVE_QUEUE: set one of them",
+                "RPMA_PRIVATE_DATA has no effect together with RPMA_PRIVATE_DATA_FACTORY: set one of them",
                 "RPMA_BULK_BYTES has no effect on message channels: it belongs to streams"), told(channels));
         }
         queue.release();

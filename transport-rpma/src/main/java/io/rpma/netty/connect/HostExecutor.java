@@ -126,9 +126,9 @@ public final class HostExecutor {
             if (waiting >= maxWaiting || host.tasks.size() >= maxWaiting / 4) {
                 forgetIfIdle(host);
                 throw new RejectedExecutionException("the connection to " + address.getHostAddress() + " cannot be prepared: "
-                    + host.tasks.size() + " others to this host and " + waiting + " in all wait for the device to resolve their"
-                    + " address and route, and at most " + maxWaiting / 4 + " and " + maxWaiting + " can; connect to hosts that"
-                    + " do not answer less often, or with a lower CONNECT_TIMEOUT_MILLIS");
+                    + host.tasks.size() + " other connections to this host and " + waiting + " in total are waiting for the"
+                    + " device to resolve their address and route, and the limits are " + maxWaiting / 4 + " and " + maxWaiting
+                    + "; connect less often to hosts that do not answer, or lower CONNECT_TIMEOUT_MILLIS");
             }
             task = new Task(host, work);
             host.tasks.add(task);

@@ -84,7 +84,7 @@ final class PathAttempt implements RpmaIoHandle, QueuePairListener {
             try {
                 prepared.drop();
             } catch (RpmaException e) {
-                TransportLogger.LOGGER.debug("A connection request could not be given up.", e);
+                TransportLogger.LOGGER.debug("A connection request could not be cancelled.", e);
             }
         }
     }

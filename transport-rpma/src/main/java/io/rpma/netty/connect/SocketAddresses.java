@@ -96,7 +96,7 @@ public final class SocketAddresses {
                     return Inet6Address.getByAddress(null, six.getAddress(), six.getScopeId());
                 }
             } catch (UnknownHostException e) {
-                throw new AssertionError("the length of the address was right before", e);
+                throw new AssertionError("the length of the address was valid before", e);
             }
         }
         return numeric(address.getAddress());

@@ -90,9 +90,10 @@ public final class TcpNotice {
         }
         if (SAID.compareAndSet(false, true)) {
             CHANNELS_LEFT.set(0);
-            LOGGER.info("A TCP channel {} {} on an event loop of RPMA, and what it carries does not go over RPMA. If a framework"
-                + " has chosen epoll's channels because this group takes them, have it create RpmaServerChannel and RpmaChannel"
-                + " (docs/swapping.md tells how). If this is on purpose, nothing has to be done. This is said once.",
+            LOGGER.info("A TCP channel {} {} on an event loop of RPMA, and its data does not go over RPMA. If a framework has"
+                + " chosen epoll's channels because this group accepts them, configure it to create RpmaServerChannel and"
+                + " RpmaChannel (docs/swapping.md describes how). If this is intended, nothing has to be done. This is logged"
+                + " once.",
                 remote == null ? "listens at" : "is connected to", remote == null ? local : remote);
         }
     }

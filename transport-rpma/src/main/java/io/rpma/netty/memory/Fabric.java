@@ -97,7 +97,7 @@ public final class Fabric {
     public void requireImmediateData(String remedy) throws RpmaException {
         if (!device.hasImmediateData()) {
             throw new RpmaException(RpmaError.NOT_SUPPORTED, "the RDMA device " + device.name()
-                + " has no immediate data, as no iWARP device has: " + remedy);
+                + " does not support immediate data, like every iWARP device: " + remedy);
         }
     }
 

@@ -104,8 +104,8 @@ public final class LimboMemory {
             }
         }
         if (left > 0) {
-            LOGGER.warn("{} bytes of memory of closed connections and regions are not used for anything else yet: a process at"
-                + " the other end has stopped in the middle of writing there. They are free when it goes on or ends.", left);
+            LOGGER.warn("{} bytes of memory of closed connections and regions cannot be reused yet: a peer process has stopped"
+                + " in the middle of writing to it. The memory becomes free when that process resumes or exits.", left);
         }
         for (Entry entry : over) {
             try {

@@ -34,7 +34,7 @@ public final class PersistentMemory {
             throws IOException {
         if (position < 0 || bytes < 1) {
             throw new IllegalArgumentException("position " + position + " and size " + bytes
-                + " of a mapped region; the position is at least 0, the size at least 1");
+                + " of a mapped region; the position must be at least 0, and the size at least 1");
         }
         if (!persistent) {
             return file.map(MapMode.READ_WRITE, position, bytes, arena);
@@ -43,7 +43,8 @@ public final class PersistentMemory {
             return file.map(ExtendedMapMode.READ_WRITE_SYNC, position, bytes, arena);
         } catch (IOException | UnsupportedOperationException e) {
             throw new IOException("the file cannot be registered for FLUSH_PERSISTENT: it does not lie in persistent memory"
-                + " (a DAX filesystem); use FLUSH_VISIBILITY, and MemorySegment.force() for what must outlive the machine", e);
+                + " (a DAX filesystem); use FLUSH_VISIBILITY, and MemorySegment.force() for data that must survive a failure of"
+                + " the machine", e);
         }
     }
 }

@@ -40,7 +40,7 @@ public final class RegisteredCopy {
     public static RpmaByteBuf empty(int bytes) throws RpmaException {
         if (bytes > RegisteredMemory.MAX_CAPACITY) {
             throw new RpmaException(RpmaError.INVALID, bytes + " bytes of a buffer are more than the "
-                + RegisteredMemory.MAX_CAPACITY + " that registered buffers hold: split them, or use a region");
+                + RegisteredMemory.MAX_CAPACITY + " that a registered buffer can hold: split them, or use a region");
         }
         RpmaByteBuf memory = RegisteredMemory.registered(bytes, bytes);
         if (memory == null) {

@@ -64,7 +64,8 @@ public final class RegisteredMemory {
             try {
                 SLABS = new Slabs(MAX_BYTES);
             } catch (RpmaException e) {
-                throw new IllegalStateException("no addresses for " + MAX_BYTES + " bytes of registered memory: "
+                throw new IllegalStateException("the addresses for " + MAX_BYTES + " bytes of registered memory cannot be"
+                    + " reserved: "
                     + e.getMessage() + " (-Dio.rpma.netty.maxRegisteredBytes sets the size)", e);
             }
             ARENA = new BuddyArena(SLABS);

@@ -242,7 +242,7 @@ public abstract class QueuePair {
     public final void drainEvents() {
         for (int events = 0; connection != null; events++) {
             if (events == MOST_EVENTS) {
-                breakWith(new ProtocolException("The peer made more than " + MOST_EVENTS + " events of one connection at once;"
+                breakWith(new ProtocolException("The peer caused more than " + MOST_EVENTS + " events of one connection at once;"
                     + " the connection is closed"));
                 listener.readable();
                 return;
@@ -314,7 +314,7 @@ public abstract class QueuePair {
     private String reason(ConnectionEvent event) {
         return switch (event) {
             case CLOSED -> closedReason();
-            case LOST -> "Connection reset: the connection was lost, or the device removed";
+            case LOST -> "Connection reset: the connection was lost, or the device was removed";
             case REJECTED -> "Connection refused";
             case UNREACHABLE -> "Host is unreachable";
             default -> "Connection ended by the event " + event;

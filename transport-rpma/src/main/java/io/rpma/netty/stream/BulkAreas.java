@@ -157,7 +157,7 @@ public final class BulkAreas {
             return area;
         } catch (RpmaException e) {
             // Usually the limit of locked memory has been reached. The data then arrives in messages.
-            LOGGER.debug("No area of {} bytes for large data on {}.", size, fabric, e);
+            LOGGER.debug("An area of {} bytes for large data could not be registered on {}.", size, fabric, e);
             RegisteredMemory.give(buf);
             BYTES.addAndGet(-size);
             refused = true;
@@ -272,7 +272,7 @@ public final class BulkAreas {
             try {
                 region.descriptor(message);
             } catch (RpmaException e) {
-                throw new IllegalStateException("there is room for the descriptor", e);
+                throw new IllegalStateException("the descriptor could not be written, although the buffer has room for it", e);
             }
             grant = message.array();
         }

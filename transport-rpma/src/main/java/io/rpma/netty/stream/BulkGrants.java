@@ -61,8 +61,8 @@ final class BulkGrants {
     void add(ByteBuf message, int start, int bytes) throws ProtocolException {
         int index = message.getUnsignedByte(start);
         if (index >= AREAS || usable[index]) {
-            throw new ProtocolException("area " + index + " is granted, which is " + (index >= AREAS
-                ? "beyond the " + AREAS + " that there may be" : "granted already"));
+            throw new ProtocolException("area " + index + " is granted, which is " + (index >= AREAS ? "beyond the limit of "
+                + AREAS + " areas" : "already granted"));
         }
         if (!isKnown(index, message, start + 1, bytes - 1)) {
             open(index, message, start + 1, bytes - 1);
@@ -92,13 +92,14 @@ final class BulkGrants {
         try {
             region = provider.openRemoteRegion(ByteBuffer.wrap(descriptor));
         } catch (RpmaException e) {
-            ProtocolException violation = new ProtocolException("a grant has no descriptor of memory: " + e.getMessage());
+            ProtocolException violation = new ProtocolException("a grant does not contain a valid descriptor of memory: "
+                + e.getMessage());
             violation.initCause(e);
             throw violation;
         }
         regions[index] = region;
         if (region.size() < 1 || region.size() > largest) {
-            throw new ProtocolException("an area of " + region.size() + " bytes is granted; announced were at most " + largest);
+            throw new ProtocolException("an area of " + region.size() + " bytes is granted; the announced maximum is " + largest);
         }
         descriptors[index] = descriptor;
     }
@@ -156,7 +157,7 @@ final class BulkGrants {
             try {
                 region.close();
             } catch (RpmaException e) {
-                throw new IllegalStateException("a granted area could not be forgotten: " + e.getMessage(), e);
+                throw new IllegalStateException("a granted area could not be released: " + e.getMessage(), e);
             }
         }
     }

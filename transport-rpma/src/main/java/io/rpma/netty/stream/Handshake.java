@@ -106,14 +106,15 @@ public record Handshake(int minor, int status, int messageBytes, int credits, in
         ByteBuffer in = data.duplicate();
         if (in.remaining() < BYTES || in.getInt() != MAGIC) {
             throw new MismatchException(REFUSED_MALFORMED, "the private data does not begin with the magic number of the"
-                + " stream protocol: the peer is no channel of this transport, but perhaps a program that uses librpma"
+                + " stream protocol: the peer is not a channel of this transport; it may be a program that uses librpma"
                 + " directly");
         }
         int major = in.get() & 0xff;
         int minor = in.get() & 0xff;
         if (major != MAJOR) {
             throw new MismatchException(REFUSED_VERSION, "the peer speaks version " + major + "." + minor
-                + " of the stream protocol, this end " + MAJOR + "." + MINOR + ": use the same major version on both ends");
+                + " of the stream protocol, this end speaks version " + MAJOR + "." + MINOR + ": use the same major version on"
+                + " both ends");
         }
         int status = in.get() & 0xff;
         int flags = in.get();
@@ -149,8 +150,8 @@ public record Handshake(int minor, int status, int messageBytes, int credits, in
     public void requireFor(Fabric fabric) throws MismatchException {
         if (!fabric.hasImmediateData() && minor < MINOR_OF_PREFIX) {
             throw new MismatchException(REFUSED_VERSION, "the peer speaks version " + MAJOR + "." + minor + " of the stream"
-                + " protocol, which needs immediate data, and the RDMA device " + fabric + " has none: update the peer, so that"
-                + " both ends speak version " + MAJOR + "." + MINOR_OF_PREFIX + " or a later one");
+                + " protocol, which needs immediate data, but the RDMA device " + fabric + " does not support it: update the"
+                + " peer, so that both ends speak version " + MAJOR + "." + MINOR_OF_PREFIX + " or a later one");
         }
     }
 
@@ -168,8 +169,8 @@ public record Handshake(int minor, int status, int messageBytes, int credits, in
     private static ByteBuffer applicationData(ByteBuffer in) throws MismatchException {
         int bytes = in.hasRemaining() ? in.get() & 0xff : 0;
         if (bytes > in.remaining()) {
-            throw new MismatchException(REFUSED_MALFORMED, "the peer announces " + bytes + " bytes of its application's; there is"
-                + " room for " + in.remaining());
+            throw new MismatchException(REFUSED_MALFORMED, "the peer announces " + bytes + " bytes of data of its application;"
+                + " there is room for " + in.remaining());
         }
         return ByteBuffer.allocate(bytes).put(in.slice(in.position(), bytes)).flip();
     }
@@ -208,8 +209,8 @@ public record Handshake(int minor, int status, int messageBytes, int credits, in
         return switch (status) {
             case REFUSED_VERSION -> "it does not speak version " + MAJOR + "." + MINOR + " of the stream protocol";
             case REFUSED_MALFORMED -> "it could not read this end's handshake";
-            case REFUSED_BY_APPLICATION -> "its application does not want it";
-            default -> "of reason " + status + ", which this version does not know";
+            case REFUSED_BY_APPLICATION -> "its application rejected it";
+            default -> "the reason is " + status + ", which is unknown to this version";
         };
     }
 

@@ -41,7 +41,7 @@ final class ImmediateWire extends StreamWire {
 
     @Override
     void announce(Connection connection, int bytes, CompletionFlag flag, int bits, long context) {
-        throw new IllegalStateException("a write with immediate data announces itself");
+        throw new IllegalStateException("a write with immediate data needs no announcement");
     }
 
     @Override

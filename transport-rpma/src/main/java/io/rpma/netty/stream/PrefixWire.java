@@ -100,11 +100,11 @@ public final class PrefixWire extends StreamWire {
     @Override
     void received(StreamReceiver to, int slot, int bytes, boolean written, boolean hasImmediate, int immediate) {
         if (hasImmediate || written) {
-            to.refuse(slot, "a message of " + bytes + " bytes came with immediate data, instead of 32 bits in front of it");
+            to.refuse(slot, "a message of " + bytes + " bytes came with immediate data, instead of a prefix of 32 bits");
             return;
         }
         if (bytes < BYTES) {
-            to.refuse(slot, "a message has " + bytes + " bytes, which is less than the 32 bits in front of it");
+            to.refuse(slot, "a message has " + bytes + " bytes, which is less than its prefix of 32 bits");
             return;
         }
         // The peer may write to this memory at any time, so each word is read only once.

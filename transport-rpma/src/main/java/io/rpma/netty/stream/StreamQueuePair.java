@@ -358,7 +358,7 @@ public final class StreamQueuePair extends ReceivingPair {
     @Override
     public void cannotTake(Throwable why) {
         TransportLogger.LOGGER.error("{} failed; its connection is closed.", this, why);
-        breakWith(new IOException("what was received could not be dealt with: " + why, why));
+        breakWith(new IOException("the received data could not be processed: " + why, why));
     }
 
     @Override

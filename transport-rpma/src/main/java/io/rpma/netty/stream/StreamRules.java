@@ -63,27 +63,28 @@ final class StreamRules {
             case Immediate.CREDIT -> ofCredit(back);
             case Immediate.FIN -> null;
             case Immediate.SEEN -> sender.awaitsConfirmation() ? null
-                : "the end of a stream is confirmed that has not been sent, or needs none";
-            default -> "a message is of kind " + kind + ", which the protocol does not know";
+                : "the peer confirmed an end of the stream that has not been sent or needs no confirmation";
+            default -> "a message is of kind " + kind + ", which the protocol does not define";
         };
     }
 
     private String ofBulk(int bytes) {
         BulkAreas areas = receiver.areas();
         int area = areas == null ? 0 : areas.next();
-        return bytes >= 1 && bytes <= area ? null : "large data has " + bytes + " bytes; granted next are " + area;
+        return bytes >= 1 && bytes <= area ? null : "large data has " + bytes + " bytes; the size of the next granted area is "
+            + area;
     }
 
     private String ofReturn(int returned) {
         BulkAreas areas = receiver.areas();
         int outstanding = areas == null ? 0 : areas.outstanding();
         return returned >= 1 && returned <= outstanding ? null
-            : returned + " areas for large data are returned; granted are " + outstanding;
+            : returned + " areas for large data are returned; the number of granted areas is " + outstanding;
     }
 
     private String ofCredit(int back) {
         int least = PeerCredits.halfOf(sender.peerCredits());
-        return back >= least ? null : "the peer returned " + back + " credits by a message of their own; at least " + least
-            + " of its " + sender.peerCredits() + " must be due for that";
+        return back >= least ? null : "the peer returned " + back + " credits in a separate message; at least " + least
+            + " of its " + sender.peerCredits() + " are required for that";
     }
 }
