@@ -33,7 +33,7 @@ final class AddressArgument {
         if (host.startsWith("[") && host.endsWith("]")) {
             host = host.substring(1, host.length() - 1);
         } else if (host.indexOf(':') >= 0) {
-            throw new TypeConversionException("'" + text + "': an IPv6 address stands in brackets, as [fd77::1]:7471");
+            throw new TypeConversionException("'" + text + "': an IPv6 address must be in brackets, as [fd77::1]:7471");
         }
         int port;
         try {
@@ -42,7 +42,7 @@ final class AddressArgument {
             port = -1;
         }
         if (port < 1 || port > 65535) {
-            throw new TypeConversionException("'" + text.substring(colon + 1) + "' is no port; 1 to 65535 are");
+            throw new TypeConversionException("'" + text.substring(colon + 1) + "' is not a port; it must be from 1 to 65535");
         }
         InetSocketAddress address = new InetSocketAddress(host, port);
         if (address.isUnresolved()) {

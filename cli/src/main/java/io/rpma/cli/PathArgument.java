@@ -27,6 +27,6 @@ final class PathArgument {
                 return path;
             }
         }
-        throw new TypeConversionException("'" + text + "' is no path; these are: " + List.of(RpmaPath.values()));
+        throw new TypeConversionException("'" + text + "' is not a path; the paths are: " + List.of(RpmaPath.values()));
     }
 }

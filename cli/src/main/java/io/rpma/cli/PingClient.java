@@ -98,7 +98,7 @@ final class PingClient implements AutoCloseable {
                 lastAnswer = now;
             } else if (now - lastAnswer > TimeUnit.SECONDS.toNanos(timeoutSeconds) + roundTrips.intervalNanos) {
                 throw new IOException("no answer from " + channel.remoteAddress() + " for " + timeoutSeconds
-                    + " s after " + all.getTotalCount() + " round trips; is it an echo that listens there?");
+                    + " s after " + all.getTotalCount() + " round trips; does an echo server listen there?");
             }
             watch.accept(all, now - began);
             if (now - began >= nanos) {
@@ -186,7 +186,7 @@ final class PingClient implements AutoCloseable {
                 if (!underWay || arrived >= size || got != expected(arrived)) {
                     finished.tryFailure(new IOException("byte " + arrived + " of message " + number + " came back as "
                         + Byte.toUnsignedInt(got) + (arrived < size ? ", not " + Byte.toUnsignedInt(expected(arrived))
-                        : ", although the message has " + size) + ": the server is no echo"));
+                        : ", although the message has " + size) + ": the server is not an echo server"));
                     return;
                 }
             }

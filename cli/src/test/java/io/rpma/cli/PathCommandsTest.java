@@ -117,7 +117,7 @@ class PathCommandsTest {
         try (EchoProcess server = new EchoProcess("tcp")) {
             Report.Connection connection = connection(rpma("info", "--json", "--provider", "tcp", at(server.port())).ended(0));
             assertEquals("tcp", connection.path());
-            assertEquals("this process has the provider tcp alone", connection.notTaken().getFirst().reason());
+            assertEquals("this process has only the provider tcp", connection.notTaken().getFirst().reason());
         }
     }
 
@@ -141,7 +141,8 @@ class PathCommandsTest {
             assertTrue(one.out().startsWith("provider=tcp device=tcp path=tcp "), one::out);
             assertTrue(one.out().lines().toList().getLast().startsWith("roundtrips=50 "), one::out);
             CliRun pigeon = rpma("ping", "--path", "pigeon", at(server.port())).ended(2);
-            assertTrue(pigeon.error().contains("'pigeon' is no path; these are: [shared-memory, rdma, tcp]"), pigeon::error);
+            assertTrue(pigeon.error().contains("'pigeon' is not a path; the paths are: [shared-memory, rdma, tcp]"),
+                pigeon::error);
         }
     }
 

@@ -104,7 +104,7 @@ class PingTest {
                 bytes.setByte(bytes.readerIndex() + 9, 77);
                 super.channelRead(ctx, message);
             }
-        })), "byte 9 of message 0 came back as 77, not 9: the server is no echo");
+        })), "byte 9 of message 0 came back as 77, not 9: the server is not an echo server");
     }
 
     @Test
@@ -115,7 +115,7 @@ class PingTest {
                 ctx.write(((ByteBuf) message).copy());
                 super.channelRead(ctx, message);
             }
-        }), "--size", "20"), "the server is no echo");
+        }), "--size", "20"), "the server is not an echo server");
     }
 
     @Test
@@ -150,8 +150,8 @@ class PingTest {
     void wrongArgumentsAreNamedWithTheirLimits() {
         for (String[] wrong : new String[][] {
             {"10.0.0.1", "has no port"},
-            {"10.0.0.1:70000", "'70000' is no port; 1 to 65535 are"},
-            {"fd77::1:7471", "stands in brackets"},
+            {"10.0.0.1:70000", "'70000' is not a port; it must be from 1 to 65535"},
+            {"fd77::1:7471", "must be in brackets"},
             {"no-such-host.invalid:7471", "the name 'no-such-host.invalid' is unknown"},
         }) {
             assertEquals(2, ping(wrong[0]));
