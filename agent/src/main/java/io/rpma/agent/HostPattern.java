@@ -34,7 +34,7 @@ record HostPattern(String name, byte[] address, int bits) {
         String host = slash < 0 ? pattern : pattern.substring(0, slash);
         if (!host.contains(":") && !host.matches("[0-9.]+")) {
             if (slash >= 0) {
-                throw new IllegalArgumentException("'" + pattern + "' is no network: before the slash an address is needed");
+                throw new IllegalArgumentException("'" + pattern + "' is not a network: an address is required before the slash");
             }
             return new HostPattern(pattern, null, 0);
         }
@@ -42,7 +42,7 @@ record HostPattern(String name, byte[] address, int bits) {
         try {
             address = InetAddress.getByName(host).getAddress();
         } catch (UnknownHostException e) {
-            throw new IllegalArgumentException("'" + host + "' is no address", e);
+            throw new IllegalArgumentException("'" + host + "' is not an address", e);
         }
         int bits = address.length * 8;
         if (slash >= 0) {
@@ -52,8 +52,8 @@ record HostPattern(String name, byte[] address, int bits) {
                 bits = -1;
             }
             if (bits < 0 || bits > address.length * 8) {
-                throw new IllegalArgumentException("'" + pattern + "' is no network: after the slash a number from 0 to "
-                    + address.length * 8 + " is needed");
+                throw new IllegalArgumentException("'" + pattern + "' is not a network: a number from 0 to "
+                    + address.length * 8 + " is required after the slash");
             }
         }
         return new HostPattern(null, address, bits);

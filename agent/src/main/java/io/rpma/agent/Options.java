@@ -64,7 +64,7 @@ record Options(Ranges ports, List<HostPattern> hosts, boolean report, List<Strin
                     }
                 }
                 default -> throw new IllegalArgumentException("unknown option '" + name
-                    + "'; there are ports, hosts, report and prefix, as in ports=8080,9000-9100;hosts=10.0.0.0/8;report");
+                    + "'; the options are ports, hosts, report and prefix, as in ports=8080,9000-9100;hosts=10.0.0.0/8;report");
             }
         }
         return new Options(ports, List.copyOf(hosts), report, List.copyOf(prefixes));

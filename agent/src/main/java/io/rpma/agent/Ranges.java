@@ -47,7 +47,7 @@ record Ranges(List<Range> ranges) {
         } catch (NumberFormatException e) {
             // The exception below reports this.
         }
-        throw new IllegalArgumentException("'" + text.trim() + "' is no port: a number from 0 to " + MAX_PORT
+        throw new IllegalArgumentException("'" + text.trim() + "' is not a port: a number from 0 to " + MAX_PORT
             + " is needed, or a range such as 9000-9100");
     }
 

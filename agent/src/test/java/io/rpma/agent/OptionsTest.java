@@ -74,9 +74,10 @@ class OptionsTest {
     }
 
     @ParameterizedTest
-    @CsvSource(delimiter = '|', value = {"prots=1 | unknown option 'prots'", "ports=x | 'x' is no port", "ports=70000 | no port",
-        "ports=9-8 | ends before it begins", "hosts= | an empty host", "hosts=10.0.0.0/33 | no network",
-        "hosts=a/8 | no network", "report=maybe | true or false", "prefix=shaded | such as shaded.io.netty"})
+    @CsvSource(delimiter = '|', value = {"prots=1 | unknown option 'prots'", "ports=x | 'x' is not a port",
+        "ports=70000 | not a port", "ports=9-8 | ends before it begins", "hosts= | an empty host",
+        "hosts=10.0.0.0/33 | not a network", "hosts=a/8 | not a network", "report=maybe | true or false",
+        "prefix=shaded | such as shaded.io.netty"})
     void refusesOthers(String options, String message) {
         IllegalArgumentException e = assertThrows(IllegalArgumentException.class, () -> Options.parse(options));
         assertTrue(e.getMessage().contains(message), e.getMessage());
