@@ -124,8 +124,9 @@ public final class RpmaLoopResources implements LoopResources {
         } else if (type == ServerDomainSocketChannel.class) {
             return EpollServerDomainSocketChannel.class;
         }
-        throw new IllegalArgumentException("no channel of the type " + type.getName()
-            + "; there are SocketChannel, ServerSocketChannel, DatagramChannel, DomainSocketChannel, ServerDomainSocketChannel");
+        throw new IllegalArgumentException("there is no channel of the type " + type.getName()
+            + "; the types are SocketChannel, ServerSocketChannel, DatagramChannel, DomainSocketChannel,"
+            + " ServerDomainSocketChannel");
     }
 
     @Override

@@ -50,8 +50,8 @@ final class RpmaReport implements SmartInitializingSingleton, WebServerFactoryCu
             LoopResources loops = factory.getLoopResources();
             if (!(loops instanceof RpmaLoopResources) && !(loops instanceof ServerLoopResources)) {
                 warned = true;
-                LOGGER.warn("server.rpma.enabled=true has no effect on what the application's own ReactorResourceFactory is for,"
-                    + " whose event loops are " + loops + ": give it RpmaLoopResources, or remove it.");
+                LOGGER.warn("server.rpma.enabled=true has no effect on the servers and clients of the application's own"
+                    + " ReactorResourceFactory, whose event loops are " + loops + ": give it RpmaLoopResources, or remove it.");
             }
         });
         if (!warned) {

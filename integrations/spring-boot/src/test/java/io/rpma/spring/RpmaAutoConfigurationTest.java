@@ -130,8 +130,8 @@ class RpmaAutoConfigurationTest {
     @Test
     void theApplicationsOwnResourcesStay() {
         own(LoopResources.create("own"), runner, ENABLED).dispose();
-        assertThat(log.text()).containsOnlyOnce("server.rpma.enabled=true has no effect on what the application's own"
-            + " ReactorResourceFactory is for").doesNotContain("event loops run RPMA");
+        assertThat(log.text()).containsOnlyOnce("server.rpma.enabled=true has no effect on the servers and clients of the"
+            + " application's own ReactorResourceFactory").doesNotContain("event loops run RPMA");
     }
 
     @Test
