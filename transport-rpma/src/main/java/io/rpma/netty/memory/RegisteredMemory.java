@@ -65,8 +65,7 @@ public final class RegisteredMemory {
                 SLABS = new Slabs(MAX_BYTES);
             } catch (RpmaException e) {
                 throw new IllegalStateException("the addresses for " + MAX_BYTES + " bytes of registered memory cannot be"
-                    + " reserved: "
-                    + e.getMessage() + " (-Dio.rpma.netty.maxRegisteredBytes sets the size)", e);
+                    + " reserved: " + e.getMessage() + " (-Dio.rpma.netty.maxRegisteredBytes sets the size)", e);
             }
             ARENA = new BuddyArena(SLABS);
             SHARED = new SharedMagazines(ARENA);
