@@ -113,7 +113,7 @@ class SquattedNamesTest {
         RpmaException failure = assertThrows(RpmaException.class, () -> request.connect(null));
         assertEquals(Posix.EACCES, failure.errno());
         assertTrue(failure.getMessage().contains("the listener at " + address + " belongs to user " + AnotherUser.ID
-            + " (process " + ProcessHandle.current().pid() + "), this process to user 0"), failure.getMessage());
+            + " (process " + ProcessHandle.current().pid() + "), and this process to user 0"), failure.getMessage());
     }
 
     @Test

@@ -38,7 +38,7 @@ class UserTest {
         assertNull(whyNot(1000, true, 1000, 1));
         assertNull(whyNot(0, true, 0, 1));
         assertNull(whyNot(1000, false, 1000, 1));
-        assertTrue(whyNot(1000, true, 1001, 12).startsWith("belongs to user 1001 (process 12), this process to user 1000"));
+        assertTrue(whyNot(1000, true, 1001, 12).startsWith("belongs to user 1001 (process 12), and this process to user 1000"));
         assertNotNull(whyNot(0, true, 1000, 1), "root shares nothing with another user");
         assertNotNull(whyNot(1000, true, 0, 1), "no user shares anything with root");
         assertNotNull(whyNot(1000, true, -1, 0));
