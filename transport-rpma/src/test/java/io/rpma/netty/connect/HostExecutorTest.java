@@ -158,7 +158,7 @@ class HostExecutorTest {
             small.execute(host(0), this::silent);
         }
         String ofOne = assertThrows(RejectedExecutionException.class, () -> small.execute(host(0), this::silent)).getMessage();
-        assertTrue(ofOne.contains("192.0.2.0") && ofOne.contains("at most 4 and 16"), ofOne);
+        assertTrue(ofOne.contains("192.0.2.0") && ofOne.contains("the limits are 4 and 16"), ofOne);
         for (int host = 1; small.waiting() < 16; host++) {
             small.execute(host(host), this::silent);
         }
