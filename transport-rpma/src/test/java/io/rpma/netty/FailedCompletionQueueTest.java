@@ -35,6 +35,7 @@ import io.rpma.CompletionQueue;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
+import io.rpma.netty.memory.MemoryInUse;
 import io.rpma.netty.pair.OpenPairs;
 import io.rpma.netty.receive.LoopCompletions;
 import java.io.IOException;
@@ -280,7 +281,7 @@ class FailedCompletionQueueTest {
     @Test
     void nothingIsLeft() throws Exception {
         int open = RpmaMetrics.openChannels();
-        long before = RpmaByteBufAllocator.DEFAULT.usedBytes();
+        long before = MemoryInUse.bytes();
         List<Channel> clients = new ArrayList<>();
         for (int i = 0; i < CLIENTS; i++) {
             clients.add(connect());
@@ -300,9 +301,9 @@ class FailedCompletionQueueTest {
         stop();
         // Memory that a peer may still have been writing to is released after the provider has been queried about it.
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (RpmaByteBufAllocator.DEFAULT.usedBytes() != before && System.nanoTime() < deadline) {
+        while (MemoryInUse.bytes() != before && System.nanoTime() < deadline) {
             GlobalEventExecutor.INSTANCE.schedule(() -> { }, 10, TimeUnit.MILLISECONDS).sync();
         }
-        assertEquals(before, RpmaByteBufAllocator.DEFAULT.usedBytes());
+        assertEquals(before, MemoryInUse.bytes());
     }
 }
