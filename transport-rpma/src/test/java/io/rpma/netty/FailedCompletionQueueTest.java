@@ -299,11 +299,14 @@ class FailedCompletionQueueTest {
         }
         OpenPairs.awaitOpen(open);
         stop();
+        // A device may keep the receive of a connection that ended in the middle of a message. The queue that belongs to no loop,
+        // which is kept for the next connection, then gets a spare receive, at most one for each connection.
+        long most = before + CLIENTS * (64L << 10);
         // Memory that a peer may still have been writing to is released after the provider has been queried about it.
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (MemoryInUse.bytes() != before && System.nanoTime() < deadline) {
+        while (MemoryInUse.bytes() > most && System.nanoTime() < deadline) {
             GlobalEventExecutor.INSTANCE.schedule(() -> { }, 10, TimeUnit.MILLISECONDS).sync();
         }
-        assertEquals(before, MemoryInUse.bytes());
+        assertTrue(MemoryInUse.bytes() <= most, MemoryInUse.bytes() + " bytes are used, and " + before + " were before");
     }
 }
