@@ -142,6 +142,8 @@ public final class RpmaIoHandler implements IoHandler {
         epoll.initialize();
         closeRunQueue();
         runQueue = RunQueue.ofThisThread();
+        // The channels of this loop may use other allocators, so that nothing else would load the class.
+        RegisteredMemory.allocator(RpmaByteBufAllocator.DEFAULT);
         RegisteredMemory.beginMagazines();
         counters.name = Thread.currentThread().getName();
         RpmaMetrics.began(published);

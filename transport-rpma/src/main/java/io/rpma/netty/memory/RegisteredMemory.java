@@ -48,7 +48,8 @@ public final class RegisteredMemory {
         }
     };
 
-    // Every channel refers to the public allocator, so this is the public one before an application has a registered buffer.
+    // What the buffers return as their allocator. Each event loop sets the public one before it has a buffer: applications
+    // conclude from it whether a buffer is pooled, that is, whether its memory is used again after its release.
     private static volatile ByteBufAllocator allocator = UnpooledByteBufAllocator.DEFAULT;
 
     private RegisteredMemory() {
