@@ -142,7 +142,7 @@ public final class RpmaIoHandler implements IoHandler {
         epoll.initialize();
         closeRunQueue();
         runQueue = RunQueue.ofThisThread();
-        // The channels of this loop may use other allocators, so that nothing else would load the class.
+        // The buffers that this loop receives return the public allocator, whatever allocator its channels have.
         RegisteredMemory.allocator(RpmaByteBufAllocator.DEFAULT);
         RegisteredMemory.beginMagazines();
         counters.name = Thread.currentThread().getName();

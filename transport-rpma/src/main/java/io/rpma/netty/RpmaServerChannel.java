@@ -24,6 +24,7 @@ import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.pair.QueuePair;
 import io.rpma.netty.receive.ReceiveBuffers;
 import io.rpma.netty.stream.Handshake;
+import io.rpma.netty.stream.StreamOpening;
 import io.rpma.netty.stream.StreamQueuePair;
 import io.rpma.netty.stream.StreamSizes;
 import java.nio.ByteBuffer;
@@ -219,7 +220,7 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel implement
                 ours.leave(0);
                 throw e;
             }
-            return StreamQueuePair.accept(PublicTypes.INSTANCE, fabric, sizes, ours, request, data, peer);
+            return StreamOpening.accept(PublicTypes.INSTANCE, fabric, sizes, ours, request, data, peer);
         }
 
         @Override

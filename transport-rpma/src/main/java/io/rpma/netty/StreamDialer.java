@@ -22,7 +22,7 @@ import io.rpma.netty.connect.Dialer;
 import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.pair.QueuePair;
 import io.rpma.netty.receive.ReceiveBuffers;
-import io.rpma.netty.stream.StreamQueuePair;
+import io.rpma.netty.stream.StreamOpening;
 import io.rpma.netty.stream.StreamSizes;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -85,7 +85,7 @@ final class StreamDialer implements Dialer {
     public QueuePair connect(Fabric fabric, ConnectionRequest request, InetSocketAddress remote) throws RpmaException {
         ReceiveBuffers ours = receives;
         receives = null;
-        return StreamQueuePair.connect(PublicTypes.INSTANCE, fabric, sizes(fabric), ours, request, data, remote);
+        return StreamOpening.connect(PublicTypes.INSTANCE, fabric, sizes(fabric), ours, request, data, remote);
     }
 
     @Override

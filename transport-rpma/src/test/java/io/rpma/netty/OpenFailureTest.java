@@ -26,7 +26,7 @@ import io.rpma.RpmaException;
 import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.memory.RpmaByteBuf;
 import io.rpma.netty.receive.ReceiveBuffers;
-import io.rpma.netty.stream.StreamQueuePair;
+import io.rpma.netty.stream.StreamOpening;
 import io.rpma.netty.stream.StreamSizes;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -140,7 +140,7 @@ class OpenFailureTest {
         Fabric fabric = Fabric.of(Rpma.provider().devices().getFirst());
         StreamSizes sizes = new StreamSizes(64, 4, 8, 0);
         assertReason("connect", assertThrows(RpmaException.class,
-            () -> StreamQueuePair.connect(PublicTypes.INSTANCE, fabric, sizes, new CountedReceives(), new FailingRequest(),
+            () -> StreamOpening.connect(PublicTypes.INSTANCE, fabric, sizes, new CountedReceives(), new FailingRequest(),
                 ByteBuffer.allocate(0), REMOTE)));
         assertEquals(List.of(sizes.receiveQueue()), left);
     }

@@ -37,6 +37,7 @@ import io.rpma.netty.stream.BulkAreas;
 import io.rpma.netty.stream.Handshake;
 import io.rpma.netty.stream.Immediate;
 import io.rpma.netty.stream.PrefixWire;
+import io.rpma.netty.stream.StreamOpening;
 import io.rpma.netty.stream.StreamQueuePair;
 import io.rpma.netty.stream.StreamSender;
 import io.rpma.netty.stream.StreamSizes;
@@ -258,7 +259,7 @@ final class StreamFuzz {
             boolean shared = random.nextBoolean();
             receives = new Receives(fabric, sizes, shared && random.nextBoolean(), shared);
             credits = sizes.credits();
-            pair = StreamQueuePair.accept(PublicTypes.INSTANCE, fabric, sizes, receives, this, ByteBuffer.allocate(0),
+            pair = StreamOpening.accept(PublicTypes.INSTANCE, fabric, sizes, receives, this, ByteBuffer.allocate(0),
                 new Handshake(Handshake.MINOR, Handshake.ACCEPTED, 1 << 10, peerCredits, 1 << 20, prefixed,
                     ByteBuffer.allocate(0)));
             pair.listener(this);

@@ -93,6 +93,11 @@ public final class BuddyArena {
             this.offset = offset;
             this.shift = shift;
         }
+
+        /** Returns the size of the block in bytes. */
+        public int bytes() {
+            return 1 << shift;
+        }
     }
 
     /** The binary tree of one slab. A node holds the shift of the largest free block below it, 0 if there is none. */

@@ -63,7 +63,7 @@ public final class RpmaByteBuf extends AbstractReferenceCountedByteBuf {
     }
 
     private int room() {
-        return outgrown != null ? outgrown.capacity() : 1 << block.shift;
+        return outgrown != null ? outgrown.capacity() : block.bytes();
     }
 
     /** Prepares a free buffer for use. */

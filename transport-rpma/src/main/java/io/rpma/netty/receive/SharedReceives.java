@@ -208,6 +208,28 @@ public final class SharedReceives extends ReceiveBuffers {
         return chosen;
     }
 
+    /** Returns how many bytes of registered memory the receives of the queues have that belong to no loop. */
+    static long bytesWithoutLoop() {
+        long bytes = 0;
+        synchronized (GROUPS) {
+            for (Group group : GROUPS.values()) {
+                for (SharedReceives each : group.queues) {
+                    bytes += each.completions == null ? each.bytes() : 0;
+                }
+            }
+        }
+        return bytes;
+    }
+
+    private long bytes() {
+        long bytes = 0;
+        for (int slot = 0; slot < buffers.length(); slot++) {
+            RpmaByteBuf buf = buffers.getAcquire(slot);
+            bytes += buf == null ? 0 : buf.block().bytes();
+        }
+        return bytes;
+    }
+
     @Override
     public LoopCompletions completions() {
         return completions;

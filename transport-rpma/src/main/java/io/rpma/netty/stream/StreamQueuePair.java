@@ -18,7 +18,6 @@ import io.netty.channel.IoEventLoop;
 import io.rpma.CompletionStatus;
 import io.rpma.Connection;
 import io.rpma.ConnectionEvent;
-import io.rpma.ConnectionRequest;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
@@ -28,7 +27,6 @@ import io.rpma.netty.pair.TransportLogger;
 import io.rpma.netty.pair.UserTypes;
 import io.rpma.netty.receive.LoopCompletions;
 import io.rpma.netty.receive.LoopReceives;
-import io.rpma.netty.receive.OwnReceives;
 import io.rpma.netty.receive.ReceiveBuffers;
 import io.rpma.netty.receive.ReceivingPair;
 import io.rpma.netty.receive.StreamArrival;
@@ -59,7 +57,7 @@ public final class StreamQueuePair extends ReceivingPair {
     private IOException hungUp;
     private boolean hangsUpLater;
 
-    private StreamQueuePair(UserTypes types, Fabric fabric, StreamSizes sizes, boolean active, ReceiveBuffers receives,
+    StreamQueuePair(UserTypes types, Fabric fabric, StreamSizes sizes, boolean active, ReceiveBuffers receives,
             Connection connection, InetSocketAddress requestedRemote) {
         super(types, fabric, connection, requestedRemote, active, sizes.credits());
         this.sizes = sizes;
@@ -72,74 +70,8 @@ public final class StreamQueuePair extends ReceivingPair {
         changes = new StreamChanges(sender, receiver);
     }
 
-    /**
-     * Requests a connection.
-     *
-     * @param types what the queue pair needs of the public types
-     * @param receives the receives that the request was configured with; returned when the connection ends or cannot be made
-     * @param request made by the blocking part of connecting; consumed in any case
-     * @param data the private data of the application
-     */
-    public static StreamQueuePair connect(UserTypes types, Fabric fabric, StreamSizes sizes, ReceiveBuffers receives,
-            ConnectionRequest request, ByteBuffer data, InetSocketAddress remote) throws RpmaException {
-        return open(types, fabric, sizes, receives, request, !fabric.hasImmediateData(), data, true, remote);
-    }
-
-    /**
-     * Accepts a connection.
-     *
-     * @param types what the queue pair needs of the public types
-     * @param receives the receives that the request was configured with; returned when the connection ends or cannot be made
-     * @param request the request of the client; consumed in any case
-     * @param data the private data of the application
-     * @param peer the handshake of the client
-     */
-    public static StreamQueuePair accept(UserTypes types, Fabric fabric, StreamSizes sizes, ReceiveBuffers receives,
-            ConnectionRequest request, ByteBuffer data, Handshake peer) throws RpmaException {
-        StreamQueuePair pair = open(types, fabric, sizes, receives, request, peer.isPrefixedWith(fabric), data, false,
-            request.remoteAddress());
-        try {
-            pair.peerIs(peer);
-        } catch (RpmaException | RuntimeException e) {
-            pair.close();
-            throw e;
-        }
-        return pair;
-    }
-
-    private static StreamQueuePair open(UserTypes types, Fabric fabric, StreamSizes sizes, ReceiveBuffers receives,
-            ConnectionRequest request, boolean prefixed, ByteBuffer data, boolean active, InetSocketAddress remote)
-            throws RpmaException {
-        int posted = 0;
-        Connection connection = null;
-        LoopCompletions elsewhere = receives.completions();
-        if (elsewhere != null) {
-            elsewhere.expect();
-        }
-        try {
-            // Receives are posted before the connection exists, so that the peer's first message finds them.
-            receives.post(request, sizes.receiveQueue());
-            posted = sizes.receiveQueue();
-            connection = request.connect(Handshake.of(sizes, prefixed, data).encode());
-            if (receives instanceof OwnReceives own) {
-                own.connected(connection);
-            }
-            StreamQueuePair pair = new StreamQueuePair(types, fabric, sizes, active, receives, connection, remote);
-            if (elsewhere != null) {
-                elsewhere.add(pair);
-            }
-            return pair;
-        } catch (RpmaException | RuntimeException e) {
-            abandon(connection, request, e);
-            if (elsewhere != null) {
-                elsewhere.expectNoMore();
-            }
-            receives.leave(posted);
-            throw e;
-        }
-    }
-
-    private void peerIs(Handshake peer) throws RpmaException {
+    /** Begins the stream with the handshake of the peer. */
+    void peerIs(Handshake peer) throws RpmaException {
         StreamWire wire = peer.isPrefixedWith(fabric) ? new PrefixWire(fabric, sender.window().length())
             : ImmediateWire.INSTANCE;
         peerData = peer.data();
