@@ -14,6 +14,7 @@
 package io.rpma.netty;
 
 import io.netty.channel.AbstractChannel;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelConfig;
 import io.netty.channel.ChannelMetadata;
 import io.netty.channel.ChannelOutboundBuffer;
@@ -58,12 +59,12 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
     private volatile List<Listening> listening = List.of();
     private volatile InetSocketAddress local;
     private volatile boolean open = true;
-    private final Backlog backlog = new Backlog(this::backlog);
-    private final Acceptor acceptor = new Acceptor(this, handle(), backlog);
     private final Set<String> told = ConcurrentHashMap.newKeySet();
     private final LogLimit refusals = new LogLimit(System::nanoTime,
         task -> eventLoop().schedule(task, LogLimit.WINDOW_NANOS, TimeUnit.NANOSECONDS),
         count -> LOGGER.warn("{} more connections to {} were not accepted within a second.", count, local));
+    private final Backlog backlog = new Backlog(this::backlog);
+    private final Acceptor acceptor = new Acceptor(this, handle(), backlog);
 
     AbstractRpmaServerChannel() {
         super(null);
@@ -72,11 +73,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
     /** Returns the paths to listen on, by the current options. */
     abstract List<RpmaPath> paths();
 
-    /**
-     * Prepares the next child according to the limits of the device; the result must be accepted or dropped.
-     *
-     * @param first whether the channel is being bound
-     */
+    /** Prepares the next child; see {@link ChildPreparation}. */
     abstract NextChild newNext(Fabric fabric, boolean first) throws RpmaException;
 
     /** Returns whether connections can be made better once it is known which loops the children are registered with. */
@@ -104,7 +101,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
     }
 
     /** Creates the channel of an established connection. */
-    abstract AbstractRpmaChannel newChild(QueuePair pair);
+    abstract Channel newChild(QueuePair pair);
 
     private ServerUnsafe handle() {
         return (ServerUnsafe) unsafe();
@@ -127,11 +124,6 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
 
     /** {@code SO_BACKLOG}. */
     abstract int backlog();
-
-    /** Returns the endpoints: one for each path, or for each address of a path; empty before the channel is bound. */
-    final List<Listening> listening() {
-        return listening;
-    }
 
     /**
      * Returns the device that the channel listens on, or {@code null} before it is bound.
@@ -217,7 +209,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         if (!listening.isEmpty()) {
             throw new AlreadyBoundException();
         }
-        List<Listening> bound = new Binding(this).bind(inet);
+        List<Listening> bound = new Binding(this, paths(), this::newNext).bind(inet);
         local = Binding.localAddress(inet, bound);
         listening = bound;
         handle().registration.submit(RpmaIoOps.OPEN);
@@ -300,6 +292,36 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         }
 
         @Override
+        public List<Listening> listening() {
+            return listening;
+        }
+
+        @Override
+        public NextChild newNext(Fabric fabric, boolean first) throws RpmaException {
+            return AbstractRpmaServerChannel.this.newNext(fabric, first);
+        }
+
+        @Override
+        public RequestOptions requests() {
+            return AbstractRpmaServerChannel.this.requests();
+        }
+
+        @Override
+        public boolean wantsChildLoops() {
+            return AbstractRpmaServerChannel.this.wantsChildLoops();
+        }
+
+        @Override
+        public Channel newChild(QueuePair pair) {
+            return AbstractRpmaServerChannel.this.newChild(pair);
+        }
+
+        @Override
+        public LogLimit refusals() {
+            return refusals;
+        }
+
+        @Override
         public boolean isReading() {
             return reading;
         }
@@ -341,7 +363,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             reading = true;
             try {
                 do {
-                    AbstractRpmaChannel child = backlog.pollAccepted();
+                    Channel child = backlog.pollAccepted();
                     if (child == null) {
                         handle.lastBytesRead(0);
                         break;

@@ -21,10 +21,12 @@ import io.netty.util.internal.logging.InternalLogger;
 import io.rpma.ConnectionRequest;
 import io.rpma.RpmaException;
 import io.rpma.netty.connect.AcceptBackoff;
+import io.rpma.netty.connect.LogLimit;
 import io.rpma.netty.connect.PendingAccept;
 import io.rpma.netty.pair.QueuePair;
 import io.rpma.netty.pair.TransportLogger;
 import java.io.IOException;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -47,7 +49,7 @@ final class Acceptor implements PendingAccept.Owner {
      */
     private static final long FIRST_CHILD_MILLIS = 1_000;
 
-    private final AbstractRpmaServerChannel channel;
+    private final Channel channel;
     private final Owner owner;
     private final Backlog backlog;
     private final RequestDecisions decisions;
@@ -57,8 +59,23 @@ final class Acceptor implements PendingAccept.Owner {
     private Future<?> firstTimer;
     private boolean firstIsOver;
 
-    /** The reads of the server channel. All methods are called on its event loop. */
-    interface Owner {
+    /** What the acceptor needs of its server channel. All methods are called on the event loop of the channel. */
+    interface Owner extends ChildPreparation {
+        /** Returns the endpoints; none before the channel is bound. */
+        List<Listening> listening();
+
+        /** Returns the options with the request handler, or {@code null} if all clients are accepted. */
+        RequestOptions requests();
+
+        /** Returns whether connections can be made better once it is known which loops the children are registered with. */
+        boolean wantsChildLoops();
+
+        /** Creates the channel of an established connection. */
+        Channel newChild(QueuePair pair);
+
+        /** Returns the limit for log messages about clients that are not accepted. */
+        LogLimit refusals();
+
         /** Accepts the requests that are waiting, and passes the channels of established connections to the pipeline. */
         void eventsReady();
 
@@ -72,14 +89,14 @@ final class Acceptor implements PendingAccept.Owner {
     /**
      * Creates the acceptor of a channel.
      *
-     * @param channel prepares its children, and knows its options and endpoints
-     * @param owner the reads of the channel
+     * @param channel the server channel
+     * @param owner what the acceptor needs of the channel
      */
-    Acceptor(AbstractRpmaServerChannel channel, Owner owner, Backlog backlog) {
+    Acceptor(Channel channel, Owner owner, Backlog backlog) {
         this.channel = channel;
         this.owner = owner;
         this.backlog = backlog;
-        decisions = new RequestDecisions(channel, backlog, this);
+        decisions = new RequestDecisions(channel, owner.refusals(), backlog, this);
     }
 
     // ---- taking requests ----
@@ -92,7 +109,7 @@ final class Acceptor implements PendingAccept.Owner {
      */
     Throwable acceptAll() {
         Throwable failure = null;
-        for (Listening from : channel.listening()) {
+        for (Listening from : owner.listening()) {
             Throwable next = acceptAll(from);
             if (failure == null) {
                 failure = next;
@@ -116,7 +133,7 @@ final class Acceptor implements PendingAccept.Owner {
             }
             try {
                 if (!from.isPrepared()) {
-                    from.prepare(channel.newNext(from.fabric(), false));
+                    from.prepare(owner.newNext(from.fabric(), false));
                 }
             } catch (RpmaException e) {
                 return notPrepared(from, e);
@@ -171,7 +188,7 @@ final class Acceptor implements PendingAccept.Owner {
         if (!backlog.hasRoom()) {
             backlog.giveUpSilentClients();
         }
-        RequestOptions options = channel.requests();
+        RequestOptions options = owner.requests();
         RpmaRequestHandler handler = options == null ? null : options.handler();
         if (handler != null) {
             Admission admission = next.admit(request);
@@ -227,7 +244,7 @@ final class Acceptor implements PendingAccept.Owner {
         if (firstIsOver || !backlog.hasConnections()) {
             return false;
         }
-        if (!channel.wantsChildLoops() || channel.eventLoop().isShuttingDown()) {
+        if (!owner.wantsChildLoops() || channel.eventLoop().isShuttingDown()) {
             firstIsOver = true;
             return false;
         }
@@ -262,11 +279,11 @@ final class Acceptor implements PendingAccept.Owner {
         if (!channel.isOpen()) {
             return;
         }
-        for (Listening each : channel.listening()) {
+        for (Listening each : owner.listening()) {
             try {
                 each.dropNext();
             } catch (RpmaException e) {
-                LOGGER.warn("The configuration of a connection to {} could not be deleted.", channel.localAddress0(), e);
+                LOGGER.warn("The configuration of a connection to {} could not be deleted.", channel.localAddress(), e);
             }
         }
         firstIsOver();
@@ -279,8 +296,8 @@ final class Acceptor implements PendingAccept.Owner {
         if (AcceptBackoff.isShortage(e)) {
             return pause(from, e, AcceptBackoff.PAUSE_MILLIS);
         }
-        if (channel.refusals().admits()) {
-            LOGGER.warn("A connection to {} could not be accepted.", channel.localAddress0(), e);
+        if (owner.refusals().admits()) {
+            LOGGER.warn("A connection to {} could not be accepted.", channel.localAddress(), e);
         }
         return rejectNext(from, e);
     }
@@ -291,7 +308,7 @@ final class Acceptor implements PendingAccept.Owner {
      * @return how long to pause, in milliseconds; 0 to continue with the next request
      */
     private long notTaken(Listening from, RpmaException e) {
-        LOGGER.debug("A connection request to {} failed.", channel.localAddress0(), e);
+        LOGGER.debug("A connection request to {} failed.", channel.localAddress(), e);
         long millis = from.backoff().failed(e);
         if (!AcceptBackoff.isShortage(e)) {
             RpmaMetrics.accepts().addFailed();
@@ -308,12 +325,12 @@ final class Acceptor implements PendingAccept.Owner {
         // The next request may succeed, and the descriptor does not signal it again.
         acceptLater();
         if (AcceptBackoff.isClientGone(e)) {
-            LOGGER.debug("The connection of {} to {} could not be accepted.", request.remoteAddress(), channel.localAddress0(),
+            LOGGER.debug("The connection of {} to {} could not be accepted.", request.remoteAddress(), channel.localAddress(),
                 e);
             return null;
         }
-        if (channel.refusals().admits()) {
-            LOGGER.warn("The connection of {} to {} could not be accepted.", request.remoteAddress(), channel.localAddress0(),
+        if (owner.refusals().admits()) {
+            LOGGER.warn("The connection of {} to {} could not be accepted.", request.remoteAddress(), channel.localAddress(),
                 e);
         }
         return e;
@@ -374,7 +391,7 @@ final class Acceptor implements PendingAccept.Owner {
 
     /** Cancels the timers, because the channel leaves the loop on which they are scheduled. */
     void cancelTimers() {
-        channel.listening().forEach(Listening::cancelPause);
+        owner.listening().forEach(Listening::cancelPause);
         if (roomTimer != null) {
             roomTimer.cancel(false);
             roomTimer = null;
@@ -391,7 +408,7 @@ final class Acceptor implements PendingAccept.Owner {
     public void established(PendingAccept accepting, QueuePair pair) {
         backlog.removePending(accepting);
         RpmaMetrics.accepts().addEstablished();
-        AbstractRpmaChannel child = channel.newChild(pair);
+        Channel child = owner.newChild(pair);
         if (accepting.promise() != null) {
             // Complete the promise before the pipeline of the child is created, so that listeners can set attributes of the
             // child.
@@ -409,7 +426,7 @@ final class Acceptor implements PendingAccept.Owner {
     @Override
     public void failed(PendingAccept accepting, String why) {
         backlog.removePending(accepting);
-        LOGGER.debug("A connection to {} was not established: {}.", channel.localAddress0(), why);
+        LOGGER.debug("A connection to {} was not established: {}.", channel.localAddress(), why);
         RequestDecisions.fail(accepting.promise(), new IOException("the connection was not established: " + why));
         if (channel.isOpen()) {
             RpmaMetrics.accepts().addUnanswered();
@@ -426,7 +443,7 @@ final class Acceptor implements PendingAccept.Owner {
         for (RpmaConnectRequest request : backlog.undecided()) {
             decisions.closed(request);
         }
-        for (AbstractRpmaChannel child = backlog.pollAccepted(); child != null; child = backlog.pollAccepted()) {
+        for (Channel child = backlog.pollAccepted(); child != null; child = backlog.pollAccepted()) {
             child.unsafe().closeForcibly();
         }
     }

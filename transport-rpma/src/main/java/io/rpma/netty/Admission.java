@@ -29,16 +29,6 @@ interface Admission {
     int maxPrivateData();
 
     /**
-     * Returns a copy of private data for the answer; may be called on any thread.
-     *
-     * @throws IllegalArgumentException if it is too long
-     */
-    default ByteBuffer checked(ByteBuffer given) {
-        OptionValues.check(RpmaChannelOption.RPMA_PRIVATE_DATA, given.remaining(), " bytes", 0, maxPrivateData());
-        return ByteBuffer.allocate(given.remaining()).put(given.duplicate()).flip();
-    }
-
-    /**
      * Accepts the request.
      *
      * @param answer the private data for the client, {@code null} for those of the options

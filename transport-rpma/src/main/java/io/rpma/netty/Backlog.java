@@ -13,6 +13,7 @@
 
 package io.rpma.netty;
 
+import io.netty.channel.Channel;
 import io.netty.util.concurrent.Future;
 import io.rpma.netty.connect.PendingAccept;
 import java.net.InetAddress;
@@ -45,7 +46,7 @@ final class Backlog {
     private final Set<PendingAccept> pending = new LinkedHashSet<>();
     // The requests that the application has not decided about, each with its timer; without a timer while the loop shuts down.
     private final Map<RpmaConnectRequest, Optional<Future<?>>> undecided = new LinkedHashMap<>();
-    private final ArrayDeque<AbstractRpmaChannel> accepted = new ArrayDeque<>();
+    private final ArrayDeque<Channel> accepted = new ArrayDeque<>();
 
     /**
      * Creates an empty backlog.
@@ -152,7 +153,7 @@ final class Backlog {
 
     // ---- channels that wait for a read ----
 
-    void addAccepted(AbstractRpmaChannel child) {
+    void addAccepted(Channel child) {
         accepted.add(child);
     }
 
@@ -161,7 +162,7 @@ final class Backlog {
     }
 
     /** Removes the oldest channel that waits for a read; returns {@code null} if there is none. */
-    AbstractRpmaChannel pollAccepted() {
+    Channel pollAccepted() {
         return accepted.poll();
     }
 }

@@ -13,6 +13,7 @@
 
 package io.rpma.netty;
 
+import io.netty.channel.Channel;
 import io.netty.util.NetUtil;
 import io.netty.util.internal.logging.InternalLogger;
 import io.rpma.Device;
@@ -37,12 +38,21 @@ final class Binding {
     /** How often another port is tried if any port is allowed, but the chosen one is free on one path and in use on another. */
     private static final int MOST_PORTS = 16;
 
-    private final AbstractRpmaServerChannel channel;
+    private final Channel channel;
+    private final ChildPreparation children;
     private final List<RpmaProvider> providers;
 
-    Binding(AbstractRpmaServerChannel channel) {
+    /**
+     * Prepares a bind.
+     *
+     * @param channel the server channel
+     * @param paths the paths to listen on
+     * @param children prepares the first child of each endpoint
+     */
+    Binding(Channel channel, List<RpmaPath> paths, ChildPreparation children) {
         this.channel = channel;
-        providers = Paths.providers(channel.paths());
+        this.children = children;
+        providers = Paths.providers(paths);
     }
 
     /**
@@ -194,7 +204,7 @@ final class Binding {
 
     private Listening listen(Fabric fabric, InetAddress address, int port, Endpoint beside) throws RpmaException {
         RegisteredMemory.prepare(fabric);
-        NextChild next = channel.newNext(fabric, true);
+        NextChild next = children.newNext(fabric, true);
         Endpoint endpoint = null;
         try {
             endpoint = endpoint(fabric, address, port, beside);

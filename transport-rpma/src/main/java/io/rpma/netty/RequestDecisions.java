@@ -19,6 +19,7 @@ import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
 import io.netty.util.internal.logging.InternalLogger;
 import io.rpma.RpmaException;
+import io.rpma.netty.connect.LogLimit;
 import io.rpma.netty.pair.TransportLogger;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
@@ -38,7 +39,8 @@ final class RequestDecisions implements RpmaConnectRequest.Owner {
     /** The reason that is sent to a client if the application did not decide about it. */
     private static final byte[] UNDECIDED = "the server could not decide".getBytes(StandardCharsets.US_ASCII);
 
-    private final AbstractRpmaServerChannel channel;
+    private final Channel channel;
+    private final LogLimit refusals;
     private final Backlog backlog;
     private final Acceptor acceptor;
     // True while a handler is called; the next request is handled after it returns.
@@ -52,11 +54,14 @@ final class RequestDecisions implements RpmaConnectRequest.Owner {
     /**
      * Creates an object that has no request yet.
      *
+     * @param channel the server channel
+     * @param refusals the limit for log messages about clients that are not accepted
      * @param backlog where a request has its place until it is decided
      * @param acceptor takes over the connections that are accepted
      */
-    RequestDecisions(AbstractRpmaServerChannel channel, Backlog backlog, Acceptor acceptor) {
+    RequestDecisions(Channel channel, LogLimit refusals, Backlog backlog, Acceptor acceptor) {
         this.channel = channel;
+        this.refusals = refusals;
         this.backlog = backlog;
         this.acceptor = acceptor;
     }
@@ -91,9 +96,9 @@ final class RequestDecisions implements RpmaConnectRequest.Owner {
             return;
         }
         if (request.decide("refused, because it was not decided within " + timeoutMillis + " ms")) {
-            if (channel.refusals().admits()) {
+            if (refusals.admits()) {
                 LOGGER.warn("The connection of {} to {} is refused, because the RPMA_REQUEST_HANDLER did not decide within"
-                    + " {} ms (RPMA_REQUEST_TIMEOUT_MILLIS).", request.remoteAddress(), channel.localAddress0(), timeoutMillis);
+                    + " {} ms (RPMA_REQUEST_TIMEOUT_MILLIS).", request.remoteAddress(), channel.localAddress(), timeoutMillis);
             }
             refuse(request, UNDECIDED);
         }

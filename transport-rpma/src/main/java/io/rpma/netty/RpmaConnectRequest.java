@@ -125,7 +125,9 @@ public final class RpmaConnectRequest {
      * @throws IllegalArgumentException if the private data are too long; the request remains undecided
      */
     public Future<Channel> accept(ByteBuffer privateData) {
-        return accept0(admission.checked(privateData));
+        OptionValues.check(RpmaChannelOption.RPMA_PRIVATE_DATA, privateData.remaining(), " bytes", 0,
+            admission.maxPrivateData());
+        return accept0(ByteBuffer.allocate(privateData.remaining()).put(privateData.duplicate()).flip());
     }
 
     private Future<Channel> accept0(ByteBuffer privateData) {

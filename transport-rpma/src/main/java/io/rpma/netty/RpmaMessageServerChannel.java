@@ -13,6 +13,7 @@
 
 package io.rpma.netty;
 
+import io.netty.channel.Channel;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
 import io.rpma.RpmaError;
@@ -125,7 +126,7 @@ public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
     }
 
     @Override
-    AbstractRpmaChannel newChild(QueuePair pair) {
+    Channel newChild(QueuePair pair) {
         return new RpmaMessageChannel(this, (MessageQueuePair) pair);
     }
 

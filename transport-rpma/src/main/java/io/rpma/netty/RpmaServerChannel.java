@@ -13,7 +13,9 @@
 
 package io.rpma.netty;
 
+import io.netty.channel.Channel;
 import io.netty.channel.IoEventLoop;
+import io.netty.channel.IoEventLoopGroup;
 import io.netty.channel.socket.ServerSocketChannel;
 import io.rpma.Connection;
 import io.rpma.ConnectionConfig;
@@ -45,7 +47,7 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel implement
     private final RpmaServerChannelConfig config = new RpmaServerChannelConfig(this);
     private final Set<RefusedConnection> refused = new LinkedHashSet<>();
     // The group that the children are registered with; null while it is not known.
-    private volatile RpmaEventLoopGroup children;
+    private volatile IoEventLoopGroup children;
 
     /** Creates a channel that can be bound. */
     public RpmaServerChannel() {
@@ -86,7 +88,7 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel implement
 
     /** Returns the loop of the next child, or {@code null} if its group is not known. */
     private IoEventLoop nextLoop() {
-        RpmaEventLoopGroup group = children;
+        IoEventLoopGroup group = children;
         return group == null || group.isShuttingDown() ? null : group.next();
     }
 
@@ -94,7 +96,7 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel implement
      * Called when a child is about to be registered with a group: the next children are created for the loops of that group.
      * Any thread.
      */
-    void childrenGoTo(RpmaEventLoopGroup group) {
+    void childrenGoTo(IoEventLoopGroup group) {
         if (children != group) {
             children = group;
             childLoopsKnown();
@@ -129,7 +131,7 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel implement
     }
 
     @Override
-    AbstractRpmaChannel newChild(QueuePair pair) {
+    Channel newChild(QueuePair pair) {
         return new RpmaChannel(this, (StreamQueuePair) pair);
     }
 

@@ -28,7 +28,7 @@ final class TcpFallback {
     static final int MOST_HOSTS = 1024;
     /** The instance of the process. */
     static final TcpFallback INSTANCE =
-        new TcpFallback(MOST_HOSTS, InternalLoggerFactory.getInstance(RpmaChannel.class));
+        new TcpFallback(MOST_HOSTS, InternalLoggerFactory.getInstance("io.rpma.netty.RpmaChannel"));
 
     private final InternalLogger logger;
     // Guarded by its own monitor; ordered by the last connection.
