@@ -16,19 +16,15 @@ package io.rpma.netty;
 import io.netty.channel.AbstractChannel;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelMetadata;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
-import io.netty.channel.ConnectTimeoutException;
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoRegistration;
 import io.rpma.CompletionQueue;
 import io.rpma.PeerConfig;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
-import io.rpma.netty.connect.ConnectAttempt;
-import io.rpma.netty.connect.ConnectFailure;
 import io.rpma.netty.connect.Connector;
 import io.rpma.netty.connect.Dialer;
 import io.rpma.netty.connect.SocketAddresses;
@@ -40,7 +36,6 @@ import io.rpma.netty.pair.QueuePairListener;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.ByteBuffer;
-import java.nio.channels.AlreadyConnectedException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
@@ -58,8 +53,6 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
     volatile boolean open = true;
     volatile boolean active;
     private volatile RpmaPath path;
-    // Null before the channel connects, and in a child of a server channel, where the client has chosen the path.
-    private volatile PathChoice choice;
     private volatile InetSocketAddress local;
     private volatile InetSocketAddress remote;
 
@@ -69,11 +62,16 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
 
     /** Initializes the child of a server channel, whose connection is established already. */
     final void adopted(QueuePair pair) {
-        local = pair.localAddress();
-        remote = pair.remoteAddress();
-        path = RpmaPath.of(pair.fabric.provider());
-        active = true;
+        activate(pair, pair.remoteAddress());
         pair.listener(handle());
+    }
+
+    /** Makes the channel active. Does not notify its pipeline. */
+    final void activate(QueuePair established, InetSocketAddress peer) {
+        local = established.localAddress();
+        path = RpmaPath.of(established.fabric.provider());
+        remote = peer;
+        active = true;
     }
 
     /**
@@ -92,8 +90,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
      * channel is closed.
      */
     public final Map<RpmaPath, String> pathsNotTaken() {
-        PathChoice made = choice;
-        return made == null ? Map.of() : made.notTaken(path);
+        return handle().connecting.notTaken();
     }
 
     private ConnectionUnsafe handle() {
@@ -114,9 +111,6 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
 
     /** Ends an established connection that is not watched any more; called on the event loop. */
     abstract void end(QueuePair closing, EventLoop loop);
-
-    /** Clears the pending read request. */
-    abstract void readNoMore();
 
     /**
      * Applies the description of the peer's platform ({@code rpma_conn_apply_remote_peer_cfg(3)}), so that
@@ -162,7 +156,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
 
     /** Called when auto-read was turned off: clears the read request that auto-read caused. */
     final void clearReadPending() {
-        EventLoops.clearReadPending(this, this::readNoMore);
+        EventLoops.clearReadPending(this, handle().reads::served);
     }
 
     @Override
@@ -222,12 +216,17 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         IoRegistration registration = handle().registration;
         if (registration != null) {
             handle().registration = null;
-            handle().readTask = null;
+            handle().reads.deregistered();
             if (open && pair() != null) {
                 pair().leave();
             }
             registration.cancel();
         }
+    }
+
+    @Override
+    protected void doBeginRead() throws Exception {
+        handle().reads.request();
     }
 
     @Override
@@ -248,7 +247,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         open = false;
         active = false;
         ConnectionUnsafe unsafe = handle();
-        ChannelPromise connectPromise = unsafe.endConnecting();
+        ChannelPromise connectPromise = unsafe.connecting.end();
         if (connectPromise != null) {
             connectPromise.tryFailure(new ClosedChannelException());
         }
@@ -286,14 +285,11 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
     }
 
     /** The unsafe of the channel, which is also its handle on the event loop. */
-    abstract class ConnectionUnsafe extends AbstractUnsafe implements RpmaIoHandle, QueuePairListener, ConnectAttempt.Owner {
+    abstract class ConnectionUnsafe extends AbstractUnsafe implements RpmaIoHandle, QueuePairListener, ReadLoop.Source {
         IoRegistration registration;
-        // Belongs to the current registration. A task that is still scheduled when the channel leaves the loop must do nothing.
-        private ReadTask readTask;
+        final ReadLoop reads = new ReadLoop(AbstractRpmaChannel.this, this);
         private boolean wasRegistered;
-        boolean reading;
-        // Not null while the channel connects.
-        private ConnectAttempt connecting;
+        final Connecting connecting = new Connecting(AbstractRpmaChannel.this, this);
 
         // ---- connecting ----
 
@@ -302,126 +298,27 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
             if (promise.isDone() || !ensureOpen(promise)) {
                 return;
             }
-            if (connecting != null) {
+            if (connecting.isUnderWay()) {
                 promise.tryFailure(annotateConnectException(new ConnectionPendingException(), remoteAddress));
                 return;
             }
             try {
-                if (pair() != null) {
-                    throw new AlreadyConnectedException();
-                }
-                if (localAddress != null) {
-                    SocketAddresses.requireNoLocalPort(localAddress);
-                }
-                InetSocketAddress address = SocketAddresses.requireConnectable(remoteAddress);
-                // What is wrong with the options is reported before anything has begun.
-                PathChoice made = new PathChoice(paths(), address.getAddress());
-                ConnectAttempt attempt = new ConnectAttempt(this, PublicTypes.INSTANCE, promise, address, made);
-                choice = made;
-                connecting = attempt;
-                promise.addListener((ChannelFutureListener) future -> {
-                    if (future.isCancelled()) {
-                        endConnecting();
-                        close(voidPromise());
-                    }
-                });
-                attempt.begin(config().getConnectTimeoutMillis());
+                connecting.begin(remoteAddress, localAddress, promise);
             } catch (Throwable t) {
-                endConnecting();
+                connecting.end();
                 promise.tryFailure(annotateConnectException(t, remoteAddress));
                 closeIfClosed();
             }
         }
 
-        /** Ends the attempt to connect, if there is one. Returns its promise, or {@code null}. */
-        private ChannelPromise endConnecting() {
-            ConnectAttempt attempt = connecting;
-            connecting = null;
-            return attempt == null ? null : attempt.end();
-        }
-
-        @Override
-        public final EventLoop eventLoop() {
-            return AbstractRpmaChannel.this.eventLoop();
-        }
-
-        @Override
-        public final boolean isOpen() {
-            return open;
-        }
-
-        @Override
-        public final Dialer newDialer() {
-            return dialer();
-        }
-
-        @Override
-        public final void dialled(QueuePair created) {
-            created.listener(this);
-            AbstractRpmaChannel.this.dialled(created);
-            created.enter(eventLoop());
-            registration.submit(RpmaIoOps.OPEN);
-        }
-
-        @Override
-        public final void connected(QueuePair established) {
-            established.listener(this);
-            AbstractRpmaChannel.this.dialled(established);
-            if (registration != null) {
-                established.enter(eventLoop());
-                registration.submit(RpmaIoOps.OPEN);
-            }
-            established();
-            if (open) {
-                catchUpWithThePast();
-            }
-        }
-
-        @Override
-        public final void exceptionCaught(Throwable cause) {
-            pipeline().fireExceptionCaught(cause);
-        }
-
-        @Override
-        public final void notConnected(Throwable cause) {
-            if (connecting != null) {
-                InetSocketAddress address = connecting.address();
-                // The message of a timeout contains the address already, and applications distinguish it from other failures by
-                // its type.
-                endConnecting().tryFailure(cause instanceof ConnectTimeoutException ? cause
-                    : annotateConnectException(cause, address));
-            }
-            close(voidPromise());
-        }
-
-        /** Returns whether the connection ended before it was established; if so, fails the connect. */
-        final boolean connectFailed() {
-            QueuePair current = pair();
-            if (connecting == null || current.broken() == null) {
-                return false;
-            }
-            connecting.fail(ConnectFailure.event(current.types, current.terminal(), current.broken()));
-            return true;
+        /** Returns an exception with the address that could not be connected to. */
+        final Throwable annotated(Throwable cause, SocketAddress remoteAddress) {
+            return annotateConnectException(cause, remoteAddress);
         }
 
         @Override
         public final void established() {
-            if (connecting == null || !open) {
-                return;
-            }
-            InetSocketAddress address = connecting.address();
-            ChannelPromise promise = endConnecting();
-            local = pair().localAddress();
-            path = RpmaPath.of(pair().fabric.provider());
-            remote = address.getAddress().isAnyLocalAddress() ? pair().remoteAddress() : address;
-            active = true;
-            boolean accepted = promise.trySuccess();
-            // Fire channelActive unconditionally: the connection was established, even if a listener of the promise has closed
-            // the channel.
-            pipeline().fireChannelActive();
-            if (!accepted) {
-                close(voidPromise());
-            }
+            connecting.established();
         }
 
         @Override
@@ -453,7 +350,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         private void begin(IoRegistration with) {
             registration = with;
             wasRegistered = true;
-            readTask = new ReadTask();
+            reads.registered();
             if (pair() != null) {
                 pair().enter(eventLoop());
                 with.submit(RpmaIoOps.OPEN);
@@ -467,7 +364,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
          * Handles data, an end of the connection and pending writes from before this registration: no event is delivered for
          * them again.
          */
-        private void catchUpWithThePast() {
+        final void catchUpWithThePast() {
             if (hasInput()) {
                 later(this::readable);
             }
@@ -490,34 +387,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
             });
         }
 
-        /** Schedules another read. If the channel is not registered, the read happens after the next registration. */
-        final void scheduleRead() {
-            ReadTask task = readTask;
-            if (task != null && !task.isScheduled && !reading) {
-                task.isScheduled = true;
-                eventLoop().execute(task);
-            }
-        }
-
-        /** Reads if there is input and a read is wanted. */
-        abstract void readScheduled();
-
-        private final class ReadTask implements Runnable {
-            private boolean isScheduled;
-
-            @Override
-            public void run() {
-                isScheduled = false;
-                if (readTask == this) {
-                    readScheduled();
-                }
-            }
-        }
-
         // ---- events of the queue pair ----
-
-        /** Returns whether there is data to read, or an end of the connection that the pipeline has not been notified of. */
-        abstract boolean hasInput();
 
         @Override
         public final int[] eventFds() {

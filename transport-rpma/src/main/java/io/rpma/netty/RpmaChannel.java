@@ -16,10 +16,8 @@ package io.rpma.netty;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.AdaptiveRecvByteBufAllocator;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelConfig;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelOutboundBuffer;
-import io.netty.channel.ChannelPipeline;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.DefaultFileRegion;
 import io.netty.channel.EventLoop;
@@ -38,7 +36,6 @@ import io.rpma.netty.pair.ChannelCounts;
 import io.rpma.netty.pair.QueuePair;
 import io.rpma.netty.stream.IdleGrants;
 import io.rpma.netty.stream.StreamQueuePair;
-import io.rpma.netty.stream.StreamWriter;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
@@ -62,8 +59,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
         + StringUtil.simpleClassName(FileRegion.class) + ", " + StringUtil.simpleClassName(RpmaOperation.class) + ')';
 
     private final RpmaChannelConfig config = new RpmaChannelConfig(this);
-    private final StreamWriter writer = new StreamWriter();
-    private final PostedEntries operations = new PostedEntries();
+    private final StreamWriteLoop writes = new StreamWriteLoop(this, handle());
 
     private volatile StreamQueuePair pair;
     private volatile boolean inputShutdown;
@@ -165,20 +161,6 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
         super.doClose();
     }
 
-    @Override
-    protected void doBeginRead() throws Exception {
-        StreamUnsafe unsafe = handle();
-        unsafe.readPending = true;
-        if (pair != null && unsafe.hasInput()) {
-            unsafe.scheduleRead();
-        }
-    }
-
-    @Override
-    void readNoMore() {
-        handle().readPending = false;
-    }
-
     // ---- writing ----
 
     @Override
@@ -204,80 +186,12 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
         if (handle().isBehind()) {
             handle().catchUp();
         }
-        if (to.broken() != null) {
-            // Operations that have ended have causes of their own, which an exception thrown here would replace.
-            operations.settle();
-            writeAfterTheEnd(in, to);
-            return;
-        }
-        for (;;) {
-            Object msg = in.current();
-            if (msg == null) {
-                return;
-            }
-            if (msg instanceof RpmaOperation) {
-                operations.write(in, to.sender());
-                if (operations.count() > 0 || !open || in.current() instanceof RpmaOperation) {
-                    // Later entries continue when the operations have completed, or when there is room for more operations.
-                    return;
-                }
-                continue;
-            }
-            if (to.sender().messageLimit() == 0) {
-                // Credits or slots are returned with a completion, which calls flush0() again.
-                to.sender().stalled();
-                return;
-            }
-            if (msg instanceof ByteBuf buf) {
-                writer.write(to.sender(), in, buf);
-            } else if (!writer.write(to.sender(), in, (FileRegion) msg)) {
-                if (msg instanceof DefaultFileRegion file) {
-                    validateFileRegion(file, file.transferred());
-                }
-                handle().later(handle()::flush0);
-                return;
-            }
-            if (!open) {
-                // A promise's listener has closed the channel.
-                return;
-            }
-        }
+        writes.write(in, to);
     }
 
-    /**
-     * Handles writes after the connection has ended. An exception would close the channel and lose data that the peer sent
-     * before and that has not been read. None is therefore thrown before the end of the input has been reached. If the peer has
-     * closed in order, writes are meanwhile treated as with TCP, where the kernel accepts what fits into its buffers: as many
-     * bytes as the peer's credits allow succeed and are lost, and the rest waits for the end of the input. If the connection
-     * has ended otherwise, writes fail.
-     */
-    private void writeAfterTheEnd(ChannelOutboundBuffer in, StreamQueuePair to) throws IOException {
-        boolean inOrder = !to.isAbnormal();
-        // Without AUTO_CLOSE an exception loses no input: it only shuts down the output. After a reset, only unread data delays
-        // the exception.
-        boolean unread = config.isAutoClose() && (inOrder ? handle().hasInput() : to.receiver().available() > 0);
-        while (open && in.current() instanceof ByteBuf buf) {
-            int bytes = buf.readableBytes();
-            int taken = bytes > 0 && unread && inOrder ? to.sender().sendToNobody(bytes) : 0;
-            if (taken == 0 && bytes > 0) {
-                break;
-            }
-            in.removeBytes(taken);
-        }
-        if (!open || in.isEmpty()) {
-            return;
-        }
-        IOException cause = new IOException(to.broken().getMessage(), to.broken());
-        if (!unread) {
-            throw cause;
-        }
-        if (!inOrder && operations.count() == 0) {
-            while (open && in.current() != null) {
-                in.remove(cause);
-            }
-        }
-        // This write itself may have found the connection broken.
-        handle().later(handle()::readable);
+    /** Checks a file region that has no more data, although its count says so. */
+    void validate(DefaultFileRegion region) throws IOException {
+        validateFileRegion(region, region.transferred());
     }
 
     // ---- shutting down ----
@@ -370,14 +284,12 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
 
     /** The unsafe of the channel, which is also its handle on the event loop. */
     private final class StreamUnsafe extends ConnectionUnsafe implements UncheckedBooleanSupplier {
-        private boolean readPending;
-        private boolean endSeen;
         private boolean catchingUp;
         private boolean inputShutdownComplete;
 
         @Override
         public void writable() {
-            operations.settle();
+            writes.settle();
             flush0();
         }
 
@@ -402,7 +314,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
                 return;
             }
             StreamQueuePair current = pair;
-            if (connectFailed() || !open) {
+            if (connecting.hasFailed() || !open) {
                 return;
             }
             if (inputShutdownComplete) {
@@ -419,28 +331,23 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
                     return;
                 }
             }
-            boolean ended = current.receiver().isEndOfStream() || current.broken() != null;
-            if (ended && !endSeen) {
-                // Read even if no read was requested: an application that does not read must be notified that the peer is gone.
-                endSeen = true;
-                read();
-            } else if (wantsRead()) {
-                read();
-            }
+            reads.inputArrived(current.receiver().isEndOfStream() || current.broken() != null);
         }
 
         // ---- reading ----
 
-        private boolean wantsRead() {
-            // After the peer has ended the stream, all data is read, requested or not: otherwise the end would never be
-            // reached.
-            return readPending || config.isAutoRead() || endSeen;
+        @Override
+        public boolean mayRead() {
+            return open;
         }
 
         @Override
-        boolean hasInput() {
-            return !inputShutdownComplete
-                && (pair.receiver().available() > 0 || pair.receiver().isEndOfStream() || pair.broken() != null);
+        public boolean hasInput() {
+            if (inputShutdownComplete) {
+                return false;
+            }
+            StreamQueuePair from = pair;
+            return from.receiver().available() > 0 || from.receiver().isEndOfStream() || from.broken() != null;
         }
 
         /** Returns whether more can be read immediately; called by {@link RecvByteBufAllocator.ExtendedHandle}. */
@@ -450,66 +357,52 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
         }
 
         @Override
-        void readScheduled() {
-            if (isOpen() && pair != null && wantsRead() && hasInput()) {
-                read();
-            }
+        public boolean readArrived(RecvByteBufAllocator.ExtendedHandle handle) throws Exception {
+            StreamQueuePair from = pair;
+            // The size that an adaptive handle expects is only an estimate.
+            boolean whole = config.getRecvByteBufAllocator() instanceof AdaptiveRecvByteBufAllocator;
+            do {
+                if (from.receiver().available() == 0) {
+                    return nothingArrived(from, handle);
+                }
+                if (inputShutdown) {
+                    // The user has shut down the input: further data is dropped, and the peer may continue to send.
+                    from.receiver().skip();
+                    continue;
+                }
+                ByteBuf buf = from.receiver().read(handle, config.getAllocator(), whole);
+                handle.incMessagesRead(1);
+                reads.served();
+                pipeline().fireChannelRead(buf);
+            } while (open && handle.continueReading(this));
+            return false;
         }
 
-        private void read() {
-            if (reading) {
-                return;
+        /** Returns whether the input has ended. */
+        private boolean nothingArrived(StreamQueuePair from, RecvByteBufAllocator.ExtendedHandle handle) {
+            boolean drained = from.receiver().isEndOfStream() || from.broken() != null;
+            handle.lastBytesRead(drained ? -1 : 0);
+            if (drained) {
+                reads.served();
             }
-            StreamQueuePair from = pair;
-            ChannelConfig channelConfig = config();
-            ChannelPipeline pipeline = pipeline();
-            RecvByteBufAllocator.ExtendedHandle handle = (RecvByteBufAllocator.ExtendedHandle) recvBufAllocHandle();
-            handle.reset(channelConfig);
-            // The size that an adaptive handle expects is only an estimate.
-            boolean whole = channelConfig.getRecvByteBufAllocator() instanceof AdaptiveRecvByteBufAllocator;
-            boolean drained = false;
-            reading = true;
-            try {
-                do {
-                    if (inputShutdown && from.receiver().available() > 0) {
-                        // The user has shut down the input: further data is dropped, and the peer may continue to send.
-                        from.receiver().skip();
-                        continue;
-                    }
-                    if (from.receiver().available() == 0) {
-                        drained = from.receiver().isEndOfStream() || from.broken() != null;
-                        handle.lastBytesRead(drained ? -1 : 0);
-                        if (drained) {
-                            readPending = false;
-                        }
-                        break;
-                    }
-                    ByteBuf buf = from.receiver().read(handle, channelConfig.getAllocator(), whole);
-                    handle.incMessagesRead(1);
-                    readPending = false;
-                    pipeline.fireChannelRead(buf);
-                } while (open && handle.continueReading(this));
-                handle.readComplete();
-                pipeline.fireChannelReadComplete();
-                if (!open) {
-                    return;
-                }
+            return drained;
+        }
+
+        @Override
+        public void turnEnded(boolean drained) throws Exception {
+            if (open) {
+                StreamQueuePair from = pair;
                 from.receiver().returnCredits();
                 if (drained) {
                     inputEnded(from);
                 }
-            } catch (Throwable t) {
-                handle.readComplete();
-                pipeline.fireChannelReadComplete();
-                pipeline.fireExceptionCaught(t);
-                if (t instanceof OutOfMemoryError || t instanceof IOException) {
-                    close(voidPromise());
-                }
-            } finally {
-                reading = false;
-                if (open && wantsRead() && hasInput()) {
-                    scheduleRead();
-                }
+            }
+        }
+
+        @Override
+        public void readFailed(Throwable cause) {
+            if (cause instanceof OutOfMemoryError || cause instanceof IOException) {
+                close(voidPromise());
             }
         }
 
@@ -548,8 +441,8 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
         }
 
         private void closeBroken(StreamQueuePair from) {
-            operations.settle();
-            operations.fail(from.broken());
+            writes.settle();
+            writes.fail(from.broken());
             pipeline().fireExceptionCaught(new IOException(from.broken().getMessage(), from.broken()));
             close(voidPromise());
         }

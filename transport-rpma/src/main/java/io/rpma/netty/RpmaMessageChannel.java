@@ -18,9 +18,7 @@ import io.netty.buffer.EmptyByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelConfig;
 import io.netty.channel.ChannelOutboundBuffer;
-import io.netty.channel.ChannelPipeline;
 import io.netty.channel.EventLoop;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.util.UncheckedBooleanSupplier;
@@ -145,20 +143,6 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
         closing.close();
     }
 
-    @Override
-    protected void doBeginRead() {
-        MessageUnsafe unsafe = handle();
-        unsafe.readPending = true;
-        if (pair != null && unsafe.hasInput()) {
-            unsafe.scheduleRead();
-        }
-    }
-
-    @Override
-    void readNoMore() {
-        handle().readPending = false;
-    }
-
     // ---- writing ----
 
     @Override
@@ -215,8 +199,6 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
 
     /** The unsafe of the channel, which is also its handle on the event loop. */
     private final class MessageUnsafe extends ConnectionUnsafe implements UncheckedBooleanSupplier {
-        private boolean readPending;
-        private boolean endSeen;
         private boolean endTold;
         private Runnable closing;
         private Future<?> lingering;
@@ -236,7 +218,7 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
         @Override
         public void readable() {
             MessageQueuePair current = pair;
-            if (connectFailed()) {
+            if (connecting.hasFailed()) {
                 return;
             }
             if (closing != null) {
@@ -246,23 +228,18 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
             if (!isOpen() || endTold) {
                 return;
             }
-            if (current.broken() != null && !endSeen) {
-                // Read even if no read was requested: an application that does not read must be notified that the peer is gone.
-                endSeen = true;
-                read();
-            } else if (wantsRead()) {
-                read();
-            }
+            reads.inputArrived(current.broken() != null);
         }
 
         // ---- reading ----
 
-        private boolean wantsRead() {
-            return readPending || config.isAutoRead() || endSeen;
+        @Override
+        public boolean mayRead() {
+            return isOpen() && closing == null;
         }
 
         @Override
-        boolean hasInput() {
+        public boolean hasInput() {
             return !endTold && (pair.hasArrived() || pair.broken() != null);
         }
 
@@ -272,62 +249,42 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
         }
 
         @Override
-        void readScheduled() {
-            if (isOpen() && closing == null && wantsRead() && hasInput()) {
-                read();
+        public boolean readArrived(RecvByteBufAllocator.ExtendedHandle handle) throws Exception {
+            MessageQueuePair from = pair;
+            do {
+                if (!from.hasArrived()) {
+                    boolean drained = from.broken() != null;
+                    handle.lastBytesRead(drained ? -1 : 0);
+                    return drained;
+                }
+                Object message = from.read(config.getAllocator());
+                // One message counts as one byte read, regardless of its length: an empty message is not the end of the input.
+                handle.attemptedBytesRead(1);
+                handle.lastBytesRead(1);
+                handle.incMessagesRead(1);
+                reads.served();
+                pipeline().fireChannelRead(message);
+            } while (mayRead() && handle.continueReading(this));
+            return false;
+        }
+
+        @Override
+        public void turnEnded(boolean drained) {
+            if (drained && mayRead()) {
+                ended(pair);
             }
         }
 
-        private void read() {
-            if (reading) {
-                return;
-            }
-            MessageQueuePair from = pair;
-            ChannelConfig channelConfig = config();
-            ChannelPipeline pipeline = pipeline();
-            RecvByteBufAllocator.ExtendedHandle handle = (RecvByteBufAllocator.ExtendedHandle) recvBufAllocHandle();
-            handle.reset(channelConfig);
-            reading = true;
-            try {
-                boolean drained = false;
-                do {
-                    if (!from.hasArrived()) {
-                        drained = from.broken() != null;
-                        handle.lastBytesRead(drained ? -1 : 0);
-                        break;
-                    }
-                    Object message = from.read(channelConfig.getAllocator());
-                    // One message counts as one byte read, regardless of its length: an empty message is not the end of the
-                    // input.
-                    handle.attemptedBytesRead(1);
-                    handle.lastBytesRead(1);
-                    handle.incMessagesRead(1);
-                    readPending = false;
-                    pipeline.fireChannelRead(message);
-                } while (isOpen() && closing == null && handle.continueReading(this));
-                handle.readComplete();
-                pipeline.fireChannelReadComplete();
-                if (drained && isOpen() && closing == null) {
-                    ended(from);
-                }
-            } catch (Throwable t) {
-                handle.readComplete();
-                pipeline.fireChannelReadComplete();
-                pipeline.fireExceptionCaught(t);
-                // A message is lost. The messages after it would no longer match what the peer has sent.
-                close(voidPromise());
-            } finally {
-                reading = false;
-                if (isOpen() && closing == null && wantsRead() && hasInput()) {
-                    scheduleRead();
-                }
-            }
+        @Override
+        public void readFailed(Throwable cause) {
+            // A message is lost. The messages after it would no longer match what the peer has sent.
+            close(voidPromise());
         }
 
         /** Called when everything has been read: closes the channel for the reason for which the connection ended. */
         private void ended(MessageQueuePair from) {
             endTold = true;
-            readPending = false;
+            reads.served();
             IOException broken = from.broken();
             entries.settle();
             if (!isOpen()) {
