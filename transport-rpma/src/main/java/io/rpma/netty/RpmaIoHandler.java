@@ -176,8 +176,14 @@ public final class RpmaIoHandler implements IoHandler {
                 set.lastRunNanos = now;
                 set.runNow(context);
             }
-            return turn.active;
+        } else {
+            runIdle(context);
         }
+        return turn.active;
+    }
+
+    /** Waits until there is work: polls if that is likely to succeed soon, and otherwise blocks. */
+    private void runIdle(IoHandlerContext context) {
         long idleSince = System.nanoTime();
         boolean polled = !hot.isEmpty() && spin.pays() && (spin.isEndless() || !runQueue.isCrowded(idleSince));
         if (polled) {
@@ -185,12 +191,12 @@ public final class RpmaIoHandler implements IoHandler {
             if (spinUntilWork(context, idleSince)) {
                 spin.paid();
                 counters.spinsPaid++;
-                return turn.active;
+                return;
             }
             spin.failed();
         }
         if (hot.arm() || !context.canBlock()) {
-            return turn.active;
+            return;
         }
         counters.blocks++;
         set.run(context);
@@ -202,7 +208,6 @@ public final class RpmaIoHandler implements IoHandler {
             }
             hot.poll();
         }
-        return turn.active;
     }
 
     private boolean spinUntilWork(IoHandlerContext context, long since) {
