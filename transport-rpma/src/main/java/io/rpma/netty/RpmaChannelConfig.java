@@ -15,14 +15,12 @@ package io.rpma.netty;
 
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelOption;
-import io.netty.channel.DefaultChannelConfig;
 import io.netty.channel.MessageSizeEstimator;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.socket.SocketChannelConfig;
 import io.rpma.netty.OptionValues.Value;
 import io.rpma.netty.stream.Handshake;
-import java.util.Map;
 
 /**
  * The configuration of an {@link RpmaChannel}. The options of a TCP socket are accepted and returned.
@@ -30,8 +28,7 @@ import java.util.Map;
  * does not have ({@code TCP_NODELAY}, {@code SO_KEEPALIVE}, {@code SO_REUSEADDR}, {@code IP_TOS}, {@code SO_SNDBUF},
  * {@code SO_RCVBUF}) and have no effect. Thread-safe.
  */
-public final class RpmaChannelConfig extends DefaultChannelConfig implements SocketChannelConfig {
-    private final OptionValues values = new OptionValues();
+public final class RpmaChannelConfig extends AbstractRpmaChannelConfig implements SocketChannelConfig {
     private final StreamOptions stream = new StreamOptions(values, Handshake.MAX_REQUEST_DATA);
     private final Value<Boolean> allowHalfClosure = values.flag(ChannelOption.ALLOW_HALF_CLOSURE, false);
     private final Value<Integer> soLinger = values.number(ChannelOption.SO_LINGER, -1);
@@ -41,41 +38,15 @@ public final class RpmaChannelConfig extends DefaultChannelConfig implements Soc
     private final Value<Integer> sendBufferSize = values.number(ChannelOption.SO_SNDBUF, 64 << 10);
     private final Value<Integer> receiveBufferSize = values.number(ChannelOption.SO_RCVBUF, 64 << 10);
     private final Value<Integer> trafficClass = values.number(ChannelOption.IP_TOS, 0);
-    private final RpmaChannel owner;
 
     RpmaChannelConfig(RpmaChannel channel) {
-        super(channel);
-        owner = channel;
+        super(channel, channel::clearReadPending);
         // Buffers that the pipeline allocates for a write are then in registered memory and sent without copying.
         super.setAllocator(RpmaByteBufAllocator.DEFAULT);
     }
 
     StreamOptions stream() {
         return stream;
-    }
-
-    @Override
-    protected void autoReadCleared() {
-        owner.clearReadPending();
-    }
-
-    @Override
-    public Map<ChannelOption<?>, Object> getOptions() {
-        return getOptions(super.getOptions(), values.options());
-    }
-
-    @Override
-    public <T> T getOption(ChannelOption<T> option) {
-        Value<T> value = values.find(option);
-        return value != null ? value.get() : super.getOption(option);
-    }
-
-    @Override
-    public <T> boolean setOption(ChannelOption<T> option, T value) {
-        validate(option, value);
-        boolean known = values.set(option, value) || super.setOption(option, value);
-        WithoutEffect.check(owner, option, values);
-        return known;
     }
 
     @Override

@@ -14,10 +14,8 @@
 package io.rpma.netty;
 
 import io.netty.channel.ChannelOption;
-import io.netty.channel.DefaultChannelConfig;
 import io.rpma.ConnectionRequest;
 import io.rpma.netty.OptionValues.Value;
-import java.util.Map;
 
 /**
  * The configuration of an {@link RpmaMessageChannel}: the {@link RpmaChannelOption}s that concern messages; the allocator,
@@ -25,15 +23,12 @@ import java.util.Map;
  * which bounds how long closing the channel waits until outstanding messages have been delivered (in seconds; negative, the
  * default, means 5; with 0 it does not wait). Thread-safe.
  */
-public final class RpmaMessageChannelConfig extends DefaultChannelConfig {
-    private final OptionValues values = new OptionValues();
+public final class RpmaMessageChannelConfig extends AbstractRpmaChannelConfig {
     private final MessageOptions messages = new MessageOptions(values, ConnectionRequest.MAX_CONNECT_PRIVATE_DATA);
     private final Value<Integer> soLinger = values.number(ChannelOption.SO_LINGER, -1);
-    private final RpmaMessageChannel owner;
 
     RpmaMessageChannelConfig(RpmaMessageChannel channel) {
-        super(channel);
-        owner = channel;
+        super(channel, channel::clearReadPending);
         setAllocator(RpmaByteBufAllocator.DEFAULT);
     }
 
@@ -43,29 +38,5 @@ public final class RpmaMessageChannelConfig extends DefaultChannelConfig {
 
     int soLinger() {
         return soLinger.get();
-    }
-
-    @Override
-    protected void autoReadCleared() {
-        owner.clearReadPending();
-    }
-
-    @Override
-    public Map<ChannelOption<?>, Object> getOptions() {
-        return getOptions(super.getOptions(), values.options());
-    }
-
-    @Override
-    public <T> T getOption(ChannelOption<T> option) {
-        Value<T> value = values.find(option);
-        return value != null ? value.get() : super.getOption(option);
-    }
-
-    @Override
-    public <T> boolean setOption(ChannelOption<T> option, T value) {
-        validate(option, value);
-        boolean known = values.set(option, value) || super.setOption(option, value);
-        WithoutEffect.check(owner, option, values);
-        return known;
     }
 }

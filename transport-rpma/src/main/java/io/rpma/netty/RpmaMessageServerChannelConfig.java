@@ -13,26 +13,20 @@
 
 package io.rpma.netty;
 
-import io.netty.channel.ChannelOption;
-import io.netty.channel.DefaultChannelConfig;
 import io.rpma.ConnectionRequest;
 import io.rpma.netty.OptionValues.Value;
-import java.util.Map;
 
 /**
  * The configuration of an {@link RpmaMessageServerChannel}: the {@link RpmaChannelOption}s with which its children are
  * accepted, and {@code SO_BACKLOG}, the number of accepted connections that may wait for {@code read()}. Thread-safe.
  */
-public final class RpmaMessageServerChannelConfig extends DefaultChannelConfig {
-    private final OptionValues values = new OptionValues();
+public final class RpmaMessageServerChannelConfig extends AbstractRpmaChannelConfig {
     private final MessageOptions messages = new MessageOptions(values, ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA);
     private final RequestOptions requests = new RequestOptions(values);
     private final Value<Integer> backlog = values.backlog();
-    private final RpmaMessageServerChannel owner;
 
     RpmaMessageServerChannelConfig(RpmaMessageServerChannel channel) {
-        super(channel);
-        owner = channel;
+        super(channel, channel::clearReadPending);
     }
 
     MessageOptions messages() {
@@ -45,29 +39,5 @@ public final class RpmaMessageServerChannelConfig extends DefaultChannelConfig {
 
     RequestOptions requests() {
         return requests;
-    }
-
-    @Override
-    protected void autoReadCleared() {
-        owner.clearReadPending();
-    }
-
-    @Override
-    public Map<ChannelOption<?>, Object> getOptions() {
-        return getOptions(super.getOptions(), values.options());
-    }
-
-    @Override
-    public <T> T getOption(ChannelOption<T> option) {
-        Value<T> value = values.find(option);
-        return value != null ? value.get() : super.getOption(option);
-    }
-
-    @Override
-    public <T> boolean setOption(ChannelOption<T> option, T value) {
-        validate(option, value);
-        boolean known = values.set(option, value) || super.setOption(option, value);
-        WithoutEffect.check(owner, option, values);
-        return known;
     }
 }

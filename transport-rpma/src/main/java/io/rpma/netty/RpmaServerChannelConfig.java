@@ -15,31 +15,26 @@ package io.rpma.netty;
 
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelOption;
-import io.netty.channel.DefaultChannelConfig;
 import io.netty.channel.MessageSizeEstimator;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.socket.ServerSocketChannelConfig;
 import io.rpma.netty.OptionValues.Value;
 import io.rpma.netty.stream.Handshake;
-import java.util.Map;
 
 /**
  * The configuration of an {@link RpmaServerChannel}. {@code SO_BACKLOG} is the number of accepted connections that may wait for
  * {@code read()}; {@code SO_REUSEADDR} and {@code SO_RCVBUF} are accepted and have no effect. Thread-safe.
  */
-public final class RpmaServerChannelConfig extends DefaultChannelConfig implements ServerSocketChannelConfig {
-    private final OptionValues values = new OptionValues();
+public final class RpmaServerChannelConfig extends AbstractRpmaChannelConfig implements ServerSocketChannelConfig {
     private final StreamOptions stream = new StreamOptions(values, Handshake.MAX_ANSWER_DATA);
     private final RequestOptions requests = new RequestOptions(values);
     private final Value<Integer> backlog = values.backlog();
     private final Value<Boolean> reuseAddress = values.flag(ChannelOption.SO_REUSEADDR, false);
     private final Value<Integer> receiveBufferSize = values.number(ChannelOption.SO_RCVBUF, 64 << 10);
-    private final AbstractRpmaServerChannel owner;
 
     RpmaServerChannelConfig(AbstractRpmaServerChannel channel) {
-        super(channel);
-        owner = channel;
+        super(channel, channel::clearReadPending);
     }
 
     StreamOptions stream() {
@@ -48,30 +43,6 @@ public final class RpmaServerChannelConfig extends DefaultChannelConfig implemen
 
     RequestOptions requests() {
         return requests;
-    }
-
-    @Override
-    protected void autoReadCleared() {
-        owner.clearReadPending();
-    }
-
-    @Override
-    public Map<ChannelOption<?>, Object> getOptions() {
-        return getOptions(super.getOptions(), values.options());
-    }
-
-    @Override
-    public <T> T getOption(ChannelOption<T> option) {
-        Value<T> value = values.find(option);
-        return value != null ? value.get() : super.getOption(option);
-    }
-
-    @Override
-    public <T> boolean setOption(ChannelOption<T> option, T value) {
-        validate(option, value);
-        boolean known = values.set(option, value) || super.setOption(option, value);
-        WithoutEffect.check(owner, option, values);
-        return known;
     }
 
     @Override
