@@ -16,14 +16,9 @@ package io.rpma.netty.connect;
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoRegistration;
-import io.rpma.CompletionQueue;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
-import io.rpma.WorkCompletions;
-import io.rpma.netty.loop.RpmaIoHandle;
 import io.rpma.netty.loop.RpmaIoOps;
-import io.rpma.netty.pair.QueuePair;
-import io.rpma.netty.pair.QueuePairListener;
 import io.rpma.netty.pair.TransportLogger;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
@@ -31,15 +26,12 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /** A connection attempt by one path of a {@link PathRace}, until it is established or has failed. Used by one event loop. */
-final class PathAttempt implements RpmaIoHandle, QueuePairListener {
+final class PathAttempt extends AwaitedConnection {
     private final PathRace race;
     private final RpmaProvider provider;
     private final EventLoop loop;
     private final long began = System.nanoTime();
     private HostExecutor.Task preparing;
-    private QueuePair pair;
-    private IoRegistration registration;
-    private boolean done;
 
     PathAttempt(PathRace race, RpmaProvider provider, EventLoop loop) {
         this.race = race;
@@ -156,37 +148,14 @@ final class PathAttempt implements RpmaIoHandle, QueuePairListener {
     }
 
     @Override
-    public int[] eventFds() {
-        return new int[] {pair.eventFd()};
+    void connectionEstablished() {
+        release();
+        race.established(this, pair);
     }
 
     @Override
-    public void eventsReady() {
-        if (done) {
-            return;
-        }
-        pair.drainEvents();
-        if (pair.isEstablished()) {
-            release();
-            race.established(this, pair);
-        } else if (pair.broken() != null) {
-            fail(ConnectFailure.event(pair.types, pair.terminal(), pair.broken()));
-        }
-    }
-
-    @Override
-    public void established() {
-        // eventsReady() checks for this after all events have been handled, since the end may be among them.
-    }
-
-    @Override
-    public void readable() {
-        // eventsReady() checks for this after all events have been handled.
-    }
-
-    @Override
-    public void writable() {
-        // Nothing is written yet.
+    void connectionBroken() {
+        fail(ConnectFailure.event(pair.types, pair.terminal(), pair.broken()));
     }
 
     @Override
@@ -195,34 +164,8 @@ final class PathAttempt implements RpmaIoHandle, QueuePairListener {
     }
 
     @Override
-    public void posted() {
-        // Nothing is posted yet.
-    }
-
-    @Override
-    public void flushed() {
-        // No completions are polled yet.
-    }
-
-    @Override
-    public CompletionQueue completionQueue() {
-        // Messages that the server sends early stay in the queue for the channel.
-        return null;
-    }
-
-    @Override
-    public int poll(WorkCompletions batch) {
-        return 0;
-    }
-
-    @Override
     public void close() {
         fail(new ConnectException("the event loop shuts down"));
-    }
-
-    @Override
-    public void destroy() {
-        close();
     }
 
     @Override

@@ -18,12 +18,8 @@ import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoRegistration;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
-import io.rpma.CompletionQueue;
-import io.rpma.WorkCompletions;
-import io.rpma.netty.loop.RpmaIoHandle;
 import io.rpma.netty.loop.RpmaIoOps;
 import io.rpma.netty.pair.QueuePair;
-import io.rpma.netty.pair.QueuePairListener;
 import java.net.InetAddress;
 import java.util.concurrent.TimeUnit;
 
@@ -32,17 +28,14 @@ import java.util.concurrent.TimeUnit;
  * the event loop of the server channel. The child channel is created only when the connection is established, so that
  * everything that it sends reaches the client.
  */
-public final class PendingAccept implements RpmaIoHandle, QueuePairListener {
+public final class PendingAccept extends AwaitedConnection {
     /** How long a client that does not answer keeps its place in a backlog that is not full. */
     private static final long MILLIS = 10_000;
 
-    private final QueuePair pair;
     private final Owner owner;
     private final Promise<Channel> promise;
     private final long since = System.nanoTime();
-    private IoRegistration registration;
     private Future<?> timeout;
-    private boolean done;
 
     /** What accepted the connection for its server channel. All methods are called on the event loop. */
     public interface Owner {
@@ -108,52 +101,19 @@ public final class PendingAccept implements RpmaIoHandle, QueuePairListener {
     }
 
     @Override
-    public void established() {
-        // eventsReady() checks for this after all events have been handled, since the end may be among them.
-    }
-
-    @Override
-    public void readable() {
-        // eventsReady() checks for this after all events have been handled.
-    }
-
-    @Override
-    public void writable() {
-        // Nothing is written yet.
-    }
-
-    @Override
     public void failed() {
         fail("it could not be watched");
     }
 
     @Override
-    public void posted() {
-        // Nothing is posted yet.
+    void connectionEstablished() {
+        release();
+        owner.established(this, pair);
     }
 
     @Override
-    public void flushed() {
-        // No completions are polled yet.
-    }
-
-    @Override
-    public int[] eventFds() {
-        return new int[] {pair.eventFd()};
-    }
-
-    @Override
-    public void eventsReady() {
-        if (done) {
-            return;
-        }
-        pair.drainEvents();
-        if (pair.isEstablished()) {
-            release();
-            owner.established(this, pair);
-        } else if (pair.broken() != null) {
-            fail(pair.broken().getMessage());
-        }
+    void connectionBroken() {
+        fail(pair.broken().getMessage());
     }
 
     private void release() {
@@ -178,24 +138,8 @@ public final class PendingAccept implements RpmaIoHandle, QueuePairListener {
     }
 
     @Override
-    public CompletionQueue completionQueue() {
-        // Messages that the client sends early stay in the queue for the child channel.
-        return null;
-    }
-
-    @Override
-    public int poll(WorkCompletions batch) {
-        return 0;
-    }
-
-    @Override
     public void close() {
         fail("the server is closed");
-    }
-
-    @Override
-    public void destroy() {
-        close();
     }
 
     @Override
