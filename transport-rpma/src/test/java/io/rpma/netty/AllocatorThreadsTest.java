@@ -214,7 +214,7 @@ class AllocatorThreadsTest {
         try (ChildJvm child = new ChildJvm(ChildJvm.ordinary(), PlainLoopMain.class)) {
             assertEquals("true", child.await("SAME"));
             assertEquals("false", child.await("SHARED"));
-            // The one buffer that the other thread allocated is kept for all threads of that kind.
+            // The buffer that the other thread allocated is kept for all threads of that kind.
             assertEquals("" + (64 << 10), child.await("KEPT"));
         }
     }

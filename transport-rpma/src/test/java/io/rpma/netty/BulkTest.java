@@ -326,7 +326,7 @@ class BulkTest {
         for (; client.isWritable(); sent += AREA) {
             client.writeAndFlush(fill(client.alloc().directBuffer(AREA), AREA));
             client.eventLoop().submit(() -> { }).sync();
-            assertTrue(sent < 64 * MIB, "nothing stops the sender");
+            assertTrue(sent < 64 * MIB, "the sender is never stopped");
         }
         assertTrue(BulkAreas.bytes() <= (long) BulkAreas.AREAS * AREA);
         receiver.config().setAutoRead(true);

@@ -61,7 +61,7 @@ public final class ChildJvm implements AutoCloseable {
                 output.add(line);
             }
         } catch (IOException e) {
-            output.add("its output cannot be read: " + e);
+            output.add("the output cannot be read: " + e);
         }
         output.add(END);
     }

@@ -43,7 +43,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Tests the counters and the events of the JDK's flight recorder, with the provider of the process. */
 @Timeout(60)
-@Isolated("the sums are of the whole process")
+@Isolated("the counters are sums over the whole process")
 class CountersTest {
     private static final int MESSAGE = 1 << 10;
     private static final int CREDITS = 4;
@@ -126,7 +126,7 @@ class CountersTest {
         assertEquals(messages * MESSAGE, got.bytesReceived());
         assertEquals(messages, got.messagesReceived());
         assertEquals(messages, got.receiveCopiesMade() + got.receiveCopiesAvoided());
-        assertTrue(got.controlMessagesSent() > 0, "credits went back alone");
+        assertTrue(got.controlMessagesSent() > 0, "credits were returned in messages of their own");
         assertEquals(0, got.receivesLowWater());
         assertEquals(0, got.failures(CompletionStatus.LOC_LEN_ERR));
     }
@@ -138,7 +138,7 @@ class CountersTest {
         sync(client);
         RpmaChannelCounters sent = client.counters();
         assertEquals(32, sent.messagesSent());
-        assertEquals(32, sent.sendCopiesAvoided(), "the messages under way hold the buffer, and hinder none of the others");
+        assertEquals(32, sent.sendCopiesAvoided(), "messages under way that hold the buffer do not prevent others");
         assertEquals(0, sent.sendCopiesMade());
     }
 

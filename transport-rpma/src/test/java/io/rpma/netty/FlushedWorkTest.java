@@ -53,12 +53,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Work that fails before the channel learns of the event that ended the connection.
+ * Tests work that fails before the channel learns of the event that ended the connection.
  *
- * <p>An iWARP device flushes work when the peer disconnects, and reports the disconnect afterwards. Here the channel's own queue
- * pair is put into the error state, which flushes its receives, while the peer stays connected: it disconnects, which causes the
- * event, when the test has seen the flush. With every provider, a send can fail because the peer has gone before the loop has
- * looked for events.
+ * <p>An iWARP device flushes work when the peer disconnects, and reports the disconnect afterwards. These tests put the channel's
+ * own queue pair into the error state, which flushes its receives, while the peer stays connected. The peer disconnects, which
+ * causes the event, when the test has seen the flush. With every provider, a send can fail because the peer has disconnected
+ * before the loop has looked for events.
  */
 @Timeout(60)
 class FlushedWorkTest {
@@ -132,7 +132,7 @@ class FlushedWorkTest {
     }
 
     private void endsWithoutAFailure(Channel channel) throws Exception {
-        assertTrue(channel.isActive(), "closed before the event came");
+        assertTrue(channel.isActive(), "the channel was closed before the event");
         peer.disconnect();
         assertTrue(channel.closeFuture().await(20, TimeUnit.SECONDS));
         assertEquals(List.of(), end.allFailures());
@@ -199,7 +199,7 @@ class FlushedWorkTest {
         }).sync();
         flushWork(channel);
         // The half-closed channel stays open, because the application may not have sent everything.
-        assertTrue(channel.isActive(), "closed before the event came");
+        assertTrue(channel.isActive(), "the channel was closed before the event");
         peer.disconnect();
         channel.eventLoop().submit(() -> {
             while (channel.pair().terminal() == null) {
@@ -215,7 +215,7 @@ class FlushedWorkTest {
     void aStreamThatDidNotEndInOrderIsResetByThePeer() throws Exception {
         AbstractRpmaChannel channel = serveStream();
         flushWork(channel);
-        assertTrue(channel.isActive(), "closed before the event came");
+        assertTrue(channel.isActive(), "the channel was closed before the event");
         peer.disconnect();
         assertTrue(channel.closeFuture().await(20, TimeUnit.SECONDS));
         assertEquals("Connection reset by peer", end.failure().getMessage());
@@ -243,8 +243,8 @@ class FlushedWorkTest {
             peer.send(0, Immediate.of(Immediate.FIN, 0));
             peer.awaitSends();
             peer.disconnect();
-            // Otherwise the loop would look for events before the write, because this task has taken a long time, or before it
-            // polls for completions.
+            // Without this, the loop would look for events before it writes or polls for completions, because this task has taken
+            // long.
             AbstractRpmaChannel.ConnectionUnsafe unsafe = (AbstractRpmaChannel.ConnectionUnsafe) channel.unsafe();
             unsafe.registration.<EpollSet>attachment().lastRunNanos = System.nanoTime()
                 + TimeUnit.MILLISECONDS.toNanos(100);

@@ -24,7 +24,7 @@ import java.util.Set;
 
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
-/** A provider that opens regions of peers, and does nothing else. Their first four bytes say how large they are. */
+/** A provider that only opens regions of peers. The first four bytes of a descriptor are the size of the region. */
 public final class GrantingProvider {
     /** All regions that were opened. */
     public final List<Region> regions = new ArrayList<>();

@@ -78,7 +78,7 @@ class HalfClosedTest {
     }
 
     private static void fails(ChannelFuture write) throws InterruptedException {
-        assertTrue(write.await(20, TimeUnit.SECONDS), "the write waits for a peer that has gone");
+        assertTrue(write.await(20, TimeUnit.SECONDS), "the write waits for a peer that has disconnected");
         assertInstanceOf(IOException.class, write.cause());
     }
 
@@ -145,7 +145,7 @@ class HalfClosedTest {
                 ((RpmaIoHandle) channel.unsafe()).eventsReady();
                 return written;
             }).get();
-            assertTrue(write.await(20, TimeUnit.SECONDS), "nobody told how the operation ended");
+            assertTrue(write.await(20, TimeUnit.SECONDS), "the operation was not completed");
             channel.close().sync();
             here.release();
             there.release();

@@ -141,7 +141,7 @@ class IwarpTest {
                 // All tasks that the close has left on the event loop run before this task.
                 one.next().submit(() -> { }).sync();
                 long pause = one.next().submit(() -> Math.max(longest[0], System.nanoTime() - last[0])).get();
-                assertTrue(pause < TimeUnit.SECONDS.toNanos(3), address + ": the loop stood still for " + pause + " ns");
+                assertTrue(pause < TimeUnit.SECONDS.toNanos(3), address + ": the loop was blocked for " + pause + " ns");
                 one.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
             }
         }

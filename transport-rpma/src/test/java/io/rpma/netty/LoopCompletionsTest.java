@@ -153,7 +153,7 @@ class LoopCompletionsTest {
         assertNull(failures.peek());
         // The children become active on different loops, so the first one to be accepted need not be the first in the queue.
         List<RpmaChannel> withoutHome = echo.active.stream().filter(each -> each.home() == null).toList();
-        assertEquals(1, withoutHome.size(), "children that were made for no loop");
+        assertEquals(1, withoutHome.size(), "children that were accepted for no loop");
         echo.active.remove(withoutHome.getFirst());
         List<EventLoop> used = new ArrayList<>();
         for (RpmaChannel child : echo.active) {

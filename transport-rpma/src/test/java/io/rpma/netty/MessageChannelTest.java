@@ -350,7 +350,7 @@ class MessageChannelTest {
         posted.add(channels.client.write(bytes(10, 4)));
         channels.client.flush();
         for (ChannelFuture future : posted) {
-            assertTrue(future.await(20, TimeUnit.SECONDS), "the message is never acknowledged");
+            assertTrue(future.await(20, TimeUnit.SECONDS), "the message was not acknowledged");
             future.sync();
         }
         assertBytes(channels.atServer.next(), 10, 1);
@@ -520,12 +520,12 @@ class MessageChannelTest {
         ByteBufAllocator poor = new AbstractByteBufAllocator(true) {
             @Override
             protected ByteBuf newHeapBuffer(int initialCapacity, int maxCapacity) {
-                throw new OutOfMemoryError("as asked for");
+                throw new OutOfMemoryError("thrown on purpose");
             }
 
             @Override
             protected ByteBuf newDirectBuffer(int initialCapacity, int maxCapacity) {
-                throw new OutOfMemoryError("as asked for");
+                throw new OutOfMemoryError("thrown on purpose");
             }
 
             @Override

@@ -80,7 +80,7 @@ class MovedChannelTest {
             @Override
             public void channelRead(ChannelHandlerContext ctx, Object msg) {
                 if (!ctx.channel().isRegistered()) {
-                    wrong.add("read while no loop has the channel");
+                    wrong.add("data was read while no loop had the channel");
                 }
                 int value = ((ByteBuf) msg).getInt(0);
                 values.add(value);

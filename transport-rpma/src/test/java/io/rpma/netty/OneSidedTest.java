@@ -91,8 +91,8 @@ class OneSidedTest {
         }
         there.release();
         here.release();
-        assertEquals(0, there.refCnt(), "an operation keeps its region");
-        assertEquals(0, here.refCnt(), "an operation keeps its region");
+        assertEquals(0, there.refCnt(), "an operation still holds the region");
+        assertEquals(0, here.refCnt(), "an operation still holds the region");
         group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
     }
 
@@ -367,7 +367,7 @@ class OneSidedTest {
     @ParameterizedTest
     @EnumSource
     void aFlushToPersistenceNeedsThePeersConfiguration(Kind kind) throws Exception {
-        assumeTrue(Usages.isPersistenceTakenOnTrust(), "the device asks for persistent memory");
+        assumeTrue(Usages.isPersistenceTakenOnTrust(), "the device requires persistent memory");
         Channel client = connect(kind);
         Throwable cause = fails(client.writeAndFlush(RpmaOperation.flush(remote, 0, 8, FlushType.PERSISTENT)));
         assertInstanceOf(RpmaException.class, cause);
@@ -380,7 +380,7 @@ class OneSidedTest {
         goesOn();
     }
 
-    // ---- mistakes that this end sees ----
+    // ---- errors that this end detects ----
 
     /** An operation with an error, and a word of the exception's message. */
     private record Mistake(String word, Function<OneSidedTest, RpmaOperation> operation) {
@@ -524,7 +524,7 @@ class OneSidedTest {
     @ParameterizedTest
     @EnumSource
     void anOperationWhoseRegionCannotBeRegisteredFailsAlone(Kind kind) throws Exception {
-        assumeTrue(Rpma.provider().name().equals("soft"), "a device has room for very many regions");
+        assumeTrue(Rpma.provider().name().equals("soft"), "a device supports very many regions");
         Channel client = connect(kind);
         succeeds(client, RpmaOperation.write(here, 0, 8, remote, 0));
         RpmaRegion late = RpmaRegion.allocate(64, MemoryUsage.WRITE_SRC);
@@ -547,7 +547,7 @@ class OneSidedTest {
         late.release();
     }
 
-    // ---- mistakes that the peer's device sees ----
+    // ---- errors that the peer's device detects ----
 
     /** Everything that the peer had sent before is read, even if more receives were to be posted. */
     @Test

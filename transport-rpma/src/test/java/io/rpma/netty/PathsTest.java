@@ -358,7 +358,7 @@ class PathsTest {
         assertTrue(channel.isActive());
     }
 
-    /** Can only make the first connection on each path but the last. */
+    /** A server that can make only its first connection, and any number of connections on the last path. */
     private static final class FailingServer extends AbstractRpmaServerChannel {
         private static final int ENOMEM = 12;
 
@@ -406,7 +406,7 @@ class PathsTest {
 
                 @Override
                 void release() {
-                    // Nothing but the configuration was made for it.
+                    // Only the configuration was created for the child.
                 }
             };
         }
@@ -453,7 +453,7 @@ class PathsTest {
         assertEquals("no further one on " + failing, failures.poll(20, TimeUnit.SECONDS).getMessage());
     }
 
-    /** A lack of memory may end, so the endpoint pauses and tries again; it does so as long as its client waits. */
+    /** A lack of memory may be temporary, so the endpoint pauses and tries again as long as its client waits. */
     @Test
     void aPathThatLacksMemoryDoesNotStopTheOthers() throws Exception {
         BlockingQueue<Throwable> failures = new LinkedBlockingQueue<>();

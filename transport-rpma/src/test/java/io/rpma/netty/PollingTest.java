@@ -66,7 +66,7 @@ class PollingTest {
         policy.paid();
         policy.failed();
         policy.blocked(20_000);
-        assertTrue(policy.pays(), "what paid again is forgiven");
+        assertTrue(policy.pays(), "polling pays again, so the failures are forgotten");
     }
 
     @Test

@@ -36,14 +36,17 @@ import net.jqwik.api.Provide;
 import net.jqwik.api.Tuple;
 import net.jqwik.api.constraints.IntRange;
 
-/** The entries of an outbound buffer against a list of the messages that were written: what is posted, and what is notified. */
+/**
+ * Tests the entries of an outbound buffer against a list of the messages that were written: which ones are posted, and which ones
+ * are notified.
+ */
 class PostedEntriesTest {
     private enum Step { ADD, ADD_REFUSED, CANCEL, FLUSH, WRITE, SUCCEED, FAIL }
 
     private record Call(Step step, int which) {
     }
 
-    /** One message, from the writing of it to the notification of its promise. */
+    /** A message, from its writing until the notification of its promise. */
     private static final class Message {
         private final ByteBuf buffer = Unpooled.wrappedBuffer(new byte[1]);
         private final ChannelPromise promise;
@@ -78,9 +81,9 @@ class PostedEntriesTest {
 
         @Override
         public void post(Object message, boolean last) {
-            assertFalse(lastWasPosted, "nothing follows what was said to be the last");
+            assertFalse(lastWasPosted, "a message was posted after the one that was announced as the last");
             lastWasPosted = last;
-            // A target knows by itself when it has no room for another one.
+            // A message that leaves no room for another one need not be announced as the last one.
             assertTrue(last || waiting.size() > 1);
             Message next = waiting.removeFirst();
             assertSame(next.buffer, message);
@@ -130,7 +133,7 @@ class PostedEntriesTest {
         }
         Throwable end = new Throwable("the end");
         underWay.forEach(message -> message.cause = end);
-        // Those that were refused behind others have a reason of their own, which is not heard any more.
+        // Messages that were refused behind others have their own reasons, which are not reported any more.
         posted.subList(notified.size(), posted.size()).forEach(message -> message.cause = end);
         entries.fail(end);
         channel.runPendingTasks();
@@ -188,11 +191,14 @@ class PostedEntriesTest {
         entries.write(buffer, target);
         channel.runPendingTasks();
         assertEquals(posted.size() > before && waiting.isEmpty(), lastWasPosted);
-        assertTrue(waiting.isEmpty() || !target.canPost(), "all for which there is room");
+        assertTrue(waiting.isEmpty() || !target.canPost(), "there is room for another message");
         assertNotified();
     }
 
-    /** Everything that was notified is the beginning of what was posted, with the results of it, and its memory is free. */
+    /**
+     * Checks that the messages that were notified are the first ones that were posted, with their results, and that their memory
+     * is released.
+     */
     private void assertNotified() {
         assertEquals(posted.subList(0, notified.size()), notified);
         for (Message message : notified) {

@@ -45,7 +45,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Streams whose 32 bits travel in front of each message, because one of the ends, or both, have no immediate data. */
+/** Tests streams whose 32 bits travel in front of each message, because one or both of the ends have no immediate data. */
 @Timeout(60)
 class PrefixTest {
     private static final int LONGEST = 16 << 10;
@@ -88,7 +88,7 @@ class PrefixTest {
         assertArrayEquals(expected, got);
     }
 
-    /** A client that has no immediate data decides for both ends, whatever the server has. */
+    /** A client that has no immediate data determines the form of messages for both ends, whatever the server has. */
     @Test
     void aClientWithoutImmediateDataIsServed() throws Exception {
         try (RawPeer peer = new RawPeer().prefixed()) {
@@ -104,7 +104,7 @@ class PrefixTest {
             assertEquals(Integer.BYTES, peer.receivedBytes());
             assertArrayEquals(new byte[] {1, 2, 3, 4}, peer.received(Integer.BYTES));
             ChannelFuture closed = child.close();
-            // Whose end is confirmed by receive().
+            // receive() confirms the end of the stream.
             assertEquals(Immediate.FIN, Immediate.kind(peer.receive()));
             assertEquals(ConnectionEvent.CLOSED, peer.nextEvent());
             closed.sync();
@@ -112,7 +112,7 @@ class PrefixTest {
         }
     }
 
-    /** A server that has no immediate data decides for both ends, whatever the client has. */
+    /** A server that has no immediate data determines the form of messages for both ends, whatever the client has. */
     @Test
     void aServerWithoutImmediateDataIsUnderstood() throws Exception {
         try (RawPeer peer = new RawPeer().prefixed()) {
@@ -121,7 +121,7 @@ class PrefixTest {
             peer.accept(handshake(Handshake.MINOR, true));
             Channel client = connect.sync().channel();
             assertEquals(ConnectionEvent.ESTABLISHED, peer.nextEvent());
-            // One byte more than fits beside the 32 bits.
+            // The buffer is one byte longer than what fits into a message with the 32 bits.
             client.writeAndFlush(Unpooled.wrappedBuffer(new byte[LONGEST - Integer.BYTES + 1])).sync();
             peer.receive();
             assertEquals(LONGEST - Integer.BYTES, peer.receivedBytes());
@@ -130,7 +130,7 @@ class PrefixTest {
         }
     }
 
-    /** Ends of older versions ignore what announces it: of them it is not taken for said. */
+    /** Ends of older versions ignore the flag that announces a prefix, so the flag means nothing in their handshakes. */
     @Test
     void anOlderClientAnnouncesNothing() throws Exception {
         assertFalse(Handshake.decode(handshake(2, true)).prefixed());
@@ -138,7 +138,10 @@ class PrefixTest {
         assertFalse(Handshake.decode(handshake(Handshake.MINOR, false)).prefixed());
     }
 
-    /** A server that has no immediate data cannot serve a client of version 1.2, which does not know how; both are told. */
+    /**
+     * A server that has no immediate data cannot serve a client of version 1.2 or older, which knows no prefix. The client is
+     * told.
+     */
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 2})
     void anOlderClientIsRefusedWhereThereIsNoImmediateData(int minor) throws Exception {
@@ -167,7 +170,10 @@ class PrefixTest {
         }
     }
 
-    /** What is copied anyway goes with its bits in front; large data is written from where it lies, and only announced. */
+    /**
+     * Data that is copied in any case is sent behind its 32 bits. Large data is written from where it lies, and the next message
+     * announces it.
+     */
     @Test
     void largeDataGoesInPlaceAndNothingElse() throws Exception {
         assumeTrue(RawPeer.isPrefixed(), "the device has immediate data");
@@ -180,7 +186,7 @@ class PrefixTest {
         byte[] large = new byte[1 << 20];
         new Random(5).nextBytes(large);
         for (int i = 0; client.counters().bulkSent() == 0; i++) {
-            assertTrue(i < 1000, "no area was ever written to");
+            assertTrue(i < 1000, "no granted area was written to");
             client.writeAndFlush(RpmaByteBufAllocator.DEFAULT.directBuffer(large.length).writeBytes(large)).sync();
             serverReads(large);
         }
@@ -190,7 +196,7 @@ class PrefixTest {
         assertEquals(List.of(), atServer.allFailures());
     }
 
-    /** Both ends on one loop, which ends: neither waits for the other's confirmation for long. */
+    /** Both ends are on one loop, which shuts down. Neither end waits long for the other's confirmation. */
     @Test
     void aLoopThatEndsClosesManyAtOnce() throws Exception {
         RpmaEventLoopGroup one = new RpmaEventLoopGroup(1);

@@ -55,7 +55,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Private data that is computed when the device of a connection is known. */
+/** Tests private data that is computed when the device of a connection is known. */
 @Timeout(60)
 class PrivateDataFactoryTest {
     private RpmaEventLoopGroup group;
@@ -85,7 +85,7 @@ class PrivateDataFactoryTest {
             .option(RpmaChannelOption.RPMA_PRIVATE_DATA_FACTORY, factory);
     }
 
-    /** What the examples 03 and 06 of librpma do: the server reads the memory of each client that connects. */
+    /** The server reads the memory of each client that connects, as in the examples 03 and 06 of librpma. */
     @Test
     void clientsLendMemoryInTheirRequests() throws Exception {
         BlockingQueue<RpmaMessageChannel> accepted = new LinkedBlockingQueue<>();
@@ -127,7 +127,7 @@ class PrivateDataFactoryTest {
             atServer.add(device);
             return ByteBuffer.wrap(new byte[] {(byte) atServer.size()});
         });
-        assertEquals(1, atServer.size(), "a mistake shows when the channel is bound");
+        assertEquals(1, atServer.size(), "the factory is also called when the channel is bound, so that an error fails the bind");
         for (int i = 1; i <= 3; i++) {
             RpmaMessageChannel connected = (RpmaMessageChannel) client(device -> {
                 atClient.add(device);
@@ -142,7 +142,7 @@ class PrivateDataFactoryTest {
         }
     }
 
-    /** The bytes are the factory's own again afterwards, and its buffer's position is not moved. */
+    /** The returned bytes are copied, so the factory may change them afterwards. The position of its buffer is not moved. */
     @Test
     void whatTheFactoryReturnedIsCopied() throws Exception {
         ByteBuffer own = ByteBuffer.wrap(new byte[] {1, 2, 3, 4}).position(1);
@@ -169,7 +169,7 @@ class PrivateDataFactoryTest {
     @MethodSource("badFactories")
     void aFactoryThatFailsFailsTheConnect(RpmaPrivateDataFactory bad, String words) throws Exception {
         Channel listener = listen(device -> ByteBuffer.allocate(1));
-        // Before and after the address is known to be reached by a device.
+        // The first connect happens before it is known that a device reaches the address, the second one after.
         for (int i = 0; i < 2; i++) {
             ChannelFuture connect = client(bad).connect(listener.localAddress()).await();
             assertInstanceOf(ConnectException.class, connect.cause());

@@ -63,13 +63,16 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The protocol against a peer that breaks it: each violation ends its own connection with a reason, and the next one works. */
+/**
+ * Tests the protocol against a peer that breaks it. Each violation closes its own connection with a reason, and the next
+ * connection works.
+ */
 @Timeout(60)
 class ProtocolTest {
     private static final int DATA = Immediate.of(Immediate.DATA, 0);
-    /** Whether the 32 bits travel in front of the messages, as where the device has no immediate data. */
+    /** Whether the 32 bits travel in front of the messages, because the device has no immediate data. */
     private static final boolean PREFIXED = RawPeer.isPrefixed();
-    /** What no peer of these tests sends. */
+    /** A byte that no peer of these tests sends. */
     private static final byte FOREIGN = 0x5a;
 
     private RpmaEventLoopGroup group;
@@ -107,7 +110,7 @@ class ProtocolTest {
     private final class Recorder extends ChannelInboundHandlerAdapter {
         @Override
         public void channelRead(ChannelHandlerContext ctx, Object msg) throws Exception {
-            // Before anybody can hear that this was read.
+            // The callback runs before the message is counted as received.
             Callable<Void> first = onRead;
             ByteBuf buf = (ByteBuf) msg;
             foreignBytes |= buf.indexOf(buf.readerIndex(), buf.writerIndex(), FOREIGN) >= 0;
@@ -158,7 +161,7 @@ class ProtocolTest {
                 peer.send(100, DATA);
                 assertEquals(100, received.poll(10, TimeUnit.SECONDS));
             }
-            // Half of the credits are due, so they come alone.
+            // Half of the credits are due, so they are returned in a message of their own.
             int immediate = peer.receive();
             assertEquals(Immediate.CREDIT, Immediate.kind(immediate));
             assertEquals(answer.credits() / 2, Immediate.credits(immediate));
@@ -188,11 +191,11 @@ class ProtocolTest {
                 peer.send(8, Immediate.of(Immediate.BULK, 0)), "the announcement of large data has 12 bytes"),
             arguments("an announcement that is too short", (Violation) peer ->
                 peer.send(0, Immediate.of(Immediate.BULK, 0)), "the announcement of large data has 4 bytes"),
-            arguments("less than nothing announced", (Violation) peer ->
+            arguments("a negative number of bytes announced", (Violation) peer ->
                 peer.send(new byte[] {-1, -1, -1, -1}, Immediate.of(Immediate.BULK, 0)), "large data has -1 bytes"),
-            arguments("nothing in front", (Violation) peer -> peer.sendPlain(3), "less than its prefix of 32 bits"),
+            arguments("a part of a prefix", (Violation) peer -> peer.sendPlain(3), "less than its prefix of 32 bits"),
             arguments("an empty message", (Violation) peer -> peer.sendPlain(0), "less than its prefix of 32 bits"),
-            arguments("the end of what has not ended", (Violation) peer ->
+            arguments("confirmation of an end that was not sent", (Violation) peer ->
                 peer.send(0, Immediate.of(Immediate.SEEN, 0)), "confirmed an end of the stream"));
     }
 
@@ -207,7 +210,7 @@ class ProtocolTest {
                 peer.send(0, Immediate.of(Immediate.CREDIT, 1)), "returned 1 credits"),
             arguments("a return of no credits", (Violation) peer ->
                 peer.send(0, Immediate.of(Immediate.CREDIT, 0)), "returned 0 credits"),
-            arguments("large data that was granted no memory", (Violation) peer ->
+            arguments("large data without a granted area", (Violation) peer ->
                 peer.write(null, 0, Immediate.of(Immediate.BULK, 0)), "the size of the next granted area is 0"),
             arguments("areas returned that were not granted", (Violation) peer ->
                 peer.send(0, Immediate.of(Immediate.RETURN, 0, 1)), "1 areas for large data are returned"),
@@ -217,7 +220,7 @@ class ProtocolTest {
                 peer.send(0, Immediate.of(Immediate.GRANT, 0)), "a grant has 0 bytes"),
             arguments("a grant without a descriptor", (Violation) peer ->
                 peer.send(new byte[9], Immediate.of(Immediate.GRANT, 0)), "does not contain a valid descriptor"),
-            arguments("a grant beyond the last", (Violation) peer ->
+            arguments("a grant of an area beyond the last one", (Violation) peer ->
                 peer.send(new byte[] {BulkAreas.AREAS, 0}, Immediate.of(Immediate.GRANT, 0)), "area 8 is granted"),
             arguments("an area granted twice", (Violation) peer -> {
                 peer.send(grant(peer), Immediate.of(Immediate.GRANT, 0));
@@ -242,7 +245,7 @@ class ProtocolTest {
         return ByteBuffer.allocate(1 + descriptor.remaining()).put((byte) 3).put(descriptor).array();
     }
 
-    /** Large data as the protocol has it: asked for, granted, written, returned. */
+    /** A peer asks for memory for large data, is granted areas, writes to one of them, and returns the others. */
     @Test
     void aRawPeerThatKeepsTheRulesWritesLargeData() throws Exception {
         try (RawPeer peer = new RawPeer()) {
@@ -259,12 +262,12 @@ class ProtocolTest {
                 }
                 try (RemoteMemoryRegion area = Rpma.provider().openRemoteRegion(ByteBuffer.wrap(grant, 1, grant.length - 1))) {
                     assertEquals(2 << Handshake.BULK_UNIT_SHIFT, area.size());
-                    // Together with the credits of the grants.
+                    // The write also returns the credits of the grants.
                     peer.write(area, 100_000, Immediate.of(Immediate.BULK, 1));
                     assertEquals(100_000, received.poll(10, TimeUnit.SECONDS));
                 }
             }
-            // In place of the one that was written to, which the application had when it was granted.
+            // This grant replaces the area that was written to, which was in use by the application when the message was handled.
             assertEquals(Immediate.GRANT, Immediate.kind(peer.receive()));
             assertEquals(BulkAreas.WINDOW, peer.received(1)[0]);
             peer.send(0, Immediate.of(Immediate.RETURN, BulkAreas.WINDOW, BulkAreas.WINDOW));
@@ -275,7 +278,7 @@ class ProtocolTest {
         }
     }
 
-    /** Messages that only return credits take none, so each must stand for many. */
+    /** A message that only returns credits needs no credit itself, so it must return half of all credits. */
     @Test
     void creditsThatComeAloneMustBeHalfOfAll() throws Exception {
         try (RawPeer peer = new RawPeer()) {
@@ -293,7 +296,9 @@ class ProtocolTest {
         nextConnectionWorks();
     }
 
-    /** A peer that announces what it has written elsewhere gets nothing of others read for its own. */
+    /**
+     * A peer that writes to another area than the one that it announces does not make the server read bytes of other connections.
+     */
     @Test
     void anAreaThatWasNotWrittenToHoldsNobodysBytes() throws Exception {
         int bytes = 2 << Handshake.BULK_UNIT_SHIFT;
@@ -322,7 +327,7 @@ class ProtocolTest {
         nextConnectionWorks();
     }
 
-    /** A peer that has ended its stream may go before a grant, or credits, reach it: that is no failure. */
+    /** A peer that has ended its stream may disconnect before a grant, or credits, reach it. That is not a failure. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void aGrantThatMeetsNobodyIsNoFailure(boolean sharedReceives) throws Exception {
@@ -334,7 +339,8 @@ class ProtocolTest {
             assertEquals(Immediate.GRANT, Immediate.kind(peer.receive()));
             byte[] grant = peer.received(peer.receivedBytes());
             try (RemoteMemoryRegion area = Rpma.provider().openRemoteRegion(ByteBuffer.wrap(grant, 1, grant.length - 1))) {
-                // What is read before the area's content is the moment for the peer to go: then the area is granted again.
+                // The peer disconnects while the server reads the message before the area's content. After that, the server
+                // grants an area.
                 onRead = () -> {
                     peer.send(0, Immediate.of(Immediate.FIN, 0));
                     peer.awaitSends();
@@ -364,14 +370,14 @@ class ProtocolTest {
     @ParameterizedTest(name = "{0}")
     @MethodSource("violations")
     void aViolationEndsThatConnectionWithAReason(String name, Violation violation, String reason) throws Exception {
-        // The end of the stream alone must not close the channel: what follows it is to be judged.
+        // The end of the stream alone must not close the channel, because the message after it is to be checked.
         allowHalfClosure = true;
         try (RawPeer peer = new RawPeer()) {
             assertEquals(ConnectionEvent.ESTABLISHED, peer.connect(address(), handshake()));
-            // On the server's one loop, which is busy meanwhile: it sees all messages together, and returns no credit between.
+            // This runs on the server's only loop, so that the loop sees all messages together and returns no credits in between.
             group.next().submit(() -> {
                 violation.commit(peer);
-                // A device delivers later than it takes.
+                // A device may deliver a message later than it accepts it.
                 peer.awaitSends();
                 return null;
             }).sync();
@@ -380,15 +386,16 @@ class ProtocolTest {
             assertInstanceOf(ProtocolException.class, failure.getCause(), name);
             assertTrue(failure.getMessage().contains(reason), failure.getMessage());
             assertNotNull(inactive.poll(10, TimeUnit.SECONDS));
-            // REJECTED if the server had not yet seen the client's last step of the handshake.
+            // The event is REJECTED if the server had not yet seen the client's last step of the handshake.
             assertTrue(EnumSet.of(ConnectionEvent.CLOSED, ConnectionEvent.REJECTED).contains(peer.nextEvent()));
         }
         nextConnectionWorks();
     }
 
     /**
-     * A peer sends far more than it has credits for, all that the shared receive queue holds, before anybody looks: it ends with
-     * that as the reason, and not because a queue has overflowed; and the receives that it took serve the others.
+     * A peer sends far more messages than it has credits for, as many as the shared receive queue holds, before the server polls.
+     * The connection fails because of the credits, and not because a queue has overflowed. The receives that the peer used are
+     * available to the other connections again.
      */
     @Test
     void whoIgnoresItsCreditsIsFoundOutAndTakesNothingAlong() throws Exception {
@@ -443,26 +450,28 @@ class ProtocolTest {
         ByteBuffer refusal = handshake();
         refusal.put(6, (byte) Handshake.REFUSED_VERSION);
         return Stream.of(
-            arguments("a refusal of what it asks for", refusal, Handshake.REFUSED_MALFORMED),
+            arguments("a refusal instead of a request", refusal, Handshake.REFUSED_MALFORMED),
             arguments("areas that are too large", areas, Handshake.REFUSED_MALFORMED),
             arguments("nothing", null, Handshake.REFUSED_MALFORMED),
             arguments("garbage", garbage, Handshake.REFUSED_MALFORMED),
             arguments("another version", version, Handshake.REFUSED_VERSION),
             arguments("no credits", credits, Handshake.REFUSED_MALFORMED),
             arguments("endless messages", size, Handshake.REFUSED_MALFORMED),
-            arguments("more of its application's data than there is", withData(Handshake.MINOR, 40),
+            arguments("more data of the application than the message has", withData(Handshake.MINOR, 40),
                 Handshake.REFUSED_MALFORMED),
-            arguments("all the data of a byte", withData(Handshake.MINOR, 255), Handshake.REFUSED_MALFORMED));
+            arguments("255 bytes of data", withData(Handshake.MINOR, 255), Handshake.REFUSED_MALFORMED));
     }
 
-    /** A handshake with a number of bytes of the application's data, and no more than the first of them. */
+    /** Returns a handshake that announces a number of bytes of the application's data, but contains only the first of them. */
     private static ByteBuffer withData(int minor, int bytes) {
         ByteBuffer handshake = handshake();
         return ByteBuffer.allocate(Handshake.BYTES + 2).put(handshake).put(5, (byte) minor)
             .put((byte) bytes).put((byte) 'a').flip();
     }
 
-    /** An end of version 1.1 says nothing behind its 16 bytes, whatever lies there, and hears what it knows. */
+    /**
+     * The bytes after the 16 bytes of a handshake of version 1.1 mean nothing. The answer to it can be decoded by version 1.1.
+     */
     @Test
     @Tag("immediate-data")
     void anEndOfVersion1Dot1IsUnderstoodAndUnderstands() throws Exception {
@@ -485,7 +494,7 @@ class ProtocolTest {
             peer.send(10, DATA);
             assertEquals(10, received.take());
         }
-        // And where this end has nothing to say, it says the same as version 1.1 did.
+        // Without data of the application, the handshake is as long as that of version 1.1.
         assertEquals(Handshake.BYTES, handshake().remaining());
         try (RawPeer peer = new RawPeer()) {
             ChannelFuture connect = new Bootstrap().group(group).channel(RpmaChannel.class)
@@ -495,7 +504,7 @@ class ProtocolTest {
         }
     }
 
-    /** The longest data that there can be, and one byte more. */
+    /** Tests the longest data that is allowed, and data that is one byte longer. */
     @Test
     void dataOfTheServersApplicationAreChecked() throws Exception {
         for (int bytes : new int[] {179, 180}) {
@@ -579,7 +588,7 @@ class ProtocolTest {
         }
     }
 
-    /** What a peer takes in one message is no reason to fail where so much memory is not to be had in one piece. */
+    /** A peer that accepts long messages gets shorter ones if no registered buffer of that length is available. */
     @Test
     void longMessagesAreSplitWhereMemoryIsShort() throws Exception {
         int bytes = 32 << 10;
@@ -589,13 +598,13 @@ class ProtocolTest {
             peer.accept(new Handshake(Handshake.MINOR, 0, Handshake.MAX_MESSAGE_BYTES, 16, 0).encode());
             Channel client = connect.sync().channel();
             group.submit(() -> {
-                // On the loop, so that what its thread keeps ready is taken as well.
+                // This runs on the loop, so that the buffers which its thread keeps are allocated as well.
                 List<ByteBuf> all = new ArrayList<>();
                 int piece = 8 << 10;
                 takeAll(all, RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY);
                 all.removeFirst().release();
                 takeAll(all, piece);
-                // One more for what does not fit beside the 32 bits of each.
+                // The 32 bits of each message leave less room for data, so one more buffer is needed.
                 for (int free = 0; free < bytes + (PREFIXED ? piece : 0); free += piece) {
                     all.removeLast().release();
                 }

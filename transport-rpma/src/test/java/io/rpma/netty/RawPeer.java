@@ -43,16 +43,16 @@ import java.nio.ByteOrder;
 import java.util.EnumSet;
 
 /**
- * A peer that uses {@code io.rpma} directly, and so can say whatever it likes. The 32 bits of a message travel as those of a
- * stream do: as immediate data, or in front of it where the device has none; there it also confirms the end of a stream, and
- * passes over the confirmation of its own.
+ * A peer that uses {@code io.rpma} directly, so that it can send any message. The 32 bits of a message travel as those of a
+ * stream do: as immediate data, or in front of the message if the device has no immediate data. In the second case {@link
+ * #receive()} also confirms the end of a stream, and ignores the confirmation of the end that this peer has sent.
  */
 final class RawPeer implements AutoCloseable {
-    /** How many receives are posted. */
+    /** The number of receives that are posted. */
     static final int SLOTS = 32;
     private static final int SLOT_BYTES = 16 << 10;
     private static final long MEMORY_BYTES = 2L * SLOTS * SLOT_BYTES;
-    /** As many messages can be under way; the last of them may be longer than a slot. */
+    /** The number of places for messages to be sent. The message in the last place may be longer than a slot. */
     private static final int PLACES = SLOTS - 1;
     private static final ValueLayout.OfInt WORD = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
     private static final int TIMEOUT_MILLIS = 10_000;
@@ -80,7 +80,7 @@ final class RawPeer implements AutoCloseable {
         region = peer.register(range.commit(0, MEMORY_BYTES), EnumSet.allOf(MemoryUsage.class));
     }
 
-    /** Whether the device of these tests has no immediate data. */
+    /** Returns whether the device of these tests has no immediate data. */
     static boolean isPrefixed() {
         try {
             InetAddress address = Rpma.provider().reachable(InetAddress.getLoopbackAddress());
@@ -90,7 +90,7 @@ final class RawPeer implements AutoCloseable {
         }
     }
 
-    /** Has the 32 bits travel in front of the messages from now on, whatever the device has. */
+    /** Sends the 32 bits in front of the messages from now on, whatever the device has. */
     RawPeer prefixed() {
         prefixed = true;
         return this;
@@ -107,13 +107,13 @@ final class RawPeer implements AutoCloseable {
         }
     }
 
-    /** Connects; returns the first event. */
+    /** Connects and returns the first event. */
     ConnectionEvent connect(InetSocketAddress to, ByteBuffer privateData) throws RpmaException {
         request(to, privateData);
         return nextEvent();
     }
 
-    /** Asks for a connection, and does not wait. */
+    /** Requests a connection without waiting for an event. */
     void request(InetSocketAddress to, ByteBuffer privateData) throws RpmaException {
         try (ConnectionConfig config = config()) {
             ConnectionRequest request = peer.newConnectionRequest(to, config);
@@ -122,7 +122,7 @@ final class RawPeer implements AutoCloseable {
         }
     }
 
-    /** Listens on a port of the system's choice. */
+    /** Listens on a port that the system chooses. */
     InetSocketAddress listen() throws RpmaException {
         endpoint = peer.listen(new InetSocketAddress(address, 0));
         return endpoint.localAddress();
@@ -154,7 +154,7 @@ final class RawPeer implements AutoCloseable {
         return connection.privateData();
     }
 
-    /** Sends so many bytes with this immediate data. */
+    /** Sends this number of bytes with this immediate data. */
     void send(int bytes, int immediate) throws RpmaException {
         if (prefixed) {
             place().set(WORD, 0, immediate);
@@ -165,7 +165,7 @@ final class RawPeer implements AutoCloseable {
             immediate, ++sends << 32);
     }
 
-    /** Where the next message lies: each has a place of its own, because a device reads it later. */
+    /** Returns the offset of the next message. Each message has a place of its own, because a device may read it later. */
     private long offset() {
         return (SLOTS + sends % PLACES) * SLOT_BYTES;
     }
@@ -180,7 +180,7 @@ final class RawPeer implements AutoCloseable {
         send(bytes.length, immediate);
     }
 
-    /** Writes so many bytes into memory of the other side, from its beginning on; {@code null} for none. */
+    /** Writes this number of bytes to the beginning of the other side's memory, which may be {@code null} if there are none. */
     void write(RemoteMemoryRegion target, int bytes, int immediate) throws RpmaException {
         LocalMemoryRegion source = bytes == 0 ? null : region;
         long offset = bytes == 0 ? 0 : (long) SLOTS * SLOT_BYTES;
@@ -193,24 +193,24 @@ final class RawPeer implements AutoCloseable {
         connection.writeWithImmediate(target, 0, source, offset, bytes, CompletionFlag.ALWAYS, immediate, ++sends << 32);
     }
 
-    /** The message that was received last, the first so many bytes of it; its receive is not posted again. */
+    /** Returns the first bytes of the message that was received last. Its receive is not posted again. */
     byte[] received(int bytes) {
         return region.memory().asSlice(batch.context(0) * SLOT_BYTES + prefix(), bytes).toArray(ValueLayout.JAVA_BYTE);
     }
 
-    /** Posts every receive again; all must have completed. */
+    /** Posts every receive again. All of them must have completed. */
     void postReceivesAgain() throws RpmaException {
         for (int slot = 0; slot < SLOTS; slot++) {
             connection.receive(region, (long) slot * SLOT_BYTES, SLOT_BYTES, slot);
         }
     }
 
-    /** What lies at the beginning of this peer's memory. */
+    /** Returns the first bytes of this peer's memory. */
     byte[] memory(int bytes) {
         return region.memory().asSlice(0, bytes).toArray(ValueLayout.JAVA_BYTE);
     }
 
-    /** The length of the message that was received last. */
+    /** Returns the length of the message that was received last. */
     int receivedBytes() {
         return batch.byteLength(0) - prefix();
     }
@@ -219,19 +219,19 @@ final class RawPeer implements AutoCloseable {
         return prefixed ? Integer.BYTES : 0;
     }
 
-    /** Sends so many bytes, and nothing else that would say what they are. */
+    /** Sends this number of bytes without the 32 bits that say what they are. */
     void sendPlain(int bytes) throws RpmaException {
         connection.send(region, offset(), bytes, CompletionFlag.ALWAYS, ++sends << 32);
     }
 
-    /** The descriptor of this peer's memory. */
+    /** Returns the descriptor of this peer's memory. */
     ByteBuffer descriptor() throws RpmaException {
         ByteBuffer descriptor = ByteBuffer.allocate(region.descriptorSize());
         region.descriptor(descriptor);
         return descriptor.flip();
     }
 
-    /** Waits for a message, passing over completed sends; returns its 32 bits. */
+    /** Waits for a message and returns its 32 bits. Completed sends are only counted. */
     int receive() throws RpmaException {
         for (;;) {
             if (connection.completionQueue().poll(batch) == 0) {
@@ -261,7 +261,7 @@ final class RawPeer implements AutoCloseable {
         }
     }
 
-    /** Waits until everything that was sent has arrived; messages that come meanwhile are lost. */
+    /** Waits until all sends have completed. Messages that are received meanwhile are lost. */
     void awaitSends() throws RpmaException {
         while (sendsDone < sends) {
             if (connection.completionQueue().poll(batch) == 0) {

@@ -50,7 +50,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Receives that come from a shared queue, and receives that complete in a queue of their own. */
+/** Tests receives that come from a shared queue, and receives that have a completion queue of their own. */
 @Timeout(60)
 class ReceiveQueuesTest {
     private static final int RECEIVES = 8;
@@ -105,7 +105,10 @@ class ReceiveQueuesTest {
             .sync().channel();
     }
 
-    /** Several connections, on two loops, never more messages at once than buffers: short ones are copied, long ones not. */
+    /**
+     * Several connections on two loops share the buffers. There are never more messages under way than buffers. Short messages
+     * are copied, and long ones are not.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void connectionsShareTheBuffers(boolean completionQueue) throws Exception {
@@ -131,7 +134,7 @@ class ReceiveQueuesTest {
             }
         }
         shared.release();
-        assertTrue(shared.refCnt() > 0, "the channels still use it");
+        assertTrue(shared.refCnt() > 0, "the channels still use the queue");
         for (Channel client : clients.keySet()) {
             client.close().sync();
         }
@@ -143,7 +146,7 @@ class ReceiveQueuesTest {
         }
     }
 
-    /** Connections that end with messages unread, or unfetched, give their buffers back. */
+    /** Connections that end with messages that were not read, or not polled, return their buffers. */
     @ParameterizedTest
     @CsvSource({"false, false", "false, true", "true, false", "true, true"})
     void noBufferIsLost(boolean completionQueue, boolean serverCloses) throws Exception {
@@ -161,13 +164,14 @@ class ReceiveQueuesTest {
         }
         Channel client = connect(server, new ConnectedChannels.End());
         List<ChannelFuture> sends = new ArrayList<>();
-        // A device may have kept some of the buffers: for each of them another one was posted, as many as there were at most.
+        // A device may have kept some of the buffers. For each of them another one was posted, so there are at most twice as
+        // many.
         int most = Rpma.provider().name().equals("soft") ? RECEIVES : 2 * RECEIVES;
         for (int i = 0; i <= most; i++) {
             sends.add(client.writeAndFlush(Unpooled.copyInt(i)));
         }
         for (int i = 0; i < RECEIVES; i++) {
-            assertTrue(sends.get(i).await(20, TimeUnit.SECONDS), "a buffer is missing");
+            assertTrue(sends.get(i).await(20, TimeUnit.SECONDS), "a buffer was lost");
             assertTrue(sends.get(i).isSuccess());
         }
         assertFalse(sends.get(most).isDone());
@@ -188,7 +192,7 @@ class ReceiveQueuesTest {
         shared.release();
     }
 
-    /** A client may share too; sends, receives and one-sided operations complete in their queues. */
+    /** A client may share receives too. Sends, receives and one-sided operations complete in their own queues. */
     @Test
     @Tag("immediate-data")
     void receivesHaveACompletionQueueOfTheirOwn() throws Exception {

@@ -29,8 +29,8 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Measures how long a connect to a port takes where nobody listens, for each set of paths; the sets take turns. Run by hand, with
- * {@code -Dio.rpma.provider=auto}, and the number of connects of each set, or nothing for 2,000.
+ * Measures how long a connect takes to a port on which no server listens, for each set of paths. The sets take turns. Run it by
+ * hand with {@code -Dio.rpma.provider=auto}. The argument is the number of connects of each set, and 2,000 by default.
  */
 final class RefusedConnects {
     private static final int BATCH = 50;
@@ -38,7 +38,7 @@ final class RefusedConnects {
     private RefusedConnects() {
     }
 
-    /** There is nothing to be handled. */
+    /** A handler that does nothing. */
     @ChannelHandler.Sharable
     private static final class Nothing extends ChannelInboundHandlerAdapter {
     }
@@ -65,12 +65,12 @@ final class RefusedConnects {
             for (Map.Entry<List<RpmaPath>, long[]> set : nanos.entrySet()) {
                 Bootstrap client = new Bootstrap().group(group).channel(RpmaChannel.class)
                     .option(RpmaChannelOption.RPMA_PATHS, set.getKey()).handler(new Nothing());
-                // The first time to warm up.
+                // The first round warms up.
                 for (int i = 0; i < (round < 0 ? count : BATCH); i++) {
                     long began = System.nanoTime();
                     Throwable cause = client.connect(closed).await().cause();
                     if (cause == null || !cause.getMessage().startsWith(ConnectFailure.REFUSED)) {
-                        throw new IllegalStateException(closed + " does not refuse", cause);
+                        throw new IllegalStateException(closed + " does not refuse the connection", cause);
                     }
                     if (round >= 0) {
                         set.getValue()[round * BATCH + i] = System.nanoTime() - began;

@@ -54,7 +54,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Regions of memory of every origin, also in another process, also one that dies. */
+/** Tests regions of memory of each origin, including memory of another process, and of a process that dies. */
 @Timeout(120)
 class RegionTest {
     private static final Path TMPFS = Path.of("/dev/shm");
@@ -72,7 +72,7 @@ class RegionTest {
         group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
     }
 
-    /** A server whose private data is the descriptor of a file's memory; it receives one message and reads none. */
+    /** A server whose private data is the descriptor of a file's memory. It posts one receive and reads no message. */
     static final class FileServer {
         public static void main(String[] arguments) throws Exception {
             RpmaRegion region;
@@ -108,7 +108,7 @@ class RegionTest {
         return file;
     }
 
-    /** What was written to a file's memory in another process is in the file when that process has been killed. */
+    /** Data that was written to a file's memory in another process is in the file after that process was killed. */
     @Test
     void aFilesMemoryOutlivesItsProcess() throws Exception {
         Path path = tmpfsFile();
@@ -132,7 +132,7 @@ class RegionTest {
         assertEquals(3, content.order(ByteOrder.BIG_ENDIAN).getLong(24));
     }
 
-    /** Each kind of operation under way, or begun after the death, fails its own promise; the region is let go. */
+    /** Operations of each kind that are under way when the peer dies fail their own promises, and release their region. */
     @ParameterizedTest
     @ValueSource(strings = {"send", "read", "write", "write with immediate", "atomic write", "flush"})
     void theDeathOfThePeerFailsTheOperation(String kind) throws Exception {
@@ -141,7 +141,7 @@ class RegionTest {
         try (ChildJvm child = new ChildJvm(ChildJvm.ordinary(), FileServer.class, path.toString())) {
             RpmaMessageChannel channel = connect(child);
             RpmaRemoteRegion remote = RpmaRemoteRegion.open(channel.peerPrivateData());
-            // The one receive is taken: what follows a message that finds none waits with it.
+            // This message takes the only receive. The next one finds none, and what follows it waits with it.
             channel.writeAndFlush(Unpooled.copyInt(1)).sync();
             ChannelFuture stalled = channel.writeAndFlush(Unpooled.copyInt(2));
             ChannelFuture underWay = channel.writeAndFlush(switch (kind) {
@@ -170,7 +170,7 @@ class RegionTest {
         assertEquals(0, here.refCnt());
     }
 
-    /** A server of streams that says on its output where its memory is. */
+    /** A server of streams that prints the descriptor of its memory. */
     static final class StreamServer {
         public static void main(String[] arguments) throws Exception {
             Channel listener = new ServerBootstrap().group(new RpmaEventLoopGroup(1)).channel(RpmaServerChannel.class)
@@ -184,7 +184,9 @@ class RegionTest {
         }
     }
 
-    /** The same on a stream, begun after the death: whether the channel has noticed or not, the promise fails. */
+    /**
+     * An operation on a stream that is written after the peer's death fails, whether the channel has noticed the death or not.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"read", "write", "atomic write", "flush"})
     void theDeathOfAStreamsPeerFailsTheOperation(String kind) throws Exception {
@@ -212,7 +214,7 @@ class RegionTest {
         assertEquals(0, here.refCnt());
     }
 
-    /** Memory of the application's own, in the same process. */
+    /** Tests memory of the application in the same process. */
     @Test
     void memoryOfAnyOriginIsReached() throws Exception {
         try (Arena arena = Arena.ofShared(); ConnectedChannels channels = new ConnectedChannels(group, Kind.MESSAGES)) {
@@ -231,7 +233,7 @@ class RegionTest {
         }
     }
 
-    /** A flush to persistence is for memory that can keep the promise. */
+    /** Only persistent memory can be registered for flushes to persistence. */
     @Test
     void anOrdinaryFileIsNotPersistentMemory() throws Exception {
         Path path = tmpfsFile();
@@ -248,7 +250,7 @@ class RegionTest {
         Files.delete(path);
     }
 
-    /** Since Linux 6.5 a device cannot pin the page cache of an ordinary filesystem: then the registration says so. */
+    /** Since Linux 6.5 a device cannot pin the page cache of an ordinary filesystem. The registration fails in that case. */
     @Test
     void aFileOfAnyFilesystemIsReachedOrRefused() throws Exception {
         Path path = Files.createTempFile("rpma-region", null);

@@ -28,9 +28,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** A peer's descriptor in a process with several providers, of which some do not take it. */
+/** Tests a peer's descriptor in a process with several providers, some of which do not accept it. */
 class RemoteRegionTest {
-    /** The provider of these tests under another's name. */
+    /** Returns the provider of these tests under the name of another one. */
     private static RpmaProvider standIn(RpmaPath path, String refusal) {
         RpmaProvider real = Rpma.provider();
         return (RpmaProvider) Proxy.newProxyInstance(RemoteRegionTest.class.getClassLoader(), new Class<?>[] {RpmaProvider.class},

@@ -57,7 +57,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A server's application decides about each client before it is accepted. */
+/** Tests that a server's application decides about each client before it is accepted. */
 @Timeout(60)
 class RequestHandlerTest {
     private static final AttributeKey<String> USER = AttributeKey.valueOf(RequestHandlerTest.class, "user");
@@ -121,7 +121,7 @@ class RequestHandlerTest {
         return StandardCharsets.UTF_8.encode(text);
     }
 
-    /** Without the zeros that devices add. */
+    /** Returns the data without the zeros that devices append. */
     private static String text(ByteBuffer data) {
         String all = StandardCharsets.UTF_8.decode(data).toString();
         int end = all.indexOf(0);
@@ -173,7 +173,7 @@ class RequestHandlerTest {
             assertEquals("welcome, " + user, text(peerData(client)));
             Channel child = atServer.accepted();
             assertEquals(user, text(peerData(child)));
-            assertEquals(user, users.poll(20, TimeUnit.SECONDS), "known before the pipeline of the child is made");
+            assertEquals(user, users.poll(20, TimeUnit.SECONDS), "the user is set before the pipeline is initialized");
             exchange(client, atServer);
             exchange(child, atClient);
         }
@@ -188,7 +188,7 @@ class RequestHandlerTest {
         assertEquals("", text(peerData(connect(kind).sync().channel())));
     }
 
-    /** Many at once, decided by another thread in the reverse order of their coming. */
+    /** Another thread decides about many requests, in the reverse order of their arrival. */
     @ParameterizedTest
     @EnumSource
     void aDecisionMayBeTakenLaterByAnyThread(Kind kind) throws Exception {
@@ -218,7 +218,7 @@ class RequestHandlerTest {
         }
     }
 
-    /** The longest reason that there can be, and a text that must not be believed. */
+    /** Tests a reason with a line feed, the longest reason, and an empty one. */
     @Test
     void aStreamIsRefusedWithAReason() throws Exception {
         long refused = RpmaMetrics.accepts().refused();
@@ -247,7 +247,7 @@ class RequestHandlerTest {
         assertEquals(1, users.size(), "a refused client has no child channel");
     }
 
-    /** What refused clients send takes receives that others share; they must come back. */
+    /** Messages of refused clients take receives that other connections share. These receives must be posted again. */
     @Test
     void refusedClientsDoNotUseUpSharedReceives() throws Exception {
         RpmaSharedReceiveQueue queue = new RpmaSharedReceiveQueue(4, 64);
@@ -330,7 +330,7 @@ class RequestHandlerTest {
         exchange(connect.sync().channel(), atServer);
     }
 
-    /** Who is not decided about keeps a place in the backlog; the next client is seen when there is one. */
+    /** A request that has not been decided occupies a place in the backlog. The next request is seen when a place is free. */
     @ParameterizedTest
     @EnumSource
     void theUndecidedCountAgainstTheBacklog(Kind kind) throws Exception {
@@ -339,7 +339,7 @@ class RequestHandlerTest {
         RpmaConnectRequest first = next();
         RpmaConnectRequest second = next();
         assertFalse(first.isDecided() || second.isDecided());
-        // The third request has come, or comes now: what the loop does after it says that it was not taken.
+        // The third request has arrived or arrives now. After the loop has handled another connect, it must not have been taken.
         Channel other = new ServerBootstrap().group(group).channel(kind.server).childHandler(new End())
             .bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
         new Bootstrap().group(group).channel(kind.client).handler(new End()).connect(other.localAddress()).sync();
@@ -365,7 +365,7 @@ class RequestHandlerTest {
         assertTrue(done(request.accept()).cause().getMessage().endsWith("rejected, because the server channel was closed"));
     }
 
-    /** The handler itself closes the server. */
+    /** The handler itself closes the server channel. */
     @ParameterizedTest
     @EnumSource
     void aHandlerMayCloseTheServer(Kind kind) throws Exception {
@@ -379,7 +379,7 @@ class RequestHandlerTest {
         assertTrue(listener.closeFuture().await(20, TimeUnit.SECONDS));
     }
 
-    /** The listener that hears of the child closes the server: the child must not be left behind. */
+    /** The listener that is notified of the child closes the server channel. The child must be closed too. */
     @ParameterizedTest
     @EnumSource
     void aListenerMayCloseTheServer(Kind kind) throws Exception {
@@ -389,7 +389,7 @@ class RequestHandlerTest {
         assertTrue(client.closeFuture().await(20, TimeUnit.SECONDS));
     }
 
-    /** The decision is taken when the loop is no more. */
+    /** A decision fails after the loop has terminated. */
     @ParameterizedTest
     @EnumSource
     void aDecisionAfterTheEndOfTheLoopFails(Kind kind) throws Exception {
@@ -403,7 +403,7 @@ class RequestHandlerTest {
         assertFalse(request.accept().isSuccess());
     }
 
-    /** Who has gone meanwhile cannot be accepted: its application is told so, and the next client is served. */
+    /** A client that has closed its channel cannot be accepted. The application is told so, and the next client is served. */
     @ParameterizedTest
     @EnumSource
     void aClientMayGoBeforeTheDecision(Kind kind) throws Exception {
@@ -420,7 +420,7 @@ class RequestHandlerTest {
         assertTrue(failures.isEmpty(), failures::toString);
     }
 
-    /** The receives of a connection are posted, and so allocated, when its client is accepted, and not before. */
+    /** The receives of a connection are allocated and posted when its client is accepted, and not before. */
     @ParameterizedTest
     @EnumSource
     void nothingIsAllocatedBeforeTheDecision(Kind kind) throws Exception {
@@ -444,7 +444,7 @@ class RequestHandlerTest {
         assertTrue(request.closed);
     }
 
-    /** A request that counts what is posted for it, and whose client goes when it is accepted. */
+    /** A request that counts the receives that are posted for it. Its client is gone when it is accepted. */
     private static final class CountingRequest implements ConnectionRequest {
         private final ByteBuffer data;
         private int receives;

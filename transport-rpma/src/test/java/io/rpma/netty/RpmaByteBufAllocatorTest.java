@@ -34,7 +34,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The allocator of registered memory: whose blocks never overlap, and from whose views the slab is found. */
+/** Tests the allocator of registered memory: blocks never overlap, and the slab of each view of a buffer is found. */
 @Timeout(60)
 class RpmaByteBufAllocatorTest {
     private static final RpmaByteBufAllocator ALLOCATOR = RpmaByteBufAllocator.DEFAULT;
@@ -96,7 +96,7 @@ class RpmaByteBufAllocatorTest {
             if (live.size() > 200 || !live.isEmpty() && random.nextBoolean()) {
                 ByteBuf buf = live.remove(random.nextInt(live.size()));
                 long mark = buf.getLong(0);
-                assertEquals(mark, buf.getLong(buf.capacity() - 8), "a block was written by another");
+                assertEquals(mark, buf.getLong(buf.capacity() - 8), "a block overlaps with another one");
                 buf.setLong(0, 0).release();
             } else {
                 int capacity = 16 + random.nextInt(1 << random.nextInt(18));
@@ -105,7 +105,7 @@ class RpmaByteBufAllocatorTest {
             }
         }
         live.forEach(ByteBuf::release);
-        // What is not back in the arena is in the magazine of this thread, which is bounded.
+        // Memory that has not been returned to the arena is in the magazine of this thread, which is bounded.
         assertTrue(ALLOCATOR.usedBytes() - used <= 9L << 20, ALLOCATOR.usedBytes() + " after " + used);
     }
 
@@ -117,7 +117,7 @@ class RpmaByteBufAllocatorTest {
                 for (int i = 0; i < 100_000; i++) {
                     ByteBuf buf = queue.take();
                     if (!buf.release()) {
-                        throw new AssertionError("a buffer has another owner");
+                        throw new AssertionError("the buffer has another owner");
                     }
                 }
             } catch (InterruptedException e) {
@@ -133,7 +133,7 @@ class RpmaByteBufAllocatorTest {
             () -> before + " bytes before, " + ALLOCATOR.registeredBytes() + " after");
     }
 
-    /** When there is registered memory again, a buffer that had to leave it comes back. */
+    /** A buffer whose memory is not registered moves to registered memory when it grows and there is some again. */
     @Test
     void aBufferComesBackToRegisteredMemory() {
         ByteBuf buf = RegisteredMemory.registered(200, 1 << 20).writeLong(42);

@@ -27,8 +27,8 @@ import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 
 /**
- * A connection without a device: work requests go to whoever plays the peer, and completions are what the peer says. Thereby a
- * test can make millions of messages a minute, and knows what was posted when.
+ * A connection without a device. A subclass plays the peer: it is given the work requests and makes the completions. That way a
+ * test can exchange millions of messages in a minute, and knows when each was posted.
  */
 class ScriptedConnection implements Connection, ConnectionRequest, CompletionQueue {
     private static final InetSocketAddress ADDRESS = InetSocketAddress.createUnresolved("scripted", 1);
@@ -42,29 +42,29 @@ class ScriptedConnection implements Connection, ConnectionRequest, CompletionQue
     /**
      * Creates a connection that is about to be established.
      *
-     * @param ready room for the completions that have not been polled; its capacity is a power of two
+     * @param ready the place for completions that have not been polled; its capacity must be a power of two
      */
     ScriptedConnection(WorkCompletions ready) {
         this.ready = ready;
         mask = ready.capacity() - 1;
     }
 
-    /** A message was posted. */
+    /** Called when a message with immediate data was posted. */
     void sent(LocalMemoryRegion source, long offset, int bytes, boolean signalled, int immediate, long context) {
-        // For who wants to know.
+        // A subclass may override this.
     }
 
-    /** A message without immediate data was posted. */
+    /** Called when a message without immediate data was posted. */
     void sentPlain(LocalMemoryRegion source, long offset, int bytes, boolean signalled, long context) {
         throw new UnsupportedOperationException();
     }
 
-    /** A write without immediate data was posted. */
+    /** Called when a write without immediate data was posted. */
     void wrote(boolean signalled, long context) {
         throw new UnsupportedOperationException();
     }
 
-    /** Makes a completion. */
+    /** Adds a completion to those that can be polled. */
     final void complete(long context, int status, int opcode, int bytes, int immediate, boolean hasImmediate) {
         ready.set(tail++ & mask, context, status, opcode, bytes, immediate, 1,
             hasImmediate ? WorkCompletions.FLAG_WITH_IMMEDIATE : 0);
@@ -206,12 +206,12 @@ class ScriptedConnection implements Connection, ConnectionRequest, CompletionQue
 
     @Override
     public final void disconnect() {
-        // Nothing arrives any more: the peer is the test.
+        // There is no peer that would have to be notified.
     }
 
     @Override
     public void close() {
-        // Nothing is held.
+        // There is nothing to close.
     }
 
     @Override

@@ -47,12 +47,15 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Connections that share a receive queue: nobody holds up the others, and no receive is lost, however connections end. */
+/**
+ * Tests connections that share a receive queue. No connection delays another one, and no receive is lost, however connections
+ * end.
+ */
 @Timeout(60)
 class SharedReceivesTest {
-    /** So many connections are too many for each to have its share. */
+    /** A number of connections for which the receives do not suffice if each one takes its share. */
     private static final int CROWD = 60;
-    /** As many as the peer may send unread. */
+    /** The number of messages that the peer may send before any of them is read. */
     private static final int MESSAGES = StreamOptions.DEFAULT_CREDITS;
 
     private static RpmaEventLoopGroup group;
@@ -69,7 +72,7 @@ class SharedReceivesTest {
         group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
     }
 
-    /** The server's end of a connection: echoes once it reads. */
+    /** The handler at the server's end, which echoes what it reads. */
     private static final class Reader extends ChannelInboundHandlerAdapter {
         final Semaphore starved = new Semaphore(0);
         volatile Channel channel;
@@ -94,7 +97,7 @@ class SharedReceivesTest {
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
             if (cause instanceof IOException) {
-                // Clients end before they have read all that is echoed.
+                // The clients close before they have read all that is echoed.
                 ctx.close();
             } else {
                 ctx.fireExceptionCaught(cause);
@@ -102,7 +105,7 @@ class SharedReceivesTest {
         }
     }
 
-    /** The client's end: collects bytes. */
+    /** The handler at the client's end, which collects the bytes that it reads. */
     private static final class Collector extends ChannelInboundHandlerAdapter {
         final BlockingQueue<Byte> bytes = new LinkedBlockingQueue<>();
 
@@ -118,7 +121,7 @@ class SharedReceivesTest {
         void expect(int from, int count) throws InterruptedException {
             for (int i = from; i < from + count; i++) {
                 Byte next = bytes.poll(20, TimeUnit.SECONDS);
-                assertNotNull(next, "byte " + i + " did not come");
+                assertNotNull(next, "byte " + i + " was not received");
                 assertEquals((byte) i, next);
             }
         }
@@ -148,7 +151,7 @@ class SharedReceivesTest {
             .handler(handler).connect(server.localAddress()).sync().channel();
     }
 
-    /** Each byte is a message of its own. */
+    /** Sends bytes, each of them in a message of its own. */
     private static void send(Channel client, int from, int count) throws InterruptedException {
         for (int i = from; i < from + count; i++) {
             client.writeAndFlush(Unpooled.wrappedBuffer(new byte[] {(byte) i})).sync();
@@ -198,7 +201,7 @@ class SharedReceivesTest {
         finish(server, clients);
     }
 
-    /** Messages that nobody has read, or even seen, when their connection ends: many more than there are receives. */
+    /** Connections end while many more messages than there are receives have not been read, or not even been polled. */
     @Test
     void connectionsThatEndMidwayLoseNoReceives() throws Exception {
         Channel server = serve(512, false, true);
@@ -229,7 +232,7 @@ class SharedReceivesTest {
         finish(server, List.of(lasting));
     }
 
-    /** An application that keeps all registered memory is told, and what arrives all the same is whole. */
+    /** An application that holds all registered memory is notified. Messages that arrive nevertheless are complete. */
     @Test
     void whoKeepsAllMemoryIsTold() throws Exception {
         int bytes = 32 << 10;
@@ -245,7 +248,7 @@ class SharedReceivesTest {
                 clients.add(connect(server, bytes, true, collector));
                 ends.add(next());
             }
-            // Halves of blocks of that size: messages can be sent from them, and no receive fits into one.
+            // These buffers have half the size. Messages can be sent from them, but they are too small for a receive.
             List<ByteBuf> sendable = new ArrayList<>();
             for (int i = 0; i < CROWD; i++) {
                 sendable.add(RegisteredMemory.registered(bytes / 2, bytes / 2));
@@ -260,7 +263,7 @@ class SharedReceivesTest {
             }
             Thread.ofPlatform().start(() -> {
                 sendable.forEach(ByteBuf::release);
-                // Out of this thread's magazine, so that other threads can have it.
+                // The memory leaves this thread's magazine, so that other threads can allocate it.
                 FastThreadLocal.removeAll();
             }).join();
             for (int i = 0; i < CROWD; i++) {
@@ -272,7 +275,7 @@ class SharedReceivesTest {
                 told += ends.get(i).starved.drainPermits();
             }
             assertTrue(told > 0);
-            // Echoes need memory to be sent from.
+            // Memory is needed to send the echoes.
             kept.forEach(ByteBuf::release);
             kept.clear();
             for (int i = 0; i < CROWD; i++) {

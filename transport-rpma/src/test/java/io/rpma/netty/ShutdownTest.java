@@ -42,14 +42,14 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A loop that is shut down closes its channels, at whatever point of its turn it learns of the shutdown. */
+/** Tests that a loop which is shut down closes its channels, at whatever point of its turn it learns of the shutdown. */
 @Timeout(60)
 class ShutdownTest {
     private static final int CONNECTIONS = 50;
-    /** Half of what they would take if each had half a second. */
+    /** Half of the time that the connections would take if each of them took half a second. */
     private static final long MOST_MILLIS = CONNECTIONS * 250;
 
-    /** Keeps the channels that became active, and those that became inactive. */
+    /** Records the channels that became active, and those that became inactive. */
     @Sharable
     private static final class Life extends ChannelInboundHandlerAdapter {
         private final BlockingQueue<Channel> active = new LinkedBlockingQueue<>();
@@ -66,7 +66,7 @@ class ShutdownTest {
         }
     }
 
-    /** A server, its child and its client, all on the one loop of the group. */
+    /** Returns a server channel, a client's channel and the server's child of it, all on the only loop of the group. */
     private static List<Channel> open(EventLoopGroup group, Life life) throws Exception {
         List<Channel> channels = new ArrayList<>();
         channels.add(new ServerBootstrap().group(group).channel(RpmaServerChannel.class).childHandler(life)
@@ -83,8 +83,8 @@ class ShutdownTest {
     }
 
     /**
-     * Shuts the group down by a task of its loop. In that turn the loop has already decided not to prepare the shutdown, and it
-     * ends before another turn begins.
+     * Shuts the group down in a task of its loop. In that turn the loop has already decided not to prepare for the shutdown, and
+     * it terminates before another turn begins.
      */
     private static void shutDownInTheMiddleOfATurn(EventLoopGroup group) throws InterruptedException {
         group.next().execute(() -> group.shutdownGracefully(0, 5, TimeUnit.SECONDS));
@@ -111,7 +111,10 @@ class ShutdownTest {
         assertThatAllAreClosed(new MultiThreadIoEventLoopGroup(1, RpmaIoHandler.newFactory()));
     }
 
-    /** Each of the connections has sent more than its peer takes, which it never will. All of them get the time of one. */
+    /**
+     * Each connection has sent more messages than its peer has receives, so its sends never complete. All connections together
+     * take no longer than one.
+     */
     @Test
     void manyConnectionsWhosePeersTakeNothingDoNotHoldUpTheShutdown() throws Exception {
         EventLoopGroup group = new RpmaEventLoopGroup(1);
@@ -145,7 +148,7 @@ class ShutdownTest {
         }
     }
 
-    /** Another thread cancels its registration while the loop ends. */
+    /** A handle whose registration is cancelled by another thread while the loop terminates. */
     private static final class CancelledElsewhere implements RpmaIoHandle {
         private IoRegistration registration;
         private Throwable failure;
@@ -162,7 +165,7 @@ class ShutdownTest {
 
         @Override
         public void eventsReady() {
-            // There are none.
+            // This handle has no events.
         }
 
         @Override
@@ -177,7 +180,7 @@ class ShutdownTest {
 
         @Override
         public void close() {
-            // It stays until the end.
+            // The handle stays registered until the loop terminates.
         }
 
         @Override

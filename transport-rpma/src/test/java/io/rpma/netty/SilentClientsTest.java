@@ -38,7 +38,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Clients that ask for a connection and then say nothing more: others are accepted, and what they cost has a bound. */
+/**
+ * Tests clients that ask for a connection and do nothing more. Other clients are accepted, and the resources for silent clients
+ * are bounded.
+ */
 @Timeout(60)
 class SilentClientsTest {
     private static final int BACKLOG = 4;
@@ -67,7 +70,7 @@ class SilentClientsTest {
         group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
     }
 
-    /** A client that never looks at the server's answer. */
+    /** Returns a client that never looks at the server's answer. */
     private RawPeer silent(ByteBuffer privateData) throws Exception {
         RawPeer peer = new RawPeer();
         peers.add(peer);
@@ -86,7 +89,7 @@ class SilentClientsTest {
         }
         long unanswered = RpmaMetrics.accepts().unanswered();
         long established = RpmaMetrics.accepts().established();
-        // Less than the time after which a silent client loses its place in any case.
+        // The timeout is shorter than the time after which a silent client loses its place in any case.
         Bootstrap client = new Bootstrap().group(group).channel(RpmaChannel.class)
             .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 8_000).handler(new ChannelInboundHandlerAdapter());
         Channel connected = client.connect(server.localAddress()).sync().channel();
@@ -96,7 +99,7 @@ class SilentClientsTest {
         assertEquals(established + 1, RpmaMetrics.accepts().established());
     }
 
-    /** What is refused lingers until the client has heard why: of those who do not listen only so many. */
+    /** A refused connection stays until the client has received the reason. The number of such connections is limited. */
     @Test
     void refusedConnectionsOfSilentClientsAreBounded() throws Exception {
         long refused = RpmaMetrics.accepts().refused();
@@ -104,7 +107,7 @@ class SilentClientsTest {
         for (int i = 0; i < count; i++) {
             silent(null);
         }
-        // A client that listens is told still, although others have to make room for it.
+        // A client that waits for the answer still receives it, although another connection is closed to make room.
         RawPeer last = new RawPeer();
         peers.add(last);
         assertEquals(ConnectionEvent.ESTABLISHED, last.connect((InetSocketAddress) server.localAddress(), null));

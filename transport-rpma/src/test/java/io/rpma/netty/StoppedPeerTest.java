@@ -54,25 +54,27 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
- * A process that is stopped in the middle of writing to memory of this one finds that memory unused when it goes on, however
- * long that takes, and no event loop waits for it.
+ * Tests a process that is stopped while it writes to memory of this process. The memory is not used for anything else until the
+ * process has continued or died, however long that takes, and no event loop waits for it.
  */
 @Timeout(120)
-@Isolated("what waits is counted for the whole process")
+@Isolated("the memory that waits for other processes is counted for the whole process")
 class StoppedPeerTest {
     private static final int LARGE = 1 << 20;
-    /** What is allocated after the close, far more than the connection had. */
+    /** The number of bytes that are allocated after the close, far more than the connection had. */
     private static final int ALLOCATED = 64 << 20;
-    /** Far less than any wait for the other process took, far more than a busy machine needs for what does not wait. */
+    /**
+     * A time that is far less than any wait for the other process, and far more than a busy machine takes without such a wait.
+     */
     private static final long AT_ONCE_NANOS = 1_000_000_000;
 
-    /** How often what tells nobody is looked at. */
+    /** The interval at which conditions without a notification are checked. */
     private static final long LOOK_NANOS = 1_000_000;
 
     private RpmaEventLoopGroup group;
     private final BlockingQueue<Channel> accepted = new LinkedBlockingQueue<>();
 
-    /** What the other process is in when it stops. */
+    /** The kind of memory to which the other process writes when it stops. */
     enum Memory {
         OWN_RECEIVE,
         SHARED_RECEIVE,
@@ -83,7 +85,7 @@ class StoppedPeerTest {
 
     @BeforeEach
     void start() {
-        assumeTrue(Rpma.provider().name().equals("soft"), "a device does not stop with the process that uses it");
+        assumeTrue(Rpma.provider().name().equals("soft"), "a device does not stop together with the process that uses it");
         group = new RpmaEventLoopGroup(1);
     }
 
@@ -94,7 +96,7 @@ class StoppedPeerTest {
         }
     }
 
-    /** The process that stops itself: {@code ADDRESS PORT message|stream send|write}. */
+    /** The process that stops itself. Its arguments are {@code ADDRESS PORT message|stream send|write}. */
     static final class StoppingClient {
         public static void main(String[] arguments) throws Exception {
             boolean messages = arguments[2].equals("message");
@@ -109,7 +111,10 @@ class StoppedPeerTest {
             System.in.read();
         }
 
-        /** Stops in the middle of the n-th copy of a send, or else of a write; continued, and told so, it goes on. */
+        /**
+         * Stops this process during the given copy of a send or of a write. The process goes on when it is continued and a line
+         * is written to its standard input.
+         */
         private static void stopIn(boolean send, int count) throws ReflectiveOperationException {
             String[] before = {""};
             int[] left = {count};
@@ -133,7 +138,7 @@ class StoppedPeerTest {
         }
     }
 
-    /** Writes the value 7 without end; to the region of each descriptor that comes, if one comes. */
+    /** Writes bytes of the value 7 without end. It also writes to the region of each descriptor that it receives. */
     private static final class Writing extends ChannelInboundHandlerAdapter {
         private final byte[] data;
 
@@ -243,17 +248,17 @@ class StoppedPeerTest {
         }
     }
 
-    /** Closes, and lets the loop come to its next task. */
+    /** Closes the channel, and checks that the loop can run its next task soon. */
     private void closeAtOnce(Channel channel) throws Exception {
         long start = System.nanoTime();
         channel.close().sync();
         group.submit(() -> { }).get();
         long took = System.nanoTime() - start;
-        assertTrue(took < AT_ONCE_NANOS, "the loop stood still for " + took + " ns");
+        assertTrue(took < AT_ONCE_NANOS, "the loop was blocked for " + took + " ns");
     }
 
     private List<ByteBuf> allocate(int bytes) throws Exception {
-        // By the loop: what it has released lies in its magazines.
+        // This runs on the loop, because the memory that the loop has released is in its own magazines.
         return group.submit(() -> {
             List<ByteBuf> buffers = new ArrayList<>();
             for (int i = 0; i < ALLOCATED / bytes; i++) {
@@ -284,7 +289,7 @@ class StoppedPeerTest {
         switch (memory) {
             case OWN_RECEIVE, SHARED_RECEIVE -> bootstrap.option(RpmaChannelOption.RPMA_BULK_BYTES, 0)
                 .option(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE, memory == Memory.SHARED_RECEIVE)
-                // So many that a shared queue is not kept for the next connection.
+                // With that many receives, a shared queue is not kept for the next connection.
                 .option(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, 100);
             case SHARED_MESSAGE_RECEIVE -> {
                 queue = new RpmaSharedReceiveQueue(8, 1024);
@@ -299,7 +304,7 @@ class StoppedPeerTest {
             awaitStop(child);
             closeAtOnce(accepted.take());
             if (shared != null) {
-                // By the loop, too: see allocate().
+                // This runs on the loop as well, for the reason that is given in allocate().
                 group.submit(() -> shared.release()).get();
             }
             await(() -> RpmaMetrics.limboBytes() > 0);
@@ -350,7 +355,7 @@ class StoppedPeerTest {
         }
     }
 
-    /** Three processes have stopped; their channels are closed, and a neighbour on the same loop goes on meanwhile. */
+    /** While three processes are stopped and their channels are closed, another connection on the same loop is served. */
     @Test
     void theLoopGoesOn() throws Exception {
         Channel server = bind(bootstrap(RpmaServerChannel.class, new Dropping()));

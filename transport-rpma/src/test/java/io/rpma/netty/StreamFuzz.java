@@ -55,20 +55,20 @@ import java.util.List;
 import java.util.SplittableRandom;
 
 /**
- * Plays the peer of streams, one after the other: most messages keep the protocol, some are made of random bits, and the
- * application on this side reads, writes and closes at random. It knows the protocol as {@code docs/protocol.md} has it, and
- * checks that the stream goes on exactly as long as every rule is kept, that what is read is what was sent, that each receive is
- * posted exactly once, and that all memory comes back. In half of the streams the 32 bits of each message travel in front of it.
- * No device and no other process takes part.
+ * Plays the peer of streams, one after the other. Most messages keep to the protocol and some consist of random bits. The
+ * application on this side reads, writes and closes at random. The peer follows {@code docs/protocol.md}. It checks that a stream
+ * lives exactly as long as no rule is broken, that the bytes that are read are those that were sent, that each receive is posted
+ * exactly once, and that all memory is returned. In half of the streams the 32 bits of each message travel in front of it. No
+ * device and no other process is involved.
  *
- * <p>The same seed makes the same messages. As a program: {@code StreamFuzz [SEED [FRAMES]]}.
+ * <p>The same seed leads to the same messages. Usage as a program: {@code StreamFuzz [SEED [FRAMES]]}.
  */
 final class StreamFuzz {
     private static final int MOST_BATCH = 8;
-    /** Whether all streams are so, because the device has no immediate data. */
+    /** Whether the 32 bits travel in front of the messages of all streams, because the device has no immediate data. */
     private static final boolean PREFIXED = RawPeer.isPrefixed();
     private static final int SENDS = 16;
-    /** One message in so many is garbage, and the connection's last. */
+    /** The mean number of messages for one that consists of random bits, which is the last message of its connection. */
     private static final int GARBAGE = 24;
     private static final int FIELD_BITS = 16;
     private static final ValueLayout.OfInt WORD = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
@@ -86,7 +86,7 @@ final class StreamFuzz {
     private long handshakes;
 
     /**
-     * Prepares to play.
+     * Creates a fuzzer.
      *
      * @param region memory of the size of an area, whose descriptor is granted
      */
@@ -106,12 +106,12 @@ final class StreamFuzz {
         return connections;
     }
 
-    /** How many connections ended by a broken rule. */
+    /** Returns the number of connections that ended because a rule was broken. */
     long violations() {
         return violations;
     }
 
-    /** Plays so many messages, or some more. */
+    /** Exchanges at least this number of messages. */
     void play(long count) throws Exception {
         for (long end = frames + count; frames < end;) {
             handshake();
@@ -122,7 +122,7 @@ final class StreamFuzz {
         }
     }
 
-    /** Whatever the bits are, the handshake is within its limits or refused. */
+    /** Decodes a damaged handshake, which must either be within the limits or be refused. */
     private void handshake() {
         ByteBuffer data = new Handshake(Handshake.MINOR, random.nextInt(8) == 0 ? random.nextInt(256) : 0,
             1 << random.nextInt(32), random.nextInt(1 << FIELD_BITS), random.nextInt(66) << Handshake.BULK_UNIT_SHIFT).encode();
@@ -136,9 +136,9 @@ final class StreamFuzz {
             check(decoded.status() != Handshake.ACCEPTED
                 || decoded.messageBytes() >= Handshake.MIN_MESSAGE_BYTES && decoded.messageBytes() <= Handshake.MAX_MESSAGE_BYTES
                 && decoded.credits() >= 1 && decoded.credits() <= Immediate.MAX_CREDITS
-                && decoded.bulkBytes() >= 0 && decoded.bulkBytes() <= Handshake.MAX_BULK_BYTES, "a bad handshake was accepted");
+                && decoded.bulkBytes() >= 0 && decoded.bulkBytes() <= Handshake.MAX_BULK_BYTES, "bad handshake accepted");
         } catch (Handshake.MismatchException e) {
-            check(e.status() != Handshake.ACCEPTED, "a refusal that accepts");
+            check(e.status() != Handshake.ACCEPTED, "a mismatch has the status ACCEPTED");
         }
         handshakes++;
     }
@@ -149,7 +149,7 @@ final class StreamFuzz {
         }
     }
 
-    /** Receives that know which of them are posted, as a device does. */
+    /** Receives that record which of them are posted, as a device does. */
     private static final class Receives extends ReceiveBuffers {
         private final RpmaByteBuf[] buffers;
         private final BitSet posted = new BitSet();
@@ -219,11 +219,11 @@ final class StreamFuzz {
 
         @Override
         public void endedMidway() {
-            // There is no device that could have taken one.
+            // There is no device that could have taken a receive.
         }
     }
 
-    /** One connection: its stream here, and the peer that is played. */
+    /** One connection: the stream at this end, and the peer that is played. */
     private final class Stream extends ScriptedConnection implements QueuePairListener, AutoCloseable {
         private final StreamSizes sizes;
         private final Receives receives;
@@ -233,21 +233,22 @@ final class StreamFuzz {
         private final int peerCredits = 1 + random.nextInt(20);
         private final boolean prefixed = PREFIXED || random.nextBoolean();
         private final int prefix = prefixed ? Integer.BYTES : 0;
-        // Whose stream has ended, and who has been told that the end has arrived.
+        // Which of the streams has ended, and whose end has been confirmed.
         private boolean pairEnded;
         private boolean pairConfirmed;
         private boolean peerConfirmed;
-        // What the peer may send, and what it has to give back.
+        // The credits that the peer has, and those that it has to return.
         private int credits;
         private int owed;
         private boolean finSent;
-        // The areas that the peer has been granted, as pairs of address and size, and those that it has granted.
+        // The areas that were granted to the peer, as pairs of address and size, and the indices of those that the peer has
+        // granted.
         private final ArrayDeque<long[]> areas = new ArrayDeque<>();
         private final ArrayDeque<Integer> granted = new ArrayDeque<>();
-        // Posted and not completed.
+        // The work requests that were posted and have not completed.
         private final ArrayDeque<long[]> underWay = new ArrayDeque<>();
         private boolean sendsFail;
-        // Garbage was sent: it may have returned credits, or granted areas, that are not accounted for.
+        // Whether random bits were sent. They may have returned credits or granted areas, which are not counted.
         private boolean lawless;
         private long sentBytes;
         private long readBytes;
@@ -281,7 +282,7 @@ final class StreamFuzz {
                 completeSends();
                 poll();
                 if (!ended && !sendsFail) {
-                    check(pair.broken() == null, "a peer that keeps the rules is refused: " + pair.broken());
+                    check(pair.broken() == null, "a peer that keeps to the protocol is refused: " + pair.broken());
                     application();
                     poll();
                 }
@@ -303,13 +304,13 @@ final class StreamFuzz {
 
         @Override
         public void close() {
-            // Called by the queue pair as well, when it is destroyed.
+            // The queue pair also calls this method when it is destroyed.
             if (!pair.isClosed()) {
                 pair.close();
             }
         }
 
-        // ---- what the peer sends ----
+        // ---- messages of the peer ----
 
         private void arrive(int slot, int bytes, boolean written, boolean hasImmediate, int immediate) {
             receives.posted.clear(slot);
@@ -318,7 +319,7 @@ final class StreamFuzz {
                 hasImmediate);
         }
 
-        /** A message that keeps the rules, if there is one. */
+        /** Sends a message that keeps to the protocol, if one is possible. */
         private void message() {
             int back = owed > 0 && random.nextInt(3) > 0 ? random.nextInt(owed + 1) : 0;
             int slot = receives.posted.nextSetBit(0);
@@ -338,7 +339,7 @@ final class StreamFuzz {
                 case 3, 4, 5 -> {
                     if (mayFill() && !areas.isEmpty()) {
                         long[] area = areas.poll();
-                        // Seldom all of it, for the sake of speed.
+                        // The peer seldom uses the whole area, because that takes long.
                         int bytes = 1 + random.nextInt(random.nextInt(64) == 0 ? (int) area[1] : 256);
                         fill(area[0], bytes);
                         send(slot, Immediate.BULK, back, random.nextInt(4), bytes);
@@ -400,7 +401,7 @@ final class StreamFuzz {
             arrive(slot, prefix + (kind == Immediate.BULK ? Integer.BYTES : bytes), false, false, 0);
         }
 
-        /** The bytes of the stream follow from their position. */
+        /** Fills memory with the next bytes of the stream, whose values depend on their positions. */
         private void fill(long address, int bytes) {
             for (int i = 0; i < bytes; i++) {
                 content[i] = pattern(sentBytes + i);
@@ -413,7 +414,10 @@ final class StreamFuzz {
             return (byte) (position * 31 >>> 3);
         }
 
-        /** A message of random bits. If it happens to keep the rules nobody complains; what it says is never read. */
+        /**
+         * Sends a message of random bits. If it happens to keep to the protocol, the stream goes on, but its content is not
+         * checked.
+         */
         private void garbage() {
             int bytes = switch (random.nextInt(4)) {
                 case 0 -> 0;
@@ -440,36 +444,36 @@ final class StreamFuzz {
                 prefixed ? random.nextInt(8) == 0 : random.nextInt(8) > 0, immediate);
         }
 
-        // ---- what this side sends ----
+        // ---- messages of this side ----
 
         @Override
         void sent(LocalMemoryRegion source, long offset, int bytes, boolean signalled, int immediate, long context) {
-            check(!prefixed, "immediate data is sent where there is none");
+            check(!prefixed, "immediate data is sent on a connection without it");
             posted(context, signalled);
             took(source, offset, bytes, immediate);
         }
 
         @Override
         void sentPlain(LocalMemoryRegion source, long offset, int bytes, boolean signalled, long context) {
-            check(prefixed && bytes >= Integer.BYTES, "a message has no bits");
+            check(prefixed && bytes >= Integer.BYTES, "a message has no prefix");
             posted(context, signalled);
             int bits = source.memory().get(WORD, offset);
             if (Immediate.kind(bits) == Immediate.BULK) {
                 check(bytes == PrefixWire.ANNOUNCEMENT_BYTES, "an announcement of " + bytes + " bytes");
-                check(source.memory().get(WORD, offset + prefix) > 0, "nothing is announced");
+                check(source.memory().get(WORD, offset + prefix) > 0, "an announcement of no bytes");
             }
             took(source, offset + prefix, bytes - prefix, bits);
         }
 
         @Override
         void wrote(boolean signalled, long context) {
-            check(prefixed && !signalled, "what is written is announced by the next message");
+            check(prefixed && !signalled, "a write is signalled, or the connection has immediate data");
             posted(context, signalled);
         }
 
         private void posted(long context, boolean signalled) {
             underWay.add(new long[] {context, signalled ? 1 : 0});
-            check(underWay.size() <= SENDS, "more is posted than the send queue holds");
+            check(underWay.size() <= SENDS, "there are more work requests than the send queue holds");
         }
 
         /** The peer takes a message. */
@@ -488,7 +492,7 @@ final class StreamFuzz {
                 case Immediate.BULK -> granted.poll();
                 case Immediate.FIN -> pairEnded = true;
                 case Immediate.SEEN -> {
-                    check(prefixed && finSent && !pairConfirmed, "what has not ended is confirmed");
+                    check(prefixed && finSent && !pairConfirmed, "an end that was not sent is confirmed");
                     pairConfirmed = true;
                 }
                 case Immediate.RETURN -> {
@@ -497,13 +501,13 @@ final class StreamFuzz {
                     }
                 }
                 default -> {
-                    // Nothing that the peer has to remember.
+                    // The peer does not record other messages.
                 }
             }
         }
 
         private void granted(LocalMemoryRegion source, long offset, int bytes) {
-            // Both providers' descriptors begin with the address.
+            // The descriptors of both providers begin with the address.
             ByteBuffer area = source.memory().asSlice(offset + 1, bytes - 1).asByteBuffer().order(ByteOrder.LITTLE_ENDIAN);
             if (finSent) {
                 return;
@@ -511,11 +515,11 @@ final class StreamFuzz {
             try (RemoteMemoryRegion region = Rpma.provider().openRemoteRegion(area)) {
                 areas.add(new long[] {area.getLong(0), region.size()});
             } catch (RpmaException e) {
-                throw new AssertionError("a grant without a descriptor", e);
+                throw new AssertionError("a grant without a valid descriptor", e);
             }
         }
 
-        /** The device completes some of what was posted, in order, or has lost the connection. */
+        /** Completes some of the work requests in order, or fails them because the connection is lost. */
         private void completeSends() {
             if (random.nextInt(256) == 0) {
                 sendsFail = true;
@@ -529,12 +533,12 @@ final class StreamFuzz {
                 }
             }
             if (sendsFail && waiting() == 0) {
-                // Nothing was under way that could have failed.
+                // There was no work request that could have failed.
                 pair.breakWith(new IOException("lost"));
             }
         }
 
-        // ---- what the application does ----
+        // ---- the application ----
 
         private void application() throws IOException {
             for (int n = random.nextInt(4); n > 0 && pair.receiver().available() > 0; n--) {
@@ -569,11 +573,11 @@ final class StreamFuzz {
             int first = buf.readerIndex();
             int last = buf.readableBytes() - 1;
             if (!lawless) {
-                check(readBytes + last < sentBytes, "more is read than was sent");
+                check(readBytes + last < sentBytes, "more bytes are read than were sent");
                 for (int i = 0; i <= last; i += 1 + last / 4) {
-                    check(buf.getByte(first + i) == pattern(readBytes + i), "what is read is not what was sent");
+                    check(buf.getByte(first + i) == pattern(readBytes + i), "a byte differs from the one sent");
                 }
-                check(buf.getByte(first + last) == pattern(readBytes + last), "what is read is not what was sent");
+                check(buf.getByte(first + last) == pattern(readBytes + last), "a byte differs from the one sent");
             }
             readBytes += last + 1;
             buf.release();
@@ -581,27 +585,27 @@ final class StreamFuzz {
 
         @Override
         public void established() {
-            // The fuzz knows.
+            // The fuzzer opens the stream itself.
         }
 
         @Override
         public void readable() {
-            // It is looked at anyway.
+            // The fuzzer checks for bytes after each poll.
         }
 
         @Override
         public void flushed() {
-            // The events that tell why are taken in the same poll.
+            // The fuzzer polls until no completion is left.
         }
 
         @Override
         public void failed() {
-            throw new IllegalStateException("a listener that does not throw");
+            throw new IllegalStateException("the listener has thrown no exception");
         }
 
         @Override
         public void posted() {
-            // The fuzzer polls as it likes.
+            // The fuzzer polls in each round.
         }
 
         @Override
@@ -610,7 +614,7 @@ final class StreamFuzz {
         }
     }
 
-    /** Plays as a program, and checks that all memory has come back. */
+    /** Runs as a program, and prints how many bytes of memory were not returned. */
     public static void main(String... arguments) throws Exception {
         long seed = arguments.length > 0 ? Long.parseLong(arguments[0]) : System.nanoTime();
         long count = arguments.length > 1 ? Long.parseLong(arguments[1]) : 1_000_000;
@@ -632,7 +636,7 @@ final class StreamFuzz {
         System.out.println("LEFT " + (BulkAreas.bytes() + RegisteredMemory.MAX_BYTES - allMemory()));
     }
 
-    /** How much memory can be had in the largest pieces: all that there is, if nothing is in use. */
+    /** Returns how many bytes can be allocated in the largest buffers. That is all memory if none is in use. */
     static long allMemory() {
         List<ByteBuf> all = new ArrayList<>();
         int most = RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY;

@@ -48,7 +48,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** The stream as a user of bootstraps sees it, on whatever provider the process has. */
+/** Tests streams through bootstraps, on the provider that the process has chosen. */
 @Timeout(60)
 class StreamTest {
     private static RpmaEventLoopGroup group;
@@ -239,8 +239,8 @@ class StreamTest {
             last = client.writeAndFlush(Unpooled.wrappedBuffer(new byte[1 << 16]));
         }
         Channel accepted = child.get(10, TimeUnit.SECONDS);
-        // A round trip on the loop after the last completion shows that the sender has come to rest.
-        assertTrue(!last.await(500), "8 MiB were taken although nobody reads");
+        // The last write does not complete while the server does not read.
+        assertTrue(!last.await(500), "8 MiB were accepted although the server does not read");
         assertTrue(collector.received.isEmpty());
         accepted.config().setAutoRead(true);
         assertTrue(last.await(20, TimeUnit.SECONDS));
@@ -254,7 +254,7 @@ class StreamTest {
         Collector collector = new Collector();
         Channel server = serve(collector);
         Channel client = connect(server, new Collector()).sync().channel();
-        // Several messages, so that some are still under way when the first promises succeed.
+        // There are several messages, so that some are still under way when the first promises succeed.
         ByteBuf shared = RpmaByteBufAllocator.DEFAULT.directBuffer(64 << 10).writeZero(64 << 10);
         byte[] expected = new byte[20 * (64 << 10)];
         for (int round = 0; round < 20; round++) {
@@ -278,7 +278,7 @@ class StreamTest {
         new Random(8).nextBytes(bytes);
         client.writeAndFlush(buf.writeBytes(bytes)).sync();
         org.junit.jupiter.api.Assertions.assertArrayEquals(bytes, collector.take(bytes.length));
-        // A round trip later, the last completion has been seen.
+        // After another round trip, the last completion has been handled.
         client.writeAndFlush(Unpooled.copyInt(1)).sync();
         collector.take(4);
         client.close().sync();
@@ -311,7 +311,7 @@ class StreamTest {
     @Test
     void manyConnections() throws Exception {
         Channel server = serve(new Echo());
-        // The device siw0 has no room for more: testsuite/softroce/README.md.
+        // The device siw0 supports no more connections, see testsuite/softroce/README.md.
         int connections = RawPeer.isPrefixed() ? 8 : 25;
         for (int round = 0; round < 4; round++) {
             Channel[] clients = new Channel[connections];

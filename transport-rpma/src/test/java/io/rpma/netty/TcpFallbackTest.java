@@ -33,14 +33,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-/** Hosts whose connections take TCP although there is an RDMA device are named once each. */
+/** Tests that a warning is logged once for each host whose connections use TCP although there is an RDMA device. */
 class TcpFallbackTest {
     private static final Map<RpmaPath, String> WHY = Map.of(RpmaPath.RDMA, "Connection refused");
 
     private final List<String> warnings = new ArrayList<>();
     private final TcpFallback fallback = new TcpFallback(2, recording(warnings));
 
-    /** A logger that keeps its warnings: the pattern, and then what is to be put into it. */
+    /** Returns a logger that records its warnings, each as the pattern followed by its arguments. */
     static InternalLogger recording(List<String> warnings) {
         return (InternalLogger) Proxy.newProxyInstance(TcpFallbackTest.class.getClassLoader(),
             new Class<?>[] {InternalLogger.class}, (proxy, method, arguments) -> {
@@ -73,13 +73,13 @@ class TcpFallbackTest {
         assertEquals(0, warningsAfter("192.0.2.1", RpmaPath.TCP, Map.of()));
         assertEquals(0, warningsAfter("192.0.2.1", RpmaPath.TCP, Map.of(RpmaPath.SHARED_MEMORY, "not this host")));
         assertEquals(0, warningsAfter("192.0.2.1", RpmaPath.SHARED_MEMORY, WHY));
-        // A server that is bound there listens on no device.
+        // A server on such an address listens on no device.
         assertEquals(0, warningsAfter("127.0.0.1", RpmaPath.TCP, WHY));
         assertEquals(0, warningsAfter("::1", RpmaPath.TCP, WHY));
         assertEquals(0, warningsAfter("0.0.0.0", RpmaPath.TCP, WHY));
     }
 
-    /** Two hosts are remembered here: those that were connected to last. */
+    /** This instance remembers two hosts, those that were connected to last. */
     @Test
     void aFewHostsAreRemembered() throws Exception {
         assertEquals(1, warningsAfter("192.0.2.1", RpmaPath.TCP, WHY));
@@ -90,7 +90,7 @@ class TcpFallbackTest {
         assertEquals(4, warningsAfter("192.0.2.2", RpmaPath.TCP, WHY));
     }
 
-    /** For real, where there is a device: servers at its address that listen by TCP alone, and by all paths. */
+    /** Runs on a real device, with one server that listens on all paths and one that listens on TCP alone. */
     @Test
     @Timeout(300)
     void aServerThatHasNoRdmaIsNamedOnce() throws Exception {
@@ -105,7 +105,7 @@ class TcpFallbackTest {
         }
     }
 
-    /** One connection to a server on all paths, and two to one on TCP alone. */
+    /** Makes one connection to a server on all paths, and two to a server on TCP alone. */
     static final class Connections {
         private Connections() {
         }

@@ -56,7 +56,9 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Reads and writes that are made of several operations: what they move, how many are under way, and how they end. */
+/**
+ * Tests reads and writes that consist of several operations: the bytes that they move, how many are under way, and how they fail.
+ */
 @Timeout(60)
 class TransferTest {
     private static final int SIZE = 6 << 20;
@@ -70,7 +72,7 @@ class TransferTest {
     private RpmaRemoteRegion remote;
     private final Operations operations = new Operations();
 
-    /** Sees each operation that is written to the client's channel; on its loop. */
+    /** Counts the operations that are written to the client's channel. It is used on the loop. */
     private static final class Operations extends ChannelOutboundHandlerAdapter {
         private int count;
         private int underWay;
@@ -104,12 +106,12 @@ class TransferTest {
         }
         if (remote != null) {
             remote.release();
-            assertEquals(0, remote.refCnt(), "a transfer keeps its remote region");
+            assertEquals(0, remote.refCnt(), "the transfer still holds the remote region");
         }
         there.release();
         here.release();
-        assertEquals(0, there.refCnt(), "a transfer keeps its region");
-        assertEquals(0, here.refCnt(), "a transfer keeps its region");
+        assertEquals(0, there.refCnt(), "the transfer still holds the region");
+        assertEquals(0, here.refCnt(), "the transfer still holds the region");
         group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
     }
 
@@ -137,7 +139,7 @@ class TransferTest {
     }
 
     private static void assertSameBytes(byte[] expected, byte[] actual) {
-        assertEquals(-1, Arrays.mismatch(expected, actual), "where they differ");
+        assertEquals(-1, Arrays.mismatch(expected, actual), "the first index at which they differ");
     }
 
     private static Throwable fails(ChannelFuture future) throws InterruptedException {
@@ -178,7 +180,7 @@ class TransferTest {
                 (Function<Integer, ByteBuf>) RpmaByteBufAllocator.DEFAULT::directBuffer)));
     }
 
-    /** Of any kind, and longer than registered buffers can be. */
+    /** Tests buffers of each kind, some of which are longer than a registered buffer can be. */
     @ParameterizedTest(name = "{0} {1}")
     @MethodSource("buffers")
     void buffersAreMoved(Kind kind, String name, Function<Integer, ByteBuf> buffer) throws Exception {
@@ -214,7 +216,7 @@ class TransferTest {
         assertSameBytes(content, bytes(there, 0, content.length));
     }
 
-    /** Many small ones: completing one must not call the next within it, and so on. */
+    /** Completing many small operations must not lead to a recursion that grows with their number. */
     @ParameterizedTest
     @EnumSource
     void manySmallOperations(Kind kind) throws Exception {
@@ -277,7 +279,7 @@ class TransferTest {
             for (int i = 0; i < 40; i++) {
                 assertEquals((i + 1L) * PIECE, progress.get(i));
             }
-            assertSame(future, told.get(1), "a message was behind the whole transfer");
+            assertSame(future, told.get(1), "the message was sent only after the whole transfer");
         }).sync();
     }
 
@@ -331,7 +333,7 @@ class TransferTest {
         source.release();
     }
 
-    /** The peer's region is shorter than this end was told: all before its end is moved. */
+    /** The peer's region is shorter than its descriptor says. All bytes before its end are moved. */
     @ParameterizedTest
     @EnumSource
     @Tag("refusals-by-the-peer")
@@ -359,7 +361,7 @@ class TransferTest {
         small.release();
     }
 
-    /** The channel is closed when the tenth operation is written: it, and what would have followed, is not executed. */
+    /** The channel is closed when the tenth operation is written. That operation and those after it are not executed. */
     @ParameterizedTest
     @EnumSource
     void closingTheChannelEndsIt(Kind kind) throws Exception {
@@ -373,7 +375,7 @@ class TransferTest {
         assertInstanceOf(ClosedChannelException.class, failure.getCause());
         assertEquals(0, failure.offset() % PIECE);
         assertTrue(failure.offset() <= 9L * PIECE, failure.getMessage());
-        // A device may be at work on what was under way when the channel was closed, until its connection has ended.
+        // A device may execute operations that were under way when the channel was closed, until its connection has ended.
         OpenPairs.awaitOpen(open);
         client.eventLoop().submit(() -> { }).sync();
         assertEquals(0, source.refCnt());

@@ -35,9 +35,9 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
- * Many hosts that do not answer, with many connects to each, do not keep a client from those that do. Needs librpma: soft
- * resolves nothing. Needs the guest of {@code testsuite/softroce/run.sh} as well, where nobody answers at these addresses once
- * its network interface asks who has them.
+ * Tests that many hosts which do not answer, with many connects to each, do not delay a client's connects to other hosts. The
+ * test needs librpma, because soft resolves no addresses. It also needs the guest of {@code testsuite/softroce/run.sh}, in which
+ * no host has these addresses once the network interface uses ARP.
  */
 @Timeout(180)
 class UnreachableHostsTest {
@@ -80,7 +80,7 @@ class UnreachableHostsTest {
             InetAddress host = InetAddress.getByAddress(new byte[] {(byte) 192, 0, 2, (byte) (1 + i % HOSTS)});
             unreachable.add(client(120_000).connect(new InetSocketAddress(host, 7471)));
         }
-        // This one was never connected to, and the next one was.
+        // The first of these connects is to a host that was never connected to before, and the second one is not.
         client(20_000).connect(server.localAddress()).sync().channel().close().sync();
         client(20_000).connect(server.localAddress()).sync().channel().close().sync();
         for (ChannelFuture connect : unreachable) {

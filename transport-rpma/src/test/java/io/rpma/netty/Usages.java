@@ -25,13 +25,13 @@ import java.net.InetAddress;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** What ordinary memory can be registered for on the device that tests use. */
+/** The usages for which ordinary memory can be registered on the device of the tests. */
 final class Usages {
     private static final Set<MemoryUsage> ALL = EnumSet.allOf(MemoryUsage.class);
 
     static {
         RpmaProvider provider = Rpma.provider();
-        // A device that carries out flushes itself, as librpma 1.3 has it do, refuses memory that is not persistent.
+        // A device that carries out flushes itself, with librpma 1.3, refuses memory that is not persistent.
         try (Peer peer = provider.localDevice(provider.reachable(InetAddress.getLoopbackAddress())).newPeer();
                 Arena arena = Arena.ofConfined()) {
             try (LocalMemoryRegion region = peer.register(arena.allocate(4096, 4096), ALL)) {
@@ -50,12 +50,12 @@ final class Usages {
     private Usages() {
     }
 
-    /** All of them; without the flush to persistence where the device asks for persistent memory. */
+    /** Returns all usages, without the flush to persistence if the device requires persistent memory for it. */
     static MemoryUsage[] all() {
         return ALL.toArray(MemoryUsage[]::new);
     }
 
-    /** Whether ordinary memory can be registered for flushes to persistence. */
+    /** Returns whether ordinary memory can be registered for flushes to persistence. */
     static boolean isPersistenceTakenOnTrust() {
         return ALL.contains(MemoryUsage.FLUSH_PERSISTENT);
     }

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Options that were set where they have no effect: one warning says where they belong. */
+/** Tests options that were set where they have no effect. One warning says where they belong. */
 @Timeout(60)
 class WithoutEffectTest {
     private static final String NOT_BY_CHILD_OPTION = " was set on a connection that has been accepted already, and has no effect"
@@ -54,7 +54,7 @@ class WithoutEffectTest {
         return ((AbstractRpmaServerChannel) channels.listener).told();
     }
 
-    /** However many children there are. */
+    /** The warning is logged once, however many children there are. */
     @ParameterizedTest
     @EnumSource
     void childOptionsThatBelongToTheServerAreToldOnce(Kind kind) throws Exception {
@@ -115,7 +115,7 @@ class WithoutEffectTest {
         }
     }
 
-    /** What is set where it belongs is nobody's trouble. */
+    /** No warning is logged for an option that was set where it belongs. */
     @ParameterizedTest
     @EnumSource
     void whatHasAnEffectIsNotToldOf(Kind kind) throws Exception {

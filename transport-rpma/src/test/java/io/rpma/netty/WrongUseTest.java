@@ -50,7 +50,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Groups and channel types that do not go together, and options that RDMA cannot honour. */
+/** Tests groups and channel types that do not go together, and options that RDMA cannot support. */
 @Timeout(60)
 class WrongUseTest {
     private static final InetSocketAddress LOOPBACK = new InetSocketAddress("127.0.0.1", 0);
@@ -79,7 +79,7 @@ class WrongUseTest {
     }
 
     private static Throwable failure(Future<?> future) throws InterruptedException {
-        assertTrue(future.await(30, TimeUnit.SECONDS), "neither done nor failed");
+        assertTrue(future.await(30, TimeUnit.SECONDS), "the future was not completed");
         assertNotNull(future.cause(), "it succeeded");
         return assertInstanceOf(IllegalStateException.class, future.cause());
     }
@@ -112,7 +112,10 @@ class WrongUseTest {
             .childHandler(nothing()).bind(LOOPBACK)).getMessage());
     }
 
-    /** The server's channel is right, and its children's loops are not: each client is told by the end of its connection. */
+    /**
+     * The channel type of the server is right, but the event loops of its children are not. The connection of each client is
+     * closed.
+     */
     @Test
     void aChildGroupOfAnotherTransport() throws Exception {
         EventLoopGroup epoll = new MultiThreadIoEventLoopGroup(1, EpollIoHandler.newFactory());
@@ -130,7 +133,9 @@ class WrongUseTest {
         }
     }
 
-    /** What Netty's users set on every channel is accepted and given back, though RDMA has nothing to tune there. */
+    /**
+     * Options that many users of Netty set on every channel are accepted and returned, although they have no effect with RDMA.
+     */
     @Test
     void harmlessOptionsAreAccepted() {
         Map<ChannelOption<?>, Object> harmless = Map.of(ChannelOption.TCP_NODELAY, false, ChannelOption.SO_KEEPALIVE, true,
@@ -146,7 +151,7 @@ class WrongUseTest {
         server.unsafe().closeForcibly();
     }
 
-    /** Of an option that is not accepted Netty's bootstraps warn, and go on. */
+    /** Netty's bootstraps warn about an option that is not accepted, and go on. */
     @Test
     void otherOptionsAreNot() throws Exception {
         RpmaChannel channel = new RpmaChannel();

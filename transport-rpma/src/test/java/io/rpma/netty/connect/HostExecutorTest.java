@@ -103,7 +103,7 @@ class HostExecutorTest {
         assertFalse(begun.tryAcquire());
     }
 
-    /** The hosts had several threads each, as long as there were enough threads. */
+    /** Each of the hosts has several threads, as long as the limit for all hosts allows it. */
     @Test
     void hostsThatAnsweredBeforeAndFallSilentDoNotHoldUpTheOthers() throws Exception {
         for (int i = 0; i < 32; i++) {
@@ -165,7 +165,7 @@ class HostExecutorTest {
         assertThrows(RejectedExecutionException.class, () -> small.execute(host(200), this::silent));
     }
 
-    /** Waiting tasks are not lost: threads that finish a task run them. */
+    /** No waiting task is lost. A thread that has finished a task runs the next one. */
     @Test
     void everythingIsDoneInTheEnd() throws Exception {
         int count = 1_000;

@@ -19,12 +19,15 @@ import org.junit.jupiter.api.Test;
 
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-/** A descriptor that epoll does not take: nothing of it stays behind, and the next one with its number is not affected. */
+/**
+ * Tests a descriptor that epoll does not accept. No registration stays behind, and the next descriptor with its number is not
+ * affected.
+ */
 class DescriptorWatchTest {
     /** A number that no descriptor of this process has. */
     private static final int NO_DESCRIPTOR = 1 << 24;
 
-    /** The thread of the test is that of the loop. */
+    /** An executor whose thread is the thread of the test. */
     private static final class ThisThread implements ThreadAwareExecutor {
         @Override
         public boolean isExecutorThread(Thread thread) {

@@ -33,9 +33,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * An event loop that prepares to block: it arms its completion queues one after the other, and polls each of them once more. What
- * that poll leads to may run epoll, because the loop is late. Epoll reports each event once, so the loop must not block after an
- * event of a queue that has just been armed.
+ * Tests an event loop that prepares to block. It arms its completion queues one after the other, and polls each of them once
+ * more. The handling of what it polled may run epoll, because the loop is late. Epoll reports each event once, so the loop must
+ * not block after an event of a queue that has just been armed.
  */
 @Timeout(60)
 class HotQueuesTest {
@@ -68,7 +68,7 @@ class HotQueuesTest {
             this.pipe = pipe;
         }
 
-        /** A completion occurs in the queue, which is armed. Called on the loop. */
+        /** Adds a completion to this queue, which is armed. Must be called on the loop. */
         void complete() {
             pending++;
             blocks = blocksOfThisLoop();
@@ -149,7 +149,7 @@ class HotQueuesTest {
 
         @Override
         public void destroy() {
-            // As above.
+            // The test closes the pipe.
         }
     }
 

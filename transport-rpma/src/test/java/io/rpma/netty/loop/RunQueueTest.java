@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Whether a loop notices that others want its processor. */
+/** Tests whether a loop notices that other threads want its processor. */
 class RunQueueTest {
     private static final long MILLI = TimeUnit.MILLISECONDS.toNanos(1);
 
@@ -66,7 +66,7 @@ class RunQueueTest {
     @Test
     void theKernelTells() throws InterruptedException {
         RunQueue queue = RunQueue.ofThisThread();
-        // Whatever it says: it can be asked as often as one likes, and after its end as well.
+        // The result depends on the machine. The method may be called any number of times, and after the end of the loop as well.
         for (int i = 0; i < 100; i++) {
             queue.isCrowded(i * 10 * MILLI);
         }

@@ -26,7 +26,7 @@ import net.jqwik.api.constraints.LongRange;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** When a loop polls, against a count of the failures in a row, for any mixture of waits. */
+/** Tests when a loop polls, for any mixture of waits, against a count of the failures in a row. */
 class SpinPolicyTest {
     private static final long WAKE_UP_NANOS = 60_000;
     private static final int LONGEST_PAUSE = 256;

@@ -37,7 +37,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** TCP channels on an event loop of RPMA are named once for each process; other channels of epoll are not. */
+/**
+ * Tests that TCP channels on an event loop of RPMA are logged once for each process, and that other channels of epoll are not.
+ */
 @Timeout(120)
 class TcpNoticeTest {
     private static final String SAID = "does not go over RPMA";
@@ -66,7 +68,7 @@ class TcpNoticeTest {
         }
     }
 
-    /** Two channels of each kind that the argument names. */
+    /** Opens two channels of each kind that the argument names. */
     static final class Channels {
         private Channels() {
         }
@@ -95,7 +97,7 @@ class TcpNoticeTest {
                         .connect(server.localAddress()).sync();
                 }
             }
-            // The loops have done what they have to do, and then the executor that says it.
+            // The loops have run all their tasks, and then the executor that logs the notice runs its own.
             rpma.shutdownGracefully(0, 10, TimeUnit.SECONDS).sync();
             other.shutdownGracefully(0, 10, TimeUnit.SECONDS).sync();
             GlobalEventExecutor.INSTANCE.submit(() -> System.err.println("everything was done")).sync();

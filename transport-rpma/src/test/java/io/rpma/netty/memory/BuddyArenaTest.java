@@ -23,7 +23,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The division of slabs into blocks. */
+/** Tests the division of slabs into blocks. */
 @Timeout(60)
 class BuddyArenaTest {
     @Test

@@ -12,7 +12,9 @@
  */
 package io.rpma.netty.memory;
 
-/** The registered memory in use without the free buffers that all threads share: how many there are depends on chance. */
+/**
+ * The registered memory in use, without the free buffers that all threads share. The number of these buffers depends on chance.
+ */
 public final class MemoryInUse {
     private MemoryInUse() {
     }

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 
-/** Netty's tests of any buffer, on registered ones. */
+/** Runs Netty's tests of buffers on registered buffers. */
 class RpmaByteBufTest extends AbstractByteBufTest {
     @Override
     protected ByteBuf newBuffer(int capacity, int maxCapacity) {

@@ -25,11 +25,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Results against a list of requests, whatever happens in which order. */
+/** Tests results against a list of requests, for events in any order. */
 class OutcomesTest {
     private enum Step { POST, REFUSE, SUCCEED, FAIL, TAKE }
 
-    /** One request, with its result once that is known. */
+    /** A request, with its result once that is known. */
     private static final class Request {
         private boolean decided;
         private Throwable cause;
@@ -53,7 +53,7 @@ class OutcomesTest {
             assertEquals(!underWay.isEmpty() && underWay.getFirst().decided, outcomes.hasNext());
             assertTrue(!outcomes.isFull() || underWay.size() >= most);
         }
-        // The end of the connection decides what is left: nothing is lost.
+        // The end of the connection decides the remaining requests, so that no result is missing.
         while (oldestUndecided() != null) {
             act(outcomes, Step.FAIL);
         }

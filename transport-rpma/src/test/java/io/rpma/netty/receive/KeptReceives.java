@@ -12,12 +12,12 @@
  */
 package io.rpma.netty.receive;
 
-/** The registered memory of shared receive queues that belong to no loop, and are kept when they have no connection. */
+/** The registered memory of shared receive queues that belong to no loop, and that are kept while they have no connection. */
 public final class KeptReceives {
     private KeptReceives() {
     }
 
-    /** Returns how many bytes their receives have. */
+    /** Returns the number of bytes of their receives. */
     public static long bytes() {
         return SharedReceives.bytesWithoutLoop();
     }

@@ -36,13 +36,13 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.Tuple;
 
-/** The areas that a peer grants against a queue of their numbers, for any grants, good and bad. */
+/** Tests the areas that a peer grants against a queue of their numbers, for any valid and invalid grants. */
 class BulkGrantsTest {
     private static final int LARGEST = 3;
 
     private enum Step { GRANT, TAKE, CLEAR, ASK_IF_IDLE }
 
-    /** The area, and its size and kind of descriptor, are for a grant only. */
+    /** A step of a test. The area, its size and the kind of its descriptor are used for grants only. */
     private record Call(Step step, int area, int size, byte mark) {
     }
 
@@ -111,7 +111,7 @@ class BulkGrantsTest {
 
     private boolean violates(GrantingProvider fabric, BulkGrants grants, Call call) {
         int before = fabric.regions.size();
-        // Not at the start of the buffer, and not up to its end.
+        // The message neither begins at the start of the buffer nor ends at its end.
         ByteBuf message = Unpooled.buffer().writeByte(9);
         message.writeByte(call.area).writeInt(call.size).writeByte(call.mark).writeByte(9);
         try {
@@ -122,7 +122,7 @@ class BulkGrantsTest {
         }
         Call earlier = descriptors.put(call.area, call);
         boolean known = earlier != null && earlier.size == call.size && earlier.mark == call.mark;
-        assertEquals(known ? before : before + 1, fabric.regions.size(), "a region that is known is not opened again");
+        assertEquals(known ? before : before + 1, fabric.regions.size(), "a known region must not be opened again");
         granted.add(call.area);
         return false;
     }

@@ -28,7 +28,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** The encoding of handshakes: all that an end may say, and all that may arrive. */
+/** Tests the encoding of handshakes, for all that an end may send and all that it may receive. */
 class HandshakeTest {
     /** Handshakes of this version and of all later ones, which contain everything that this version knows. */
     @Provide
@@ -52,7 +52,7 @@ class HandshakeTest {
             .withoutEdgeCases();
     }
 
-    /** The bytes of a handshake of any version, with a number of bytes overwritten, and an end that comes early or late. */
+    /** Returns handshakes of any version in which a number of bytes were overwritten, and which may be too short or too long. */
     @Provide
     static Arbitrary<byte[]> damaged() {
         return Combinators.combine(Arbitraries.oneOf(handshakes(), refusals()), Arbitraries.integers().between(0, 4),
@@ -109,16 +109,16 @@ class HandshakeTest {
             assertTrue(e.status() == Handshake.REFUSED_VERSION || e.status() == Handshake.REFUSED_MALFORMED);
             return;
         } finally {
-            assertEquals(bytes.length, in.remaining(), "the position has not moved");
+            assertEquals(bytes.length, in.remaining(), "decoding must not move the position");
         }
         if (decoded.status() == Handshake.ACCEPTED) {
             assertTrue(decoded.messageBytes() >= Handshake.MIN_MESSAGE_BYTES);
             assertTrue(decoded.messageBytes() <= Handshake.MAX_MESSAGE_BYTES);
             assertTrue(decoded.credits() >= 1 && decoded.credits() <= Immediate.MAX_CREDITS);
-            assertTrue(!decoded.prefixed() || decoded.minor() >= 3, "the version that introduced it");
-            assertTrue(!decoded.data().hasRemaining() || decoded.minor() >= 2, "the version that introduced it");
+            assertTrue(!decoded.prefixed() || decoded.minor() >= 3, "only versions that know it may announce it");
+            assertTrue(!decoded.data().hasRemaining() || decoded.minor() >= 2, "only versions that know it may announce it");
             assertTrue(decoded.bulkBytes() >= 0 && decoded.bulkBytes() <= Handshake.MAX_BULK_BYTES);
         }
-        assertEquals(decoded, Handshake.decode(decoded.encode()), "the meaning of its encoding");
+        assertEquals(decoded, Handshake.decode(decoded.encode()), "the encoding must have the same meaning");
     }
 }

@@ -19,7 +19,7 @@ import net.jqwik.api.constraints.IntRange;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-/** The 32 bits beside a message: nothing is lost in them, whatever they are. */
+/** Tests that the 32 bits of a message keep all values that are encoded in them. */
 class ImmediateTest {
     @Property(tries = 500)
     void whatIsPutInComesOut(@ForAll @IntRange(max = 15) int kind, @ForAll @IntRange(max = Immediate.MAX_CREDITS) int credits,

@@ -26,7 +26,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** The credits of a peer against three counters, whose sum never changes. */
+/** Tests the credits of a peer against three counters, whose sum never changes. */
 class PeerCreditsTest {
     private enum Step { MESSAGE, POST_AGAIN, RETURN }
 
@@ -49,7 +49,7 @@ class PeerCreditsTest {
             switch (call.step) {
                 case MESSAGE -> {
                     if (held == 0) {
-                        assertFalse(credits.spend(), "a credit that the peer does not have");
+                        assertFalse(credits.spend(), "the peer has no credit left");
                         return;
                     }
                     assertTrue(credits.spend());
@@ -77,7 +77,7 @@ class PeerCreditsTest {
         assertFalse(credits.spend());
     }
 
-    /** Otherwise both ends would wait for each other for ever. */
+    /** If no credits were due in this state, both ends would wait for each other forever. */
     @Property(tries = 200)
     void whoHasNoCreditIsOwedSomeOnceAllReceivesArePostedAgain(@ForAll @IntRange(min = 1, max = Immediate.MAX_CREDITS) int total,
             @ForAll @IntRange(max = Immediate.MAX_CREDITS) int early) {

@@ -42,14 +42,14 @@ import net.jqwik.api.Provide;
 import net.jqwik.api.Tuple;
 import net.jqwik.api.constraints.IntRange;
 
-/** The work requests under way against a list of them: which completes when, and what is released with it. */
+/** Tests the work requests under way against a list of them: which ones complete when, and what is released with them. */
 class SendWindowTest {
     private enum Step { SEND_NOTHING, SEND, SEND_OF_STREAM, OPERATE, BE_REFUSED, COMPLETE, FAIL }
 
     private record Call(Step step, int which, boolean signalled) {
     }
 
-    /** A buffer, which writes down when it is released. */
+    /** A buffer that records its release. */
     private final class Buffer extends AbstractReferenceCounted {
         private final long number;
 
@@ -68,7 +68,7 @@ class SendWindowTest {
         }
     }
 
-    /** An operation, which is never posted. */
+    /** An operation that is never posted. */
     private static final class Operation extends AbstractReferenceCounted implements OneSided {
         @Override
         public void register(Fabric fabric) {
@@ -87,7 +87,7 @@ class SendWindowTest {
 
         @Override
         protected void deallocate() {
-            // It has nothing.
+            // There is nothing to release.
         }
 
         @Override
@@ -128,7 +128,7 @@ class SendWindowTest {
     private SendWindow window;
     // All requests below this number have completed.
     private long completed;
-    // The last one that failed, and why the connection has ended.
+    // The number of the last request that failed, and the exception with which the connection has ended.
     private long failed;
     private IOException broken;
     private long lastOfStream;
@@ -158,7 +158,7 @@ class SendWindowTest {
             assertWindow(sendQueue);
         }
         window.close();
-        // What is left is released in no particular order.
+        // The remaining buffers are released in no particular order.
         released.sort(null);
         assertEquals(buffersBelow(Long.MAX_VALUE), released);
         for (Request request : requests) {
@@ -186,14 +186,14 @@ class SendWindowTest {
             }
             case BE_REFUSED -> refuse();
             case COMPLETE -> {
-                // Only requests that are signalled report success.
+                // Only signalled requests report success.
                 List<Request> candidates = underWay().filter(Request::signalled).toList();
                 if (broken == null && !candidates.isEmpty()) {
                     complete(candidates.get(call.which % candidates.size()).number);
                 }
             }
             case FAIL -> {
-                // On a queue pair that has failed, everything else fails too.
+                // On a queue pair that has failed, all further requests fail too.
                 List<Request> candidates = underWay().toList();
                 if (!candidates.isEmpty()) {
                     fail(candidates.get(call.which % candidates.size()));
@@ -206,7 +206,7 @@ class SendWindowTest {
         return requests.stream().filter(request -> request.number >= completed && request.number > failed);
     }
 
-    /** Posts a request if there is room, signalled at least as often as it must be. */
+    /** Posts a request if there is room. It is signalled at least as often as the window requires. */
     private boolean post(ReferenceCounted user, boolean signalled) {
         if (window.free() == 0 || broken != null) {
             return false;
@@ -278,7 +278,7 @@ class SendWindowTest {
         if (broken == null) {
             boolean awaited = underWay().anyMatch(Request::signalled);
             assertEquals(!awaited, window.isSettled());
-            assertTrue(awaited || window.free() > 0, "a full queue awaits a completion, or it would stay full");
+            assertTrue(awaited || window.free() > 0, "a full window without a signalled request would stay full");
         }
     }
 }

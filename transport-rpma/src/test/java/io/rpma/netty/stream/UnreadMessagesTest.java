@@ -30,7 +30,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 
-/** Unread messages against an ordinary queue. */
+/** Tests unread messages against an ordinary queue. */
 class UnreadMessagesTest {
     private enum Step { ADD, TAKE_BUFFER, RELEASE_SLOT, REMOVE }
 
@@ -42,7 +42,7 @@ class UnreadMessagesTest {
 
     @Provide
     static Arbitrary<List<Call>> calls() {
-        // Additions as often as all the rest, so that the queue fills up as well.
+        // Half of the calls add messages, so that the queue becomes full as well.
         return Combinators.combine(
                 Arbitraries.of(Step.ADD, Step.ADD, Step.ADD, Step.TAKE_BUFFER, Step.RELEASE_SLOT, Step.REMOVE),
                 Arbitraries.integers().between(UnreadMessages.AREA, 100), Arbitraries.integers().between(0, 1 << 22))
