@@ -89,7 +89,8 @@ class RpmaCompletionTest {
 
     @Test
     void ofAFailureOnlyContextAndStatusCount() throws Exception {
-        // What devices leave in the rest must not come through: not even an opcode that nobody posts.
+        // Devices leave arbitrary values in the other fields. None of them may be returned, and an unknown opcode must not cause
+        // an exception.
         completions.set(0, 42, CompletionStatus.WR_FLUSH_ERR.code(), 77, 4711, 99, 17, WorkCompletions.FLAG_WITH_IMMEDIATE);
         RpmaCompletion completion = completions.completion(0);
         assertEquals(42, completion.opContext());

@@ -105,7 +105,7 @@ final class ContractChild {
         try {
             line = reading(answers::readLine).get(60L * Contract.PATIENCE, TimeUnit.SECONDS);
         } catch (TimeoutException e) {
-            throw new AssertionError("the other process said nothing instead of " + answer, e);
+            throw new AssertionError("the other process printed nothing instead of " + answer, e);
         }
         assertEquals(answer, line, () -> "the other process: " + (process.isAlive() ? "" : errors.join()));
     }

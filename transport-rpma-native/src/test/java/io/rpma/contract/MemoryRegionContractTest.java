@@ -93,7 +93,7 @@ class MemoryRegionContractTest extends ContractCase {
     @EnumSource(MemoryUsage.class)
     void everyUsageRegisters(MemoryUsage usage) throws Exception {
         assumeTrue(usage != MemoryUsage.FLUSH_PERSISTENT || Memory.IS_PERSISTENCE_TAKEN_ON_TRUST,
-            "the device asks for persistent memory");
+            "the device requires persistent memory");
         LocalMemoryRegion region = region(4096, usage);
         assertEquals(Set.of(usage), region.usages());
         assertEquals(usage.bit(), descriptor(region).get(20) & 0xff);

@@ -516,7 +516,7 @@ class MessageContractTest extends ContractCase {
                 full = e;
             }
         }
-        assertTrue(full != null, "a queue of " + asked + " took " + posted);
+        assertTrue(full != null, "a queue of " + asked + " accepted " + posted);
         assertEquals(PROVIDER, full.error());
         assertTrue(posted >= asked, posted + " slots instead of " + asked);
         assertTrue(posted <= 511, posted + " slots instead of " + asked);
@@ -551,7 +551,7 @@ class MessageContractTest extends ContractCase {
                 full = e;
             }
         }
-        assertTrue(full != null, "a queue of 4 took " + posted);
+        assertTrue(full != null, "a queue of 4 accepted " + posted);
         assertEquals(PROVIDER, full.error());
         assertTrue(posted >= 4, posted + " slots");
         Set<Long> buffers = new HashSet<>();

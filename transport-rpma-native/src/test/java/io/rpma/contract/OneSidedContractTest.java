@@ -356,7 +356,7 @@ class OneSidedContractTest extends ContractCase {
     /** rpma_flush(3): RPMA_E_NOSUPP - type is PERSISTENT and the direct write to pmem is not supported. */
     @Test
     void flushToPersistenceNeedsUsageAndConfiguration() throws Exception {
-        assumeTrue(Memory.IS_PERSISTENCE_TAKEN_ON_TRUST, "the device asks for persistent memory");
+        assumeTrue(Memory.IS_PERSISTENCE_TAKEN_ON_TRUST, "the device requires persistent memory");
         Pair pair = pair();
         RemoteMemoryRegion with = target(pair, WRITE_DST, FLUSH_PERSISTENT);
         RemoteMemoryRegion without = target(pair, WRITE_DST, FLUSH_VISIBILITY);
@@ -481,7 +481,7 @@ class OneSidedContractTest extends ContractCase {
         Pair pair = pair();
         RemoteMemoryRegion readOnly = target(pair, READ_SRC);
         Memory.fill(pair.clientMemory, 0, 64, 1);
-        pair.client.send(pair.clientMemory, 0, 8, ALWAYS, 1); // stalls, so that all of it is in the queue
+        pair.client.send(pair.clientMemory, 0, 8, ALWAYS, 1); // This send stalls, so that all work requests are in the queue.
         pair.client.write(readOnly, 0, pair.clientMemory, 0, 64, ON_ERROR, 2);
         pair.client.write(pair.atServer, 4096, pair.clientMemory, 0, 64, ON_ERROR, 3);
         pair.client.read(pair.clientMemory, 4096, pair.atServer, 0, 64, ALWAYS, 4);

@@ -217,7 +217,7 @@ class SharedReceiveQueueContractTest extends ContractCase {
                 full = e;
             }
         }
-        assertNotNull(full, "a queue of 4 took " + posted);
+        assertNotNull(full, "a queue of 4 accepted " + posted);
         assertEquals(PROVIDER, full.error());
         assertTrue(posted >= 4, posted + " slots");
         Set<Long> buffers = new HashSet<>();

@@ -75,7 +75,7 @@ final class Wait {
         assertEquals(expected, event(connection));
     }
 
-    /** Checks that no event comes. */
+    /** Checks that no event occurs. */
     static void noEvent(Connection connection) throws RpmaException {
         ConnectionEvent event = connection.nextEvent();
         if (event == null && Poll.readable(connection.eventFd(), Contract.ABSENCE)) {
@@ -131,7 +131,7 @@ final class Wait {
         return completions(queue, 1).getFirst();
     }
 
-    /** Waits for so many completions of a queue that shares its descriptor. */
+    /** Waits for the given number of completions of a queue that shares its descriptor. */
     static List<Completion> sharedCompletions(Connection connection, CompletionQueue queue, int count) throws RpmaException {
         List<Completion> taken = new ArrayList<>();
         long deadline = deadline();
@@ -145,7 +145,7 @@ final class Wait {
         }
     }
 
-    /** Waits for so many completions that must all be successes. */
+    /** Waits for the given number of completions, which must all be successes. */
     static List<Completion> successes(CompletionQueue queue, int count) throws RpmaException {
         List<Completion> taken = completions(queue, count);
         for (Completion completion : taken) {
@@ -166,18 +166,18 @@ final class Wait {
         return completion;
     }
 
-    /** Returns what is in the queue now, at most so many. */
+    /** Returns the completions that are in the queue now, at most the given number. */
     static List<Completion> available(CompletionQueue queue, int most) throws RpmaException {
         List<Completion> taken = new ArrayList<>();
         take(queue, most, taken);
         return taken;
     }
 
-    /** Checks that the queue is empty and stays so. */
+    /** Checks that the queue is empty and stays empty. */
     static void noCompletion(CompletionQueue queue) throws RpmaException {
         WorkCompletions batch = new WorkCompletions(1);
         assertEquals(0, queue.poll(batch), () -> "" + Completion.of(batch, 0));
-        // The event may be one that polling left behind; only the queue itself can tell.
+        // The event may be a stale one, so only a poll shows whether there is a completion.
         if (Poll.readable(queue.fd(), Contract.ABSENCE)) {
             queue.consumeEvent();
         }

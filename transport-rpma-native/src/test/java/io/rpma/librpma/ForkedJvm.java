@@ -40,7 +40,7 @@ record ForkedJvm(int exitCode, String output) {
         Process process = builder.start();
         try {
             String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            assertTrue(process.waitFor(60, TimeUnit.SECONDS), "the JVM closed its output and goes on");
+            assertTrue(process.waitFor(60, TimeUnit.SECONDS), "the JVM closed its output and continues to run");
             return new ForkedJvm(process.exitValue(), output);
         } finally {
             process.destroyForcibly();

@@ -86,7 +86,7 @@ class FunctionTableTest {
         });
         // The bound functions and the documented functions are the same.
         assertEquals(new TreeSet<>(LibrpmaLibrary.functions()), new TreeSet<>(rows.keySet()));
-        assertTrue(members.size() > 80, "the links are not the same few members over and over");
+        assertTrue(members.size() > 80, "the links must not be the same few members repeatedly");
     }
 
     // Returns the folder of this module, regardless of the working directory. The tests are compiled to target/test-classes in

@@ -500,7 +500,7 @@ class LibrpmaDeviceTest {
     }
 
     @Test
-    @SuppressWarnings("try") // closes the queue itself, to look at what is left of it
+    @SuppressWarnings("try") // The test closes the queue itself, and checks what is left of it.
     void aSharedReceiveQueueServesTwoConnections() throws Exception {
         try (ConnectionConfig config = config(); ConnectionConfig serverConfig = config();
                 SharedReceiveQueueConfig queueConfig = provider.newSharedReceiveQueueConfig();

@@ -54,7 +54,7 @@ final class Wait {
 
     static void readable(int fd, String what) {
         if (!readable(fd, LIMIT_MILLIS)) {
-            throw new AssertionError(what + " did not come within " + LIMIT_MILLIS + " ms");
+            throw new AssertionError(what + " did not occur within " + LIMIT_MILLIS + " ms");
         }
     }
 

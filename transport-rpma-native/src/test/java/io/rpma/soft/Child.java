@@ -26,11 +26,11 @@ import java.util.concurrent.TimeUnit;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** A {@link SoftChild} from outside: its answers, its orders, its end. */
+/** The side of a test that controls a {@link SoftChild}: it reads the answers of the process, gives it orders and ends it. */
 final class Child implements AutoCloseable {
     private static final int PATIENCE = Integer.parseInt(System.getenv().getOrDefault("RPMA_TEST_PATIENCE", "1"));
     private static final int DEADLINE_SECONDS = 60 * PATIENCE;
-    /** After which a child is ended whatever it does: reading its answers cannot be interrupted. */
+    /** The time after which a process is killed in any case, because a thread that reads its answers cannot be interrupted. */
     private static final int LIFE_SECONDS = 300 * PATIENCE;
 
     private final Process process;
@@ -47,7 +47,7 @@ final class Child implements AutoCloseable {
         orders = new PrintWriter(new OutputStreamWriter(process.getOutputStream()), true);
     }
 
-    /** Starts a task against a port. */
+    /** Starts a process that executes the given task with a port. */
     static Child start(String task, int port, Object... arguments) throws IOException {
         List<String> all = new ArrayList<>(List.of(task, String.valueOf(port)));
         for (Object argument : arguments) {
@@ -65,7 +65,7 @@ final class Child implements AutoCloseable {
         return new Child(ChildProcess.start(options, SoftChild.class, arguments.toArray(String[]::new)));
     }
 
-    /** Returns its next line; {@code null} if it has ended. */
+    /** Returns the next line that the process prints, or {@code null} if it has ended. */
     String answer() throws IOException {
         return answers.readLine();
     }
@@ -74,7 +74,7 @@ final class Child implements AutoCloseable {
         assertEquals(line, answer());
     }
 
-    /** Gives an order; its answer is read by {@link #answer()}. */
+    /** Gives the process an order. Its answer is read by {@link #answer()}. */
     void order(String line) {
         orders.println(line);
     }
@@ -83,30 +83,30 @@ final class Child implements AutoCloseable {
         return process.pid();
     }
 
-    /** Waits until it has been stopped. */
+    /** Waits until the process has been stopped. */
     void awaitStop() throws IOException {
         while (!Files.readString(Path.of("/proc/" + pid() + "/stat")).contains(") T ")) {
             Station.pause();
         }
     }
 
-    /** Lets it go on after it has stopped itself at a place. */
+    /** Continues the process after it has stopped itself at a place. */
     void goOn() {
         SoftChild.signal(pid(), SoftChild.SIGCONT);
         order("go on");
     }
 
-    /** Waits until it has ended. */
+    /** Waits until the process has ended. */
     void awaitEnd() {
         try {
-            assertTrue(process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS), "the other process does not end");
+            assertTrue(process.waitFor(DEADLINE_SECONDS, TimeUnit.SECONDS), "the other process did not end");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new AssertionError(e);
         }
     }
 
-    /** Ends it as {@code kill -9} does. */
+    /** Ends the process as {@code kill -9} does. */
     void kill() {
         process.destroyForcibly();
         awaitEnd();

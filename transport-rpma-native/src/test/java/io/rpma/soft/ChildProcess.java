@@ -17,22 +17,22 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Starts classes of the tests in processes of their own. */
+/** Starts main classes of the tests in separate processes. */
 final class ChildProcess {
     private ChildProcess() {
     }
 
-    /** Starts a main class with the class path of this process; what it prints as errors appears here. */
+    /** Starts a main class with the class path of this process. The standard error of the new process is that of this process. */
     static Process start(Class<?> main, String... arguments) throws IOException {
         return start(List.of(), main, arguments);
     }
 
-    /** Starts a main class with further options of the virtual machine. */
+    /** Starts a main class with further options of the JVM. */
     static Process start(List<String> options, Class<?> main, String... arguments) throws IOException {
         return startBy(List.of(), options, main, arguments);
     }
 
-    /** Starts a main class by a program that runs what follows, such as {@code unshare}. */
+    /** Starts a main class through a program that runs the command in its arguments, such as {@code unshare}. */
     static Process startBy(List<String> program, List<String> options, Class<?> main, String... arguments) throws IOException {
         return startBy(program, options, classPath(), main, arguments);
     }

@@ -42,16 +42,16 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
- * One thread is off the processor between two steps, and another one does its worst meanwhile: each method stops at a place of
- * {@link Faults}, lets the other end act, and goes on. Both ends are in this process, which is one of its own.
+ * Two threads in an unfavourable order. Each method interrupts one thread at a place of {@link Faults}, lets the other thread or
+ * the other end act, and continues. Both ends of a connection are in one process, which is separate from that of the tests.
  */
 final class Interleavings implements AutoCloseable {
     private static final int SUCCESS = CompletionStatus.SUCCESS.code();
     private static final int FLUSHED = CompletionStatus.WR_FLUSH_ERR.code();
     private static final int NO_PEER = CompletionStatus.RETRY_EXC_ERR.code();
-    /** How long what must not happen is waited for. */
+    /** The time in milliseconds for which a method waits for something that must not happen. */
     private static final int MOMENT_MILLIS = 500;
-    /** With so many slots a connection's ring of completions can be full. */
+    /** A number of slots with which the ring of completions of a connection can be full. */
     private static final int MANY = 256;
 
     private final Station station = new Station();
@@ -64,7 +64,7 @@ final class Interleavings implements AutoCloseable {
         void run() throws Exception;
     }
 
-    /** Runs the method of a name; returns {@code ok}, or what went wrong. */
+    /** Runs the method with the given name. Returns {@code ok} or the failure. */
     static String run(String name) {
         try (Interleavings all = new Interleavings()) {
             switch (name) {
@@ -98,7 +98,7 @@ final class Interleavings implements AutoCloseable {
         station.close();
     }
 
-    /** Does something when a place is reached for the first time. */
+    /** Runs a step when a place is reached for the first time. Returns how many times it has been reached. */
     private static AtomicInteger at(String place, Step step) {
         AtomicInteger times = new AtomicInteger();
         Faults.hook(reached -> {
@@ -130,14 +130,17 @@ final class Interleavings implements AutoCloseable {
         return ((SoftConnection) connection).queuePair();
     }
 
-    /** Takes what is there, without waiting, and checks that it is one completion. */
+    /** Polls without waiting, and checks that there is exactly one completion. */
     private void expectOne(CompletionQueue queue, long context, int status) throws RpmaException {
         assertEquals(1, queue.poll(batch), "completions");
         assertEquals(context, batch.context(0), "context");
         assertEquals(status, batch.statusCode(0), "status");
     }
 
-    /** The peer posts a receive, and rings, while the sender is about to unlock what waits: it must not wait on. */
+    /**
+     * The peer posts a receive and rings the doorbell while the sender is about to unlock the list of waiting requests. The
+     * sender must not wait any longer.
+     */
     private void newsForTheHolderOfTheLock() throws Exception {
         Ends ends = ends(null);
         AtomicInteger times = at("waiting", () -> ends.server.receive(station.region, 0, 64, 1));
@@ -147,7 +150,7 @@ final class Interleavings implements AutoCloseable {
         ends.closeConnections();
     }
 
-    /** The ring of completions is full; until the sender has asked for room there is some, but no receive. */
+    /** The ring of completions is full. Before the sender has asked for room there is some again, but there is no receive. */
     private void roomButNoReceive() throws Exception {
         try (SharedReceiveQueue shared = sharedQueue(MANY, 0)) {
             Ends ends = ends(shared);
@@ -164,7 +167,10 @@ final class Interleavings implements AutoCloseable {
         }
     }
 
-    /** A slot is posted again by another thread while the one that polls is in the middle of a batch: the ring has room. */
+    /**
+     * Another thread posts a slot again while the polling thread is in the middle of a batch. The ring has room before the
+     * receive is posted.
+     */
     private void roomIsKnownBeforeAReceive() throws Exception {
         int count = 5;
         try (SharedReceiveQueue shared = sharedQueue(1, 0)) {
@@ -194,7 +200,9 @@ final class Interleavings implements AutoCloseable {
         }
     }
 
-    /** What is posted cannot be flushed while the peer is in the middle of a write, the end of which rings nowhere. */
+    /**
+     * Receives cannot be flushed while the peer is in the middle of a write. The end of this write rings no doorbell by itself.
+     */
     private void flushWhileThePeerIsBusy() throws Exception {
         Ends ends = ends(null);
         CompletionQueue queue = ends.server.completionQueue();
@@ -205,13 +213,13 @@ final class Interleavings implements AutoCloseable {
             assertEquals(0, queue.poll(batch));
         });
         ends.client.write(station.describe(station.region), 0, station.region, 64, 8, CompletionFlag.ON_ERROR, 2);
-        assertTrue(Station.isReadable(queue.fd()), "who sleeps for what is flushed is not woken");
+        assertTrue(Station.isReadable(queue.fd()), "the owner is not woken for the flushed receive");
         queue.consumeEvent();
         expectOne(queue, 1, FLUSHED);
         ends.closeConnections();
     }
 
-    /** A thread fails the queue pair while another one is about to publish that it is ready: the peer must find the error. */
+    /** One thread fails the queue pair while another one is about to publish that it is ready. The peer must find the error. */
     private void failureWhileItBecomesReady() throws Exception {
         Endpoint endpoint = station.listen();
         Connection client = station.peer.newConnectionRequest(endpoint.localAddress(), config()).connect(null);
@@ -227,7 +235,9 @@ final class Interleavings implements AutoCloseable {
         endpoint.close();
     }
 
-    /** One thread fails the queue pair, another one polls before the peer is told: the peer still takes the receive. */
+    /**
+     * One thread fails the queue pair, and another one polls before the peer is notified. The peer can still take the receive.
+     */
     private void flushBeforeThePeerIsTold() throws Exception {
         Ends ends = ends(null);
         CompletionQueue queue = ends.server.completionQueue();
@@ -242,7 +252,7 @@ final class Interleavings implements AutoCloseable {
         ends.closeConnections();
     }
 
-    /** A sender sleeps because no shared receive is posted; its peer fails. */
+    /** A sender waits because no shared receive is posted, and its peer fails. */
     private void failureWakesWhoWaitsForASharedReceive() throws Exception {
         try (SharedReceiveQueue shared = sharedQueue(4, 0)) {
             Ends ends = ends(shared);
@@ -257,7 +267,7 @@ final class Interleavings implements AutoCloseable {
         }
     }
 
-    /** The thread that polls the shared queue breaks a connection, while the connection's own thread closes it. */
+    /** The thread that polls the shared queue fails a connection while the connection's own thread closes it. */
     private void closingWhileAnotherThreadFails() throws Exception {
         try (SharedReceiveQueue shared = sharedQueue(4, 20)) {
             Ends ends = ends(shared);
@@ -273,12 +283,12 @@ final class Interleavings implements AutoCloseable {
             AtomicInteger times = at("failing", () -> {
                 ends.server.close();
                 assertFalse(Libc.isPipe(closing), "the descriptor is not closed");
-                // The number is used anew, for somebody else's.
+                // Another user gets the number of the descriptor.
                 assertEquals(0, Libc.replace(next.fd(), closing));
             });
             shared.receiveCompletionQueue().poll(batch);
             assertEquals(1, times.get());
-            assertEquals(0, next.read(), "a descriptor was written to that belongs to somebody else");
+            assertEquals(0, next.read(), "the doorbell was rung on a descriptor of another user");
             Posix.close(closing);
             next.release();
             source.close();
@@ -286,7 +296,7 @@ final class Interleavings implements AutoCloseable {
         }
     }
 
-    /** The peer goes, and the connection is closed, while the thread that polls is taking earlier news. */
+    /** The peer disconnects and the connection is closed while the polling thread handles earlier completions. */
     private void revivedAndDetachedAtOnce() throws Exception {
         try (SharedReceiveQueue shared = sharedQueue(4, 20)) {
             Ends first = ends(shared);
@@ -300,7 +310,7 @@ final class Interleavings implements AutoCloseable {
             assertEquals(0, shared.receiveCompletionQueue().poll(batch));
             assertEquals(1, times.get());
             assertEquals(0, shared.receiveCompletionQueue().poll(batch));
-            // In the memory of the one that is closed.
+            // The new connection uses the memory of the one that was closed.
             Ends third = ends(shared);
             shared.receive(station.region, 0, 64, 1);
             third.client.send(station.region, 0, 8, CompletionFlag.ALWAYS, 1);
@@ -310,7 +320,7 @@ final class Interleavings implements AutoCloseable {
         }
     }
 
-    /** A peer sets ready bits that are not its own, while a queue pair of that number is being made. */
+    /** A peer sets the ready bit of another queue pair while that queue pair is being created. */
     private void readyBeforeItIsComplete() throws Exception {
         try (SharedReceiveQueue shared = sharedQueue(4, 20)) {
             SharedReceives view = ((SoftSharedReceiveQueue) shared).view();
@@ -328,7 +338,7 @@ final class Interleavings implements AutoCloseable {
         }
     }
 
-    /** The peer makes a message longer than its buffer after the owner has checked it. */
+    /** The peer changes the length of a message to more than its buffer has after the owner has checked it. */
     private void lengthIsReadOnce() throws Exception {
         try (SharedReceiveQueue shared = sharedQueue(4, 0)) {
             Ends ends = ends(shared);
@@ -343,7 +353,7 @@ final class Interleavings implements AutoCloseable {
         }
     }
 
-    /** The last connection of a shared queue is being closed: until it has done with it, the queue cannot be. */
+    /** The last connection of a shared queue is being closed. The queue cannot be closed before this is complete. */
     private void detachingKeepsTheQueue() throws Exception {
         try (SharedReceiveQueue shared = sharedQueue(4, 0)) {
             Ends ends = ends(shared);
@@ -356,7 +366,10 @@ final class Interleavings implements AutoCloseable {
         assertNull(closed.view());
     }
 
-    /** Until the owner of a shared queue has been told of a message, the sender's number there is its own. */
+    /**
+     * A sender is busy until it has notified the owner of a shared queue of a message, so that its number there is not given to
+     * another connection before that.
+     */
     private void tellingIsBusy() throws Exception {
         try (SharedReceiveQueue shared = sharedQueue(4, 20)) {
             Ends ends = ends(shared);
@@ -370,7 +383,10 @@ final class Interleavings implements AutoCloseable {
         }
     }
 
-    /** Who finds no shared receive, and then that the peer has failed, does not ask by a number that is no longer its own. */
+    /**
+     * A sender that finds no shared receive, and then finds that its peer has failed, does not announce that it waits. Its number
+     * may belong to another connection by then.
+     */
     private void noLateAnnouncement() throws Exception {
         try (SharedReceiveQueue shared = sharedQueue(4, 0)) {
             Ends ends = ends(shared);
@@ -384,7 +400,9 @@ final class Interleavings implements AutoCloseable {
         }
     }
 
-    /** Memory that another process has given back is unmapped when no thread of this one is in it, however long that takes. */
+    /**
+     * Memory that another process has released is unmapped only when no thread of this process uses it, however long that takes.
+     */
     private void unmappingWaitsForTheOwnThreads() throws Exception {
         Ends ends = ends(null);
         CountDownLatch reached = new CountDownLatch(1);
@@ -404,7 +422,7 @@ final class Interleavings implements AutoCloseable {
         reached.await();
         Thread unmapping = new Thread(((SoftProvider) station.provider).process()::awaitOwn);
         unmapping.start();
-        assertFalse(unmapping.join(Duration.ofMillis(MOMENT_MILLIS)), "another thread is still in that memory");
+        assertFalse(unmapping.join(Duration.ofMillis(MOMENT_MILLIS)), "another thread still uses the memory");
         goOn.countDown();
         writer.join();
         unmapping.join();

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What threads do to each other between two steps: see {@link Interleavings}. */
+/** Runs each method of {@link Interleavings} in a separate process. */
 @Timeout(60)
 class InterleavingsTest {
     private static Child child;

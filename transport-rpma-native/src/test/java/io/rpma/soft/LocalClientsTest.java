@@ -28,7 +28,10 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** A client that the listener cannot stop waiting for: it goes, and takes nothing with it. */
+/**
+ * Tests a client whose descriptor the listener cannot remove from its epoll set. The client is closed, and nothing else is
+ * affected.
+ */
 class LocalClientsTest {
     private final int[] ends = new int[2];
     private Station station;
@@ -44,7 +47,7 @@ class LocalClientsTest {
         clients = new LocalClients((SoftPeer) station.peer, new InetSocketAddress(InetAddress.getLoopbackAddress(), 1), epoll,
             timer);
         assertEquals(0, Sockets.socketPair(ends));
-        assertNull(clients.accepted(ends[0], null), "the client has said nothing yet");
+        assertNull(clients.accepted(ends[0], null), "the client has sent nothing yet");
         assertEquals(1, clients.count());
         assertEquals(4, Sockets.send(ends[1], Scratch.get().messageAddress(), 4));
     }
@@ -58,7 +61,7 @@ class LocalClientsTest {
         station.close();
     }
 
-    /** The set does not contain the client any more, so the kernel refuses to remove it. */
+    /** Removes the client from the set, so that the kernel refuses to remove it again, and checks that it is closed. */
     private void assertGoes() {
         assertEquals(0, Sockets.epollRemove(epoll, ends[0]));
         assertThrows(RpmaException.class, () -> clients.read(ends[0], null));
@@ -71,7 +74,7 @@ class LocalClientsTest {
         assertGoes();
     }
 
-    /** Its time is over when its data arrives, which is then read later. */
+    /** The client's time is over when its data has arrived, which is therefore read later. */
     @Test
     void aClientWhoseDataIsReadLaterIsClosed() {
         clients.expire(System.nanoTime() + 2 * LocalClients.CLIENT_MILLIS * 1_000_000);

@@ -103,11 +103,11 @@ class ManyRegionsTest {
                 child.order("check " + index);
                 child.expect(Integer.toString(4711 + index));
             }
-            assertTrue(mappings() - mappings < FEW, () -> "mappings of the other process's memory");
+            assertTrue(mappings() - mappings < FEW, () -> "too many mappings of the other process's memory");
             child.order("drop");
             child.expect("dropped");
             while (Station.isReadable(connection.eventFd())) {
-                assertNull(connection.nextEvent(), "the connection lives on");
+                assertNull(connection.nextEvent(), "the connection was not closed");
             }
             child.order("events");
             child.expect("null");
@@ -127,7 +127,7 @@ class ManyRegionsTest {
             ranges.add(range);
             regions.add(station.peer.register(range.commit(0, range.size()), Station.ALL));
         }
-        assertTrue(files() - files < FEW, "files for the regions");
+        assertTrue(files() - files < FEW, "too many files for the regions");
         LocalMemoryRegion last = regions.removeLast();
         ByteBuffer descriptor = ByteBuffer.allocate(last.descriptorSize());
         last.descriptor(descriptor);
@@ -169,9 +169,9 @@ class ManyRegionsTest {
             ConnectionConfig config = station.provider.newConnectionConfig(); Connection connection = accept(config)) {
             child.expect("ready");
             assertTrue(hasMapped(child, reached), "sent before the connection was accepted");
-            assertFalse(hasMapped(child, local), "no peer is to reach it");
-            assertFalse(hasMapped(child, past), "no region is left");
-            assertFalse(hasMapped(child, stranger), "of a protection domain without connections");
+            assertFalse(hasMapped(child, local), "this range cannot be accessed by peers");
+            assertFalse(hasMapped(child, past), "no region of this range is left");
+            assertFalse(hasMapped(child, stranger), "the range belongs to a protection domain without connections");
             assertTrue(connection.queuePairNumber() > 0);
         }
         for (LocalMemoryRegion region : regions) {

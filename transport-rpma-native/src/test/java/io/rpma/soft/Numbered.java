@@ -59,8 +59,8 @@ final class Numbered {
         if (foundSender != sender || foundNumber != number || length != length(number)
             || memory.get(JAVA_INT_UNALIGNED, offset + 8) != checksum(memory, offset, length)) {
             throw new AssertionError("message " + foundNumber + " of " + foundSender + " with " + length
-                + " bytes came, or a broken one, where message " + number + " of " + sender + " with " + length(number)
-                + " bytes was due");
+                + " bytes or a damaged message arrived instead of message " + number + " of " + sender + " with " + length(number)
+                + " bytes");
         }
     }
 }

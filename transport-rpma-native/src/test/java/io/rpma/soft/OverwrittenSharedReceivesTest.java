@@ -114,7 +114,7 @@ class OverwrittenSharedReceivesTest {
             isSent |= honest.client.completionQueue().poll(sent) > 0;
             isReceived |= honest.server.completionQueue().poll(one) > 0;
             Station.pause();
-            assertTrue(System.nanoTime() < deadline, "message " + number + " does not arrive");
+            assertTrue(System.nanoTime() < deadline, "message " + number + " did not arrive");
         }
         assertEquals(CompletionStatus.SUCCESS, sent.status(0));
         assertEquals(CompletionStatus.SUCCESS, one.status(0));
@@ -127,7 +127,7 @@ class OverwrittenSharedReceivesTest {
         boolean[] seen = new boolean[SLOTS];
         for (int i = 0; i < SLOTS; i++) {
             int slot = exchange();
-            assertTrue(!seen[slot], "receive " + slot + " has come twice");
+            assertTrue(!seen[slot], "receive " + slot + " was completed twice");
             seen[slot] = true;
         }
     }
@@ -240,7 +240,7 @@ class OverwrittenSharedReceivesTest {
         return Stream.concat(
             IntStream.range(0, Long.SIZE).mapToObj(bit -> Named.of("bit " + bit, word -> word ^ 1L << bit)),
             Stream.of(Named.of("one more", word -> word + 1), Named.of("one less", word -> word - 1),
-                Named.of("the upper half one more", word -> word + (1L << 32))));
+                Named.of("the upper half increased by one", word -> word + (1L << 32))));
     }
 
     private long[] takeWords() {

@@ -124,7 +124,7 @@ class PeerDeathTest {
             int afterwards = 0;
             long deadline = System.nanoTime() + 60_000_000_000L;
             while (afterwards < 1000) {
-                assertTrue(System.nanoTime() < deadline, "after the other's death only " + afterwards + " messages came");
+                assertTrue(System.nanoTime() < deadline, "after the process died only " + afterwards + " messages arrived");
                 int count = completions > 0 ? shared.receiveCompletionQueue().poll(batch)
                     : healthy.completionQueue().poll(batch);
                 if (count == 0 && completions == 0 && !ended) {
@@ -287,7 +287,10 @@ class PeerDeathTest {
         }
     }
 
-    /** Asserted when the other process has said that it has failed: until then it goes on writing, afterwards nothing does. */
+    /**
+     * Checks that the memory has not changed since the other process reported its failure. Before that report, the process may
+     * still write.
+     */
     private static void assertUntouched(MemorySegment memory, byte[] before) {
         assertEquals(-1, MemorySegment.ofArray(before).mismatch(memory));
     }

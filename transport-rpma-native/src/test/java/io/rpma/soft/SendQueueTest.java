@@ -30,13 +30,16 @@ import net.jqwik.api.constraints.IntRange;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-/** Slots and completions of a send queue against a queue of completions and two counters. */
+/** Tests the slots and completions of a send queue against a queue of completions and two counters. */
 class SendQueueTest {
     private static final int QUEUE_PAIR = 77;
 
     private enum Step { TAKE, COMPLETE, POLL }
 
-    /** The count is of the work requests that complete at once, or of what a poll takes; the rest is of the completion. */
+    /**
+     * A step of a test. The count is the number of work requests that complete at once, or of completions that are polled. The
+     * other components are those of the completion.
+     */
     private record Call(Step step, int count, long context, int status, int opcode, int length) {
     }
 
@@ -87,7 +90,7 @@ class SendQueueTest {
                 }
             }
             case COMPLETE -> {
-                // Those before it have no completion of their own.
+                // The earlier work requests of the step have no completion of their own.
                 if (completed + call.count <= taken) {
                     completed += call.count;
                     queue.complete(completed, call.context, call.status, call.opcode, call.length);
@@ -100,7 +103,7 @@ class SendQueueTest {
 
     private void poll(SendQueue queue, int most) {
         WorkCompletions batch = new WorkCompletions(most + 1);
-        // One entry is taken already.
+        // One entry of the batch is already in use.
         int count = queue.poll(batch, 1, QUEUE_PAIR);
         assertEquals(1 + Math.min(most, ready.size()), count);
         for (int i = 1; i < count; i++) {

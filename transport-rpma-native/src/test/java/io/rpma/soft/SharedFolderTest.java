@@ -195,7 +195,7 @@ class SharedFolderTest {
         String port = listener.answer();
         for (int i = 1; i <= 3; i++) {
             assertEquals("done 1", connect(List.of(container), LOOPBACK, port, 1).answer());
-            assertEquals(LOOPBACK + ' ' + i, listener.answer(), "so many processes, all without a number here");
+            assertEquals(LOOPBACK + ' ' + i, listener.answer(), "the number of processes, all of which have no identifier here");
         }
     }
 
@@ -295,7 +295,7 @@ class SharedFolderTest {
         Child listener = start(List.of(), List.of(), "serve", LOOPBACK, "0");
         assertEquals("done 1", start(List.of(), List.of(), "connect", LOOPBACK, listener.answer(), "1").answer());
         assertEquals(0, files());
-        assertFalse(SharedFolder.isConfigured(), "this process has not been told of any");
+        assertFalse(SharedFolder.isConfigured(), "this process has no folder");
     }
 
     // ---- what is left over
@@ -322,7 +322,7 @@ class SharedFolderTest {
         RpmaException failure = assertThrows(RpmaException.class, () -> names.listen(address, 16));
         assertEquals(Posix.EADDRINUSE, failure.errno());
         assertTrue(failure.getMessage().contains(folder + "/" + socket.name() + ".lock"), failure.getMessage());
-        assertTrue(names.exists(socket.name()), "the first one listens on");
+        assertTrue(names.exists(socket.name()), "the socket on which the first listener listens");
         socket.close();
     }
 
@@ -338,7 +338,7 @@ class SharedFolderTest {
         assertEquals(4, files(), "the sockets of dead processes and their locks");
         Child second = start(List.of(), option(), "serve", LOOPBACK, port);
         assertEquals(port, second.answer(), "the same name again");
-        assertEquals(2, files(), "its own alone");
+        assertEquals(2, files(), "only its own files");
         assertEquals("done 1", connect(List.of(), LOOPBACK, port, 1).answer());
     }
 

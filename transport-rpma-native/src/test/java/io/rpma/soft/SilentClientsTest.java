@@ -60,7 +60,7 @@ class SilentClientsTest {
 
     /** Polls until a call returns that there is nothing more, as a server channel does. */
     private ConnectionRequest next() throws RpmaException {
-        assertTrue(loop.await(DEADLINE_MILLIS), "the listener's descriptor does not become ready although there is something");
+        assertTrue(loop.await(DEADLINE_MILLIS), "the listener's descriptor did not become ready although there was an event");
         return endpoint.nextConnectionRequest(null);
     }
 
@@ -96,9 +96,9 @@ class SilentClientsTest {
         }
         connectAsOneShould();
         int waiting = ((SoftEndpoint) endpoint).waitingCount();
-        assertTrue(waiting > 0 && waiting <= 256, waiting + " clients of one process are waited for");
-        assertNotNull(clients.getFirst().rejection(), "the oldest client was not told that it has to go");
-        assertNull(clients.getLast().rejection(), "the newest client has had no time yet");
+        assertTrue(waiting > 0 && waiting <= 256, waiting + " clients of one process are waiting");
+        assertNotNull(clients.getFirst().rejection(), "the oldest client did not receive the reason");
+        assertNull(clients.getLast().rejection(), "the newest client still has time");
     }
 
     @Test
@@ -107,13 +107,13 @@ class SilentClientsTest {
             clients.add(RawClient.connect(station.peer, endpoint));
         }
         assertNull(next());
-        assertNull(next(), "more than one call handles");
+        assertNull(next(), "one call handled more than its limit");
         int waiting = ((SoftEndpoint) endpoint).waitingCount();
         RawClient oldest = clients.get(clients.size() - waiting);
         clients.add(RawClient.connect(station.peer, endpoint));
         oldest.sendNonsense();
         assertNull(next());
-        assertTrue(oldest.isClosed(), "what the oldest client said was not read");
+        assertTrue(oldest.isClosed(), "the message of the oldest client was not read");
         assertEquals(waiting, ((SoftEndpoint) endpoint).waitingCount());
     }
 

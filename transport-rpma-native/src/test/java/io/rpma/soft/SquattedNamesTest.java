@@ -159,7 +159,7 @@ class SquattedNamesTest {
             assertEquals(ports * 3 / 4, shown.size(), "ports of connections that exist at the same time: " + shown);
             for (int i = 0; i < ports; i++) {
                 Rendezvous.Dialled dialled = few.dial(route);
-                assertTrue(dialled.fd() >= 0, "no connection without the name of a client");
+                assertTrue(dialled.fd() >= 0, "the client could not connect without a name");
                 sockets.add(dialled.fd());
                 int port = dialled.local().getPort();
                 assertTrue(port >= 40_000 && port < 40_000 + ports, "port " + port);

@@ -52,8 +52,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 class StoppedPeerTest {
     private static final int LARGE = 1 << 20;
     /**
-     * Much less than any former wait for the other process, and much more than a busy machine needs for an operation that does
-     * not wait.
+     * Much less than any wait for the other process would take, and much more than a busy machine needs for an operation that
+     * does not wait.
      */
     private static final long AT_ONCE_NANOS = 1_000_000_000;
     private static final int MOST_STOPPED = 64;

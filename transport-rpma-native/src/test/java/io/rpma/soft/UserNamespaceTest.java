@@ -82,7 +82,7 @@ class UserNamespaceTest {
         } catch (IOException e) {
             works = false;
         }
-        Assumptions.assumeTrue(works, "no user namespace can be made here");
+        Assumptions.assumeTrue(works, "user namespaces cannot be created here");
     }
 
     private String order(String order) throws IOException {
@@ -96,7 +96,8 @@ class UserNamespaceTest {
         try (Endpoint endpoint = station.listen()) {
             CompletableFuture<String> connecting = CompletableFuture.supplyAsync(() -> connect(endpoint));
             while (!connecting.isDone()) {
-                // Tells by TCP where it is: in the other namespace the user has another number, so that the name is not known.
+                // The endpoint answers by TCP how it can be found. In the other namespace the user has another number, so the
+                // client does not know the name.
                 Sockets.poll(endpoint.fd(), (short) Sockets.EPOLLIN, POLL_MILLIS);
                 assertNull(endpoint.nextConnectionRequest(null));
             }
@@ -131,7 +132,8 @@ class UserNamespaceTest {
     void theSameUserByAnotherNumberIsTheSame() throws Exception {
         int port = start("--map-user=1000");
         InetSocketAddress listener = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
-        // How the listener is found takes a thread of its own to answer: it is known to TCP only, by its name there.
+        // The listener must answer by TCP how it can be found, because this process does not know its name. The connection
+        // request waits for this answer, so another thread gives the order.
         Thread asked = Thread.ofPlatform().daemon().start(this::take);
         try (Connection client = station.peer.newConnectionRequest(listener, null).connect(null)) {
             asked.join();

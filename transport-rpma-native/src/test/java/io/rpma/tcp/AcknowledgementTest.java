@@ -31,15 +31,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Tests when an acknowledgement is sent alone, and when together with an answer. */
+/** Tests when an acknowledgement is sent in a frame of its own, and when together with an answer. */
 @Timeout(60)
 class AcknowledgementTest {
     private static final int ROUNDS = 50;
     private static final int LENGTH = 8;
 
     /**
-     * Whoever polls the completions of what it has sent does not see what has come to the shared queue: that it looks twice does
-     * not mean that it has no answer. In some rounds the adapter may come first.
+     * A thread that polls the completions of its sends does not see the messages in the shared queue. Polling twice therefore
+     * does not mean that it has no answer to send. In some rounds, the adapter may send the acknowledgement first.
      */
     @Test
     void rideOnAnswersWhereReceivesCompleteElsewhere() throws Exception {
@@ -64,7 +64,7 @@ class AcknowledgementTest {
                     frame = client.read(Wire.HEADER);
                 }
                 assertEquals(Wire.SEND, frame[0]);
-                assertEquals(round, frame[12], "what it acknowledges");
+                assertEquals(round, frame[12], "the number that is acknowledged");
                 client.read(LENGTH);
             }
             int counted = alone;
@@ -72,7 +72,7 @@ class AcknowledgementTest {
         }
     }
 
-    /** A process that only polls the shared queue still acknowledges incoming messages, without the adapter. */
+    /** If the process only polls the completions of its sends, messages in the shared queue are acknowledged nevertheless. */
     @Test
     void goAloneWhereNobodyAnswers() throws Exception {
         WorkCompletions batch = new WorkCompletions(4);
@@ -92,7 +92,7 @@ class AcknowledgementTest {
             poller.interrupt();
             poller.join();
             assertEquals(Wire.ACK, frame[0]);
-            assertEquals(1, frame[12], "what it acknowledges");
+            assertEquals(1, frame[12], "the number that is acknowledged");
         }
     }
 

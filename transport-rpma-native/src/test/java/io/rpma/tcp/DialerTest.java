@@ -90,7 +90,7 @@ class DialerTest {
         Outcome outcome = connect(words, open);
         assertEquals(RpmaError.PROVIDER, outcome.failure().error());
         assertTrue(outcome.failure().getMessage().contains(why), outcome.failure().getMessage());
-        assertEquals(0, outcome.received().length, "who listens there was sent something");
+        assertEquals(0, outcome.received().length, "the other server received data");
     }
 
     private static byte[] greeting() {
@@ -111,7 +111,7 @@ class DialerTest {
     void aGreetingIsEnough() throws Exception {
         Outcome outcome = connect(greeting(), true);
         assertEquals(null, outcome.failure());
-        assertEquals(0, outcome.received().length, "nothing is said before the application connects");
+        assertEquals(0, outcome.received().length, "data was sent before the application connected");
     }
 
     @Test

@@ -303,7 +303,7 @@ class WireTest {
                 next = client.next();
             }
         } catch (SocketTimeoutException e) {
-            throw new AssertionError("the connection goes on", e);
+            throw new AssertionError("the connection was not closed", e);
         } catch (IOException e) {
             // A reset also ends the connection.
             assertNotNull(e.getMessage());

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-/** The other end of a link travels with several requests at once, until one of them has arrived. */
+/** Tests that the other end of a link is sent with several requests at once, until one of them has arrived. */
 class LinkTest {
     private static final int EBADF = 9;
 
@@ -28,8 +28,8 @@ class LinkTest {
         link.hold();
         link.hold();
         link.confirm();
-        assertEquals(-1, link.otherEnd(), "no further message needs it");
-        assertEquals(0, Posix.setNonBlocking(otherEnd), "messages that were given it are still to be sent");
+        assertEquals(-1, link.otherEnd(), "no further message needs the descriptor");
+        assertEquals(0, Posix.setNonBlocking(otherEnd), "the descriptor must stay open for messages that were not sent yet");
         link.release();
         assertEquals(0, Posix.setNonBlocking(otherEnd));
         link.release();

@@ -82,10 +82,10 @@ class SocketsTest {
         send(0, 3);
         assertFalse(Sockets.hasHungUp(pipe[0]));
         assertNull(ControlMessage.receive(socket[1], incoming));
-        assertEquals(-Posix.EINVAL, incoming.result, "not the end of the connection");
+        assertEquals(-Posix.EINVAL, incoming.result, "the connection has not ended");
         assertNobodyHasThePipe();
         assertNull(ControlMessage.receive(socket[1], incoming));
-        assertEquals(-Posix.EAGAIN, incoming.result, "the message is gone");
+        assertEquals(-Posix.EAGAIN, incoming.result, "the message was removed");
     }
 
     @Test

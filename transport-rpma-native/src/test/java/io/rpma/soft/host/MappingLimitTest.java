@@ -34,7 +34,7 @@ class MappingLimitTest {
         assertTrue(limit.account(7).add(SPACE / 8));
         assertTrue(limit.account(7).add(SPACE / 8));
         assertFalse(limit.account(7).add(1));
-        assertTrue(limit.account(8).add(1), "another process has its own share");
+        assertTrue(limit.account(8).add(1), "another process has a separate share");
         limit.account(7).remove(SPACE / 8);
         assertTrue(limit.account(7).add(1));
     }
@@ -63,7 +63,7 @@ class MappingLimitTest {
                 assertTrue(limit.account(pid).add(4096));
             }
         }
-        assertFalse(limit.account(15).add(4096), "all together have a half");
+        assertFalse(limit.account(15).add(4096), "all processes together have one half");
     }
 
     @Test
@@ -122,7 +122,7 @@ class MappingLimitTest {
         assertNull(SharedMemory.open(ordinary, Posix.PAGE_SIZE, true, limit.account(7)), "not sealed");
         int[] pipe = new int[2];
         assertEquals(0, Libc.pipe(pipe));
-        assertNull(SharedMemory.open(pipe[0], Posix.PAGE_SIZE, true, limit.account(7)), "no memory at all");
+        assertNull(SharedMemory.open(pipe[0], Posix.PAGE_SIZE, true, limit.account(7)), "a pipe is not memory");
         Posix.close(pipe[1]);
         assertEquals(0, limit.bytes());
     }

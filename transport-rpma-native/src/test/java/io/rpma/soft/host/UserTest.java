@@ -51,7 +51,7 @@ class UserTest {
         String why = whyNot(OVERFLOW, false, OVERFLOW, 1);
         assertTrue(why.contains("/proc/self/uid_map"), why);
         assertNull(whyNot(OVERFLOW, false, OVERFLOW, PID), "this process is the same user as itself");
-        assertNull(whyNot(OVERFLOW, true, OVERFLOW, 1), "where every user has a number, this one is nobody");
+        assertNull(whyNot(OVERFLOW, true, OVERFLOW, 1), "the user without a number is unknown where all users have numbers");
     }
 
     @Test

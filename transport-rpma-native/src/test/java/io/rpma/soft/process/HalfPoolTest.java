@@ -30,7 +30,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** The slots for connections against a list of those in use by either end. */
+/** Tests the slots for connections against a list of those that either end uses. */
 class HalfPoolTest {
     private static final int[] SIZES = {1024, 4096, 40_960};
 
@@ -39,7 +39,7 @@ class HalfPoolTest {
     private record Call(Step step, int which) {
     }
 
-    /** One use of a slot: how many users this end has, and whether the other end has attached and has not detached. */
+    /** One use of a slot, with the number of users at this end, and whether the other end is attached. */
     private static final class Use {
         private final HalfMemory half;
         private final long generation;
@@ -88,7 +88,7 @@ class HalfPoolTest {
                         ended.add(use);
                     }
                 }
-                // A description of an earlier use, which arrives late, attaches to nothing.
+                // A description of an earlier use that arrives late attaches to nothing.
                 ended.forEach(use -> assertFalse(HalfMemory.attach(use.half.address(), use.generation)));
             }
         } finally {
@@ -99,14 +99,14 @@ class HalfPoolTest {
     private static void assertFresh(HalfPool pool, Use use, List<Use> others) {
         HalfMemory half = use.half;
         for (Use other : others) {
-            assertTrue(half.address() >= other.end() || use.end() <= other.half.address(), "a slot that is in use");
+            assertTrue(half.address() >= other.end() || use.end() <= other.half.address(), "a slot in use was taken again");
         }
         assertEquals(half.address(), pool.find(half.slab(), half.offset(), half.size()));
         assertEquals(half.use(), Memory.getLongAcquire(half.address() + Half.USE));
         for (long at = half.address(); at < use.end(); at += Long.BYTES) {
             assertEquals(at == half.address() + Half.USE ? half.use() : 0, Memory.getLong(at), "zeros");
         }
-        // Somebody writes to all of it.
+        // The test fills the slot, so that the next use of it must clear it.
         for (long at = half.address(); at < use.end(); at += Long.BYTES) {
             if (at != half.address() + Half.USE) {
                 Memory.putLong(at, -1);

@@ -96,7 +96,7 @@ class RemoteProcessTest {
         files.forEach(Range::close);
         here.regions().memory().release();
         there.regions().memory().release();
-        assertEquals(0, there.mappings().bytes(), "of another process, after the end");
+        assertEquals(0, there.mappings().bytes(), "mappings of another process are left");
     }
 
     private Range newFile() throws RpmaException {
@@ -136,7 +136,7 @@ class RemoteProcessTest {
         assertAlive();
     }
 
-    /** A connection that needs more space than the link has fails alone, with a message that gives the reason. */
+    /** If a connection needs more space than the link has, only this connection fails, with a message that gives the reason. */
     @Test
     void aConnectionThatIsInWantOfRoomFailsAlone() throws Exception {
         RpmaException full = null;
@@ -181,8 +181,8 @@ class RemoteProcessTest {
     }
 
     /**
-     * A message contains both files. It stays in the link while one of them cannot be mapped for lack of space, and no process is
-     * blamed.
+     * A message contains both files. It stays in the link while one of them cannot be mapped for lack of address space, and the
+     * other process is not blamed.
      */
     @Test
     void whatThereAreNoAddressesForIsMappedLater() throws Exception {
@@ -235,7 +235,7 @@ class RemoteProcessTest {
         posted.release();
     }
 
-    /** A hostile process makes link after link, and sends on each what is not valid, with further files behind it. */
+    /** A malicious process creates one link after another, and sends an invalid file with further files behind it on each. */
     @Test
     void whatComesBehindAnInvalidFileLeavesNoDescriptorBehind() throws Exception {
         SharedMemory sent = SharedMemory.create(NAME, Posix.PAGE_SIZE);
@@ -258,14 +258,14 @@ class RemoteProcessTest {
                 try {
                     return Files.readSymbolicLink(descriptor).toString().contains(NAME);
                 } catch (IOException e) {
-                    // It has been closed since the folder was listed.
+                    // The descriptor was closed after the folder was listed.
                     return false;
                 }
             }).count();
         }
     }
 
-    /** Reserves addresses until there is no room left for as many in one piece. */
+    /** Reserves addresses until there is no free range of the given size. */
     private static void reserveAll(long size, List<Long> taken) {
         long address = reserve(size);
         while (address > 0) {
@@ -278,7 +278,9 @@ class RemoteProcessTest {
         return Posix.mmap(0, size, 0, Posix.MAP_PRIVATE | Posix.MAP_ANONYMOUS | Posix.MAP_NORESERVE, -1, 0);
     }
 
-    /** Two files of half the size that one process may have mapped are too much, because its table is mapped as well. */
+    /**
+     * Two files of half the size that one process may map here exceed the limit, because the process's table is mapped as well.
+     */
     @Test
     void aProcessThatWantsTooMuchMappedLosesItsConnections() throws Exception {
         long size = there.mappings().mostBytesEach() / 2;

@@ -27,13 +27,19 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** A queue that has fired and is not armed again keeps the descriptor readable: otherwise its owner sleeps for ever. */
+/**
+ * Tests that a queue which has fired, and was not armed again, keeps the descriptor readable. Otherwise its owner would sleep
+ * forever.
+ */
 @Timeout(120)
 class CompletionChannelTest {
     private static final int ROUNDS = Station.affordable(20_000);
-    /** Each round needs both threads at the same time, for which they may have to wait long on a busy machine. */
+    /** The time limit of a test. Each round needs both threads at the same time, which may take long on a busy machine. */
     private static final long MOST_NANOS = 3_000_000_000L;
-    /** How long the second firing comes after the first one's write: the owner's read lies somewhere in between. */
+    /**
+     * The maximum number of spins between the write of the first firing and the second firing. The owner reads the count
+     * somewhere in between.
+     */
     private static final int MOST_SPINS = 400;
     private static final int DEADLINE_MILLIS = 10_000;
 
@@ -41,7 +47,7 @@ class CompletionChannelTest {
     private long first;
     private long second;
     private CompletionChannel channel;
-    /** While the ringer waits for the owner before it writes. */
+    /** Whether the ringing thread waits for the owner before it writes. */
     private volatile boolean late;
 
     @BeforeEach
@@ -65,8 +71,8 @@ class CompletionChannelTest {
     }
 
     /**
-     * The write of a firing is late: its owner has seen the queue fired and has armed it again. While the owner then reads the
-     * late count, a queue fires once more, and its count is read along.
+     * The write of a firing is late: the owner has already seen that the queue fired, and has armed it again. While the owner
+     * then reads the late count, a queue fires once more, and the owner reads both counts at once.
      */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
@@ -86,7 +92,7 @@ class CompletionChannelTest {
             ringer.interrupt();
             ringer.join();
         }
-        // At most one event of each is left; after it there is none, and the descriptor does not stay readable for nothing.
+        // At most one event of each queue is left. After these calls there is none, and the descriptor is not readable.
         channel.consume(first, other);
         if (two) {
             channel.consume(second, first);
@@ -98,7 +104,7 @@ class CompletionChannelTest {
     private void consume(long armed, long other) {
         channel.consume(armed, other);
         if ((CompletionChannel.hasFired(armed) || other != 0 && CompletionChannel.hasFired(other)) && !late) {
-            assertTrue(isReadable(DEADLINE_MILLIS), "a queue has fired, and its owner will not hear of it");
+            assertTrue(isReadable(DEADLINE_MILLIS), "a queue has fired, and its owner is not notified");
         }
     }
 
@@ -122,7 +128,7 @@ class CompletionChannelTest {
         }
     }
 
-    /** What a peer writes beyond its firings is taken for nothing, and what it writes later is still read. */
+    /** Counts that a peer writes without firing are discarded, and counts that it writes later are still read. */
     @Test
     void countsThatNobodyFiredForAreDropped() throws Exception {
         Doorbell doorbell = new Doorbell(first, channel.event());
@@ -133,7 +139,7 @@ class CompletionChannelTest {
         assertTrue(channel.consume(first, 0));
         assertFalse(isReadable(0));
         for (int i = 0; i < 3; i++) {
-            // Fired, and written late: the owner has been here in between.
+            // The queue has fired, and the peer writes the count only after the owner has consumed the event.
             assertTrue(Memory.casInt(first, Doorbell.ARMED, Doorbell.FIRED));
             assertTrue(channel.consume(first, 0));
             channel.event().signal();

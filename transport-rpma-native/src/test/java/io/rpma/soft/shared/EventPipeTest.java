@@ -44,7 +44,7 @@ class EventPipeTest {
     private static final int O_NONBLOCK = 0x800;
     private static final MethodHandle FCNTL = Posix.downcall("fcntl",
         FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_INT, JAVA_INT), Linker.Option.firstVariadicArg(2));
-    // Twice the capacity of a pipe, which is 16 pages.
+    // The limit is twice the capacity of a pipe, which is 16 pages.
     private static final long MOST_EVENTS = 32 * Posix.PAGE_SIZE;
 
     private EventPipe own;
@@ -130,7 +130,7 @@ class EventPipeTest {
         assertEquals(1, own.read());
     }
 
-    /** Root could open the pipe regardless of its mode. */
+    /** The test is skipped for root, which can open the pipe regardless of its mode. */
     @Test
     void aPeerThatTakesTheModeAwayHurtsNoOtherPeer() {
         AnotherUser.assumeRoot();

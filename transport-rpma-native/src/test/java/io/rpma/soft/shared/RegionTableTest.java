@@ -31,14 +31,14 @@ import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** The table of regions against a list of those that are registered. */
+/** Tests the table of regions against a list of those that are registered. */
 class RegionTableTest {
     private enum Step { ENTER, INVALIDATE, REMOVE }
 
     private record Call(Step step, int which, int usages, long address, long length, int range, long rangeOffset, int domain) {
     }
 
-    /** A region, and with which call it was entered. */
+    /** A region with the call that registered it. */
     private record Region(int key, long stamp, Call call) {
     }
 
@@ -64,7 +64,7 @@ class RegionTableTest {
                     case ENTER -> {
                         int key = table.enter(call.usages, call.address, call.length, call.range, call.rangeOffset, call.domain);
                         long stamp = RegionTable.read(address, key).stamp();
-                        assertTrue(stamps.add(stamp), "a stamp is of one registration only");
+                        assertTrue(stamps.add(stamp), "each registration must have another stamp");
                         valid.add(new Region(key, stamp, call));
                     }
                     case INVALIDATE -> {

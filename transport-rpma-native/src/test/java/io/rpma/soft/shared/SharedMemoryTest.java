@@ -53,9 +53,9 @@ class SharedMemoryTest {
         long copy = map(memory.fd(), Posix.PROT_READ);
         assertTrue(copy > 0);
         assertEquals(4711, Memory.getLong(copy));
-        assertEquals(-EACCES, Posix.mprotect(copy, SIZE, WRITE), "a mapping cannot be made writable afterwards");
+        assertEquals(-EACCES, Posix.mprotect(copy, SIZE, WRITE), "a read-only mapping must not become writable");
         Memory.putLong(memory.address(), 4712);
-        assertEquals(4712, Memory.getLong(copy), "its owner goes on writing");
+        assertEquals(4712, Memory.getLong(copy), "the owner can still write");
         Posix.munmap(copy, SIZE);
     }
 
@@ -78,7 +78,7 @@ class SharedMemoryTest {
         assertEquals(4711, Memory.getLong(memory.address()));
         Posix.munmap(copy, SIZE);
         try (FileChannel again = open(StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            assertThrows(IOException.class, () -> again.truncate(0), "but its size is fixed");
+            assertThrows(IOException.class, () -> again.truncate(0), "the size is fixed");
         }
     }
 
