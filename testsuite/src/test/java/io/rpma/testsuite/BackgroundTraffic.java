@@ -30,8 +30,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * RPMA traffic on the loops of {@link Permutations} while epoll channels are tested there: on each loop a client that sends a
- * piece of {@link Pattern} every millisecond at most, and checks the echo.
+ * RPMA traffic on the loops of {@link Permutations} while epoll channels are tested on them. Each loop has a client that sends a
+ * piece of {@link Pattern} at most once a millisecond, and checks the echo.
  */
 final class BackgroundTraffic {
     private static final int LARGEST_PIECE = 4096;
@@ -42,7 +42,7 @@ final class BackgroundTraffic {
     private BackgroundTraffic() {
     }
 
-    /** Begins once, for as long as the process lives. */
+    /** Starts the traffic, once for the whole life of the process. */
     static synchronized void start(EventLoopGroup group, int loops) {
         if (!CLIENTS.isEmpty()) {
             return;
@@ -56,14 +56,14 @@ final class BackgroundTraffic {
             }).bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).syncUninterruptibly().channel();
         for (int i = 0; i < loops; i++) {
             Client client = new Client();
-            // A client per loop: the group hands them out in turn.
+            // The group assigns its loops in turn, so each loop gets one client.
             new Bootstrap().group(group).channel(RpmaChannel.class).handler(client).connect(server.localAddress())
                 .syncUninterruptibly();
             CLIENTS.add(client);
         }
     }
 
-    /** Fails unless each client gets another echo from now on. */
+    /** Waits until each client has received another echo, and fails otherwise. */
     static synchronized void assertFlows() throws InterruptedException {
         for (Client client : CLIENTS) {
             client.awaitEcho();
@@ -130,7 +130,7 @@ final class BackgroundTraffic {
             while (failure == null && echoes == before) {
                 long left = TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime());
                 if (left <= 0) {
-                    throw new AssertionError("RPMA traffic in the background stands still after " + echoes + " echoes");
+                    throw new AssertionError("RPMA traffic in the background stopped after " + echoes + " echoes");
                 }
                 wait(left);
             }

@@ -39,7 +39,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-/** What a server that is bound to a wildcard or by a name listens at, and what its addresses look like: as with TCP. */
+/** Tests the addresses of servers that are bound to a wildcard or by a name. They are like those of TCP. */
 @Timeout(60)
 class BindAddressTest {
     private EventLoopGroup group;
@@ -64,7 +64,7 @@ class BindAddressTest {
             }).bind(address).sync().channel();
     }
 
-    /** Connects to the server's port at an address; returns the client, when the server has accepted it. */
+    /** Connects to the server's port at an address. Returns the client after the server has accepted it. */
     private Channel connect(TestTransport transport, InetAddress address) throws Exception {
         accepted = new CompletableFuture<>();
         int port = ((InetSocketAddress) server.localAddress()).getPort();
@@ -102,7 +102,10 @@ class BindAddressTest {
         assertTrue(connections > 0, "no device has an address");
     }
 
-    /** One port for all addresses: nobody else can have it at any of them, and closing gives it back at each of them. */
+    /**
+     * A wildcard address takes the port at all addresses. No other server can have it at any of them, and closing releases it at
+     * each of them.
+     */
     @Test
     void aWildcardTakesItsPortEverywhereAndGivesItBack() throws Exception {
         bind(TestTransport.RPMA, new InetSocketAddress(0));
@@ -145,7 +148,7 @@ class BindAddressTest {
         assertHasNoName(client.localAddress());
         assertHasNoName(accepted.get().localAddress());
         assertHasNoName(accepted.get().remoteAddress());
-        // A client says how it was asked.
+        // The remote address of a client has the name that was passed to connect.
         assertEquals("localhost", ((InetSocketAddress) client.remoteAddress()).getHostString());
     }
 

@@ -25,10 +25,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * An address where every attempt to connect times out, on any network and on none: a listening socket of this process whose
- * accept queue is full, so that the kernel drops each further SYN. Real librpma asks the device and not TCP, so there the black
- * hole is {@value #UNUSED_ADDRESS}, of the network that RFC 5737 reserves, which has to be routed to the device (softroce/run.sh
- * does so).
+ * An address at which every attempt to connect times out, whatever network the host has. It is a listening socket of this process
+ * whose accept queue is full, so that the kernel drops each further SYN. The real librpma uses the device and not TCP, so with it
+ * the address is {@value #UNUSED_ADDRESS}, from a network that RFC 5737 reserves. That network must be routed to the device, as
+ * softroce/run.sh does.
  */
 final class BlackHole {
     static final String HOST_PROPERTY = "io.netty.testsuite.badHost";
@@ -38,13 +38,16 @@ final class BlackHole {
     private static final int SHORT_MILLIS = 200;
     private static final int MOST_ATTEMPTS = 16;
 
-    /** Open as long as this process lives; a socket that became garbage would be closed. */
+    /**
+     * The sockets, which stay open as long as this process lives. The garbage collector would close a socket that is not
+     * referenced.
+     */
     private static final List<AutoCloseable> HELD = new ArrayList<>();
 
     private BlackHole() {
     }
 
-    /** Sets Netty's two properties, unless the user has. */
+    /** Sets Netty's two properties, unless they are already set. */
     static void install() {
         if (System.getProperty(HOST_PROPERTY) != null) {
             return;
@@ -75,6 +78,6 @@ final class BlackHole {
                 return address;
             }
         }
-        throw new IOException("the accept queue of " + address + " took " + MOST_ATTEMPTS + " connections and is still not full");
+        throw new IOException("the accept queue of " + address + " accepted " + MOST_ATTEMPTS + " connections and is not full");
     }
 }

@@ -41,7 +41,9 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-/** BlockHound, which reactive applications run in their tests, finds no thread that blocks and must not. */
+/**
+ * Tests that BlockHound, which reactive applications run in their tests, finds no blocking call on a thread that must not block.
+ */
 @Timeout(180)
 class BlockHoundTest {
     private static final String RESULT = "blocking calls: ";
@@ -50,7 +52,7 @@ class BlockHoundTest {
     @EnumSource(names = {"RPMA", "EPOLL"})
     void noThreadBlocksThatMustNot(TestTransport transport) throws Exception {
         List<String> command = new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-            // What BlockHound needs of a JVM of these days.
+            // BlockHound needs these options on current JVMs.
             "-XX:+AllowRedefinitionToAddDeleteMethods", "-XX:+EnableDynamicAgentLoading",
             "--enable-native-access=ALL-UNNAMED", "-Xmx256m", "-XX:TieredStopAtLevel=1"));
         String provider = System.getProperty("io.rpma.provider");
@@ -69,7 +71,7 @@ class BlockHoundTest {
         }
     }
 
-    /** What is watched: binding, connecting, being refused, data and pauses, closing. */
+    /** The program that is checked: it binds, connects, sends and receives with pauses, closes, and is refused. */
     static final class Watched {
         private static final int MESSAGES = 200;
         private static final Queue<String> FOUND = new ConcurrentLinkedQueue<>();
@@ -85,7 +87,7 @@ class BlockHoundTest {
             }));
             TestTransport transport = TestTransport.valueOf(arguments[0]);
             EventLoopGroup group = transport.newGroup(2, "watched");
-            // It does watch.
+            // This call must be found, which shows that BlockHound works.
             group.next().submit(() -> {
                 Thread.sleep(1);
                 return null;
@@ -113,7 +115,7 @@ class BlockHoundTest {
             done.get(60, TimeUnit.SECONDS);
             client.close().sync();
             bound.channel().close().sync();
-            // Nobody listens any more.
+            // The listener is closed, so the connect is refused.
             ChannelFuture refused = bootstrap.handler(new ChannelInboundHandlerAdapter()).connect(bound.channel().localAddress())
                 .await();
             if (!(refused.cause() instanceof IOException)) {
@@ -122,7 +124,7 @@ class BlockHoundTest {
         }
     }
 
-    /** Sends and receives a byte time after time, now and then after a pause in which the loops become idle. */
+    /** Repeatedly sends and receives a byte, sometimes after a pause in which the loops become idle. */
     private static final class Pinger extends SimpleChannelInboundHandler<ByteBuf> {
         private final CompletableFuture<Void> done;
         private int sent;

@@ -62,7 +62,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-/** Message channels against an ordinary C program over librpma, {@code src/test/c/peer.c}, in both roles. */
+/** Tests message channels against an ordinary C program that uses librpma, {@code src/test/c/peer.c}, in both roles. */
 @Timeout(120)
 class CPeersTest {
     private static final int CONNECTIONS = 3;
@@ -77,7 +77,7 @@ class CPeersTest {
 
     @BeforeAll
     static void compile() throws Exception {
-        assumeTrue(Rpma.provider().name().equals("librpma"), "C programs are peers on real librpma only");
+        assumeTrue(Rpma.provider().name().equals("librpma"), "C programs can only be peers with real librpma");
         assumeTrue(Files.exists(Path.of("/usr/include/librpma.h")) && Files.exists(Path.of("/usr/include/infiniband/verbs.h")),
             "librpma-dev and libibverbs-dev are not installed");
         assumeTrue(Files.isExecutable(Path.of("/usr/bin/gcc")), "gcc is not installed");
@@ -116,9 +116,9 @@ class CPeersTest {
         memory.release();
     }
 
-    // ---- the other side of each scenario ----
+    // ---- the Java side of each scenario ----
 
-    /** One connection as a program sees it that does one thing after the other. */
+    /** One connection as seen by a program that executes one step after another. */
     private static final class Side extends ChannelInboundHandlerAdapter {
         private final BlockingQueue<Object> read = new LinkedBlockingQueue<>();
         private final BlockingQueue<Throwable> failures = new LinkedBlockingQueue<>();
@@ -172,7 +172,7 @@ class CPeersTest {
         }
     }
 
-    /** What the C program calls by these names. */
+    /** The scenarios, under the names that the C program uses. */
     enum Scenario {
         PING {
             @Override
@@ -271,7 +271,7 @@ class CPeersTest {
                 side.send(2);
             }
         },
-        /** Several connections, which share their receives at both ends. */
+        /** Several connections that share their receives at both ends. */
         SRQ {
             @Override
             void client(Side side) {
@@ -353,7 +353,7 @@ class CPeersTest {
         List<Side> sides = new ArrayList<>();
         for (int i = 0; i < scenario.connections(); i++) {
             Side side = accepted.poll(30, TimeUnit.SECONDS);
-            assertNotNull(side, "the C program did not connect");
+            assertNotNull(side, "the C program has not connected");
             sides.add(side);
             serving.add(Thread.ofPlatform().start(() -> {
                 try {

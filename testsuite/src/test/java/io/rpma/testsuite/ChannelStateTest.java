@@ -41,7 +41,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** What a channel says of itself when it is shut down or closed: as with TCP. */
+/** Tests what a channel reports about itself when it is shut down or closed. It is the same as with TCP. */
 @Timeout(60)
 class ChannelStateTest {
     private final CompletableFuture<SocketChannel> accepted = new CompletableFuture<>();
@@ -79,7 +79,7 @@ class ChannelStateTest {
     void addressesStayWhenTheChannelIsClosed(TestTransport transport) throws Exception {
         connect(transport);
         SocketChannel child = accepted.get();
-        // The first time that they are asked for.
+        // The addresses are requested for the first time after the close.
         client.close().sync();
         child.close().sync();
         SocketAddress own = client.localAddress();
@@ -104,7 +104,7 @@ class ChannelStateTest {
             List.of(child.isOutputShutdown(), child.isInputShutdown(), child.isShutdown()));
         assertTrue(client.isActive());
         assertTrue(child.isActive());
-        // There is nothing left to be shut down.
+        // The channel is closed, so there is nothing to shut down.
         assertInstanceOf(ClosedChannelException.class, client.shutdownOutput().await().cause());
     }
 
@@ -118,7 +118,7 @@ class ChannelStateTest {
         assertEquals(ChannelInputShutdownEvent.INSTANCE, nextEvent());
     }
 
-    /** Keeps the events that the child's pipeline is told. */
+    /** Records the events of the child's pipeline. */
     private final class Recorder extends ChannelInboundHandlerAdapter {
         @Override
         public void userEventTriggered(ChannelHandlerContext ctx, Object event) {

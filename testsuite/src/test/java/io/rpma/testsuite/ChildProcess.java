@@ -25,7 +25,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** A {@link ChildServer} in a JVM with the options of this one. */
+/** A {@link ChildServer} in a separate JVM with the options of this one. */
 final class ChildProcess {
     private static final int LIMIT_SECONDS = 30;
     private static final List<String> HANDED_ON = List.of(TestTransport.PROPERTY, Permutations.ALLOCATOR_PROPERTY,
@@ -71,20 +71,20 @@ final class ChildProcess {
         said.add("gone");
     }
 
-    /** The next line that the child prints. */
+    /** Returns the next line that the child prints. */
     String next() throws IOException, InterruptedException {
         String line = said.poll(LIMIT_SECONDS, TimeUnit.SECONDS);
         if (line == null) {
-            throw new IOException("the child said nothing for " + LIMIT_SECONDS + " s");
+            throw new IOException("the child printed nothing for " + LIMIT_SECONDS + " s");
         }
         if (line.equals("gone")) {
             said.add(line);
-            throw new IOException("the child is gone, exit code " + process.waitFor());
+            throw new IOException("the child has ended with exit code " + process.waitFor());
         }
         return line;
     }
 
-    /** The next line that the child prints about one subject, without that word. */
+    /** Returns the next line that the child prints about one subject, without the word for the subject. */
     String next(String subject) throws IOException, InterruptedException {
         for (String line = next();; line = next()) {
             if (line.startsWith(subject + ' ')) {
@@ -101,12 +101,12 @@ final class ChildProcess {
         return port;
     }
 
-    /** Ends the child as a crash does. */
+    /** Kills the child, as a crash would. */
     void kill() throws InterruptedException {
         process.destroyForcibly().waitFor();
     }
 
-    /** Lets the child end, and returns what leaked there. */
+    /** Ends the child in order, and returns the leaks that it found. */
     List<String> end() throws IOException, InterruptedException {
         process.outputWriter().close();
         List<String> leaks = new ArrayList<>();

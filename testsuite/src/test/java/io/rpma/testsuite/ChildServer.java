@@ -42,8 +42,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * The other process of {@link CrossProcessTest}: one server per way to behave. Prints {@code port NAME NUMBER} for each and what
- * it witnesses, ends when its standard input does, and at last prints how many leaks were found.
+ * The other process of {@link CrossProcessTest}, with one server for each behaviour. It prints {@code port NAME NUMBER} for each
+ * server, and further lines about what happens to the connections. It ends when its standard input ends, and prints the number of
+ * leaks at the end.
  */
 final class ChildServer {
     private static final byte[] GREETING = {42};
@@ -59,7 +60,7 @@ final class ChildServer {
         server.bindAll(new File(arguments[0]));
         say("ready");
         while (System.in.read() >= 0) {
-            // Nobody writes: the end of the stream is what is waited for, also if the parent dies.
+            // No input is expected. The end of the input ends this process, also if the parent dies.
         }
         server.group.shutdownGracefully(0, 10, TimeUnit.SECONDS).sync();
         CountingLeakDetectors.drain().forEach(leak -> say("leak " + leak.replace('\n', ' ')));
@@ -101,7 +102,7 @@ final class ChildServer {
         System.out.flush();
     }
 
-    /** Checks a {@link Pattern} to its end, says how long it was, answers with that number and closes. */
+    /** Checks a {@link Pattern} up to its end, prints its length, answers with that number and closes. */
     private static final class Digest extends SimpleChannelInboundHandler<ByteBuf> {
         private long checked;
 
@@ -131,7 +132,7 @@ final class ChildServer {
         }
     }
 
-    /** Greets and ends its own stream before anything has come. */
+    /** Sends a greeting and ends its own stream before it has received anything. */
     private static final class SpeakFirst extends ChannelInboundHandlerAdapter {
         @Override
         public void channelActive(ChannelHandlerContext ctx) throws Exception {
@@ -164,7 +165,7 @@ final class ChildServer {
         }
     }
 
-    /** Ends the connection when the first byte comes, by a reset or in order. */
+    /** Closes the connection when the first byte arrives, by a reset or in order. */
     private static final class ClosesWhenTold extends SimpleChannelInboundHandler<ByteBuf> {
         private final boolean reset;
 
@@ -181,7 +182,7 @@ final class ChildServer {
         }
     }
 
-    /** Greets, and says how its connection ended. */
+    /** Sends a greeting, and prints how its connection ended. */
     private static final class Witness extends ChannelInboundHandlerAdapter {
         private Throwable seen;
 

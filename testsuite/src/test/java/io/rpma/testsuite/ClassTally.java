@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What one test class came to. An invocation of a parameterised test counts as a test, as JUnit and Maven count it. */
+/** The result of one test class. Each invocation of a parameterised test counts as a test, as in JUnit and Maven. */
 final class ClassTally {
     private static final String ASSUMPTION = "org.opentest4j.TestAbortedException: Assumption failed: ";
     private static final String SAYS_NOTHING = "assumption is not true";
@@ -81,7 +81,7 @@ final class ClassTally {
         return failures;
     }
 
-    /** Why tests were skipped, with how many for each reason. */
+    /** Returns the reasons for skipping tests, with the number of tests for each of them. */
     Map<String, Integer> skippedBecause() {
         return skippedBecause;
     }

@@ -28,8 +28,8 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Runs the suite without Maven, as {@code testsuite/softroce/run.sh --suite} does where there is none: all of it, or the classes
- * whose simple names are given. Exits with 0 if at least one test ran and none failed, with 1 otherwise.
+ * Runs the suite without Maven, as {@code testsuite/softroce/run.sh --suite} does in its guest, which has no Maven. It runs all
+ * classes, or those whose simple names are given. The exit code is 0 if at least one test ran and none failed, and 1 otherwise.
  */
 public final class ComplianceMain {
     private static volatile boolean showProgress;
@@ -40,7 +40,7 @@ public final class ComplianceMain {
     /**
      * Runs the tests.
      *
-     * @param arguments simple names of test classes, none for all
+     * @param arguments the simple names of test classes; if there are none, all classes are run
      */
     public static void main(String[] arguments) {
         String inPackage = ComplianceMain.class.getPackageName();
@@ -51,7 +51,7 @@ public final class ComplianceMain {
         if (selectors.isEmpty()) {
             selectors.add(DiscoverySelectors.selectPackage(inPackage));
         }
-        // The C programs are a stage of their own, which says so if they cannot be compiled.
+        // The tests with C programs are a separate stage, which reports it if the programs cannot be compiled.
         LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request().selectors(selectors)
             .filters(ClassNameFilter.includeClassNamePatterns(arguments.length == 0 ? ".*(?<!CPeers)Test" : ".*Test")).build();
         SummaryGeneratingListener summary = new SummaryGeneratingListener();
@@ -65,11 +65,11 @@ public final class ComplianceMain {
             result.printFailuresTo(new PrintWriter(System.err, true), 40);
         }
         System.out.flush();
-        // Netty's own threads are daemons, but a test that failed may have left others.
+        // Netty's own threads are daemons, but a test that failed may have left other threads.
         System.exit(result.getTestsSucceededCount() > 0 && result.getTotalFailureCount() == 0 ? 0 : 1);
     }
 
-    /** Told of each class that is done; without Maven nobody else says so. */
+    /** Prints the result of a class. With Maven, Surefire prints it. */
     static void progress(ClassTally tally) {
         if (showProgress) {
             System.out.println(String.format(Locale.ROOT, "%-48s %4d passed %3d failed %3d skipped %6.1f s",

@@ -25,7 +25,10 @@ import java.io.UncheckedIOException;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Counts what JUnit runs, class by class, and leaves {@code target/compliance.md}; its totals are the last line it prints. */
+/**
+ * Counts the tests that JUnit runs by class, and writes {@code target/compliance.md}. The last line that it prints contains the
+ * totals.
+ */
 public final class ComplianceReport implements TestExecutionListener {
     private final Map<String, ClassTally> tallies = new TreeMap<>();
     private TestPlan plan;
@@ -101,7 +104,7 @@ public final class ComplianceReport implements TestExecutionListener {
                 return tally(type.getJavaClass());
             }
         }
-        // The engine itself: what fails there belongs to no class.
+        // This is the engine itself, whose failures belong to no class.
         return tally(ComplianceReport.class);
     }
 

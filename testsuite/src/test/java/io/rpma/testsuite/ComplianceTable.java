@@ -26,7 +26,7 @@ import java.util.stream.Stream;
 
 /**
  * The result of one run as a section of {@code target/compliance.md}. Each combination of provider, transport, allocator and
- * buffers has its own section, which a later run of the same replaces, so that one build's runs come together in one file.
+ * buffers has its own section. A later run of the same combination replaces it, so the file collects all runs of one build.
  */
 final class ComplianceTable {
     private static final Path TARGET = Path.of(SuiteInventory.location(ComplianceTable.class)).getParent();
@@ -39,7 +39,7 @@ final class ComplianceTable {
         this.nanos = nanos;
     }
 
-    /** The totals, in one line. */
+    /** Returns the totals in one line. */
     String totals() {
         String nettys = sum(true);
         String ours = sum(false);

@@ -20,7 +20,7 @@ import io.netty.testsuite.transport.socket.CompositeBufferGatheringWriteTest;
 
 import java.util.List;
 
-/** Composite buffers written with small write quanta arrive byte for byte. */
+/** Tests that composite buffers which are written with small write quanta arrive unchanged. */
 public class CompositeBufferGatheringWriteComplianceTest extends CompositeBufferGatheringWriteTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {

@@ -24,7 +24,7 @@ import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** Netty's own leak detectors, each with a listener that keeps what it reports. */
+/** Netty's own leak detectors, each with a listener that records its reports. */
 final class CountingLeakDetectors extends ResourceLeakDetectorFactory {
     private static final int COLLECTIONS = 2;
     private static final long COLLECTION_MILLIS = 10_000;
@@ -41,17 +41,17 @@ final class CountingLeakDetectors extends ResourceLeakDetectorFactory {
         return detector;
     }
 
-    /** Whether the detectors of this process are ours, and follow every buffer. */
+    /** Returns whether the detectors of this process are those of this class, and track every buffer. */
     static boolean active() {
         return instance() instanceof CountingLeakDetectors
             && ResourceLeakDetector.getLevel() == ResourceLeakDetector.Level.PARANOID;
     }
 
-    /** Collects garbage, lets the detectors look at it, and returns the leaks that were reported since the last call. */
+    /** Collects garbage, makes the detectors check it, and returns the leaks that were reported since the last call. */
     static List<String> drain() throws InterruptedException {
         for (int i = 0; i < COLLECTIONS; i++) {
             collectGarbage();
-            // A detector looks for leaks when it is given something new to follow.
+            // A detector checks for leaks when it begins to track another object.
             ByteBuf probe = PooledByteBufAllocator.DEFAULT.directBuffer(1);
             probe.release();
             for (ResourceLeakDetector<Object> detector : DETECTORS) {
@@ -66,13 +66,13 @@ final class CountingLeakDetectors extends ResourceLeakDetectorFactory {
         return found;
     }
 
-    /** Returns once a collection has found what was unreachable before this call. */
+    /** Returns when the garbage collector has found the objects that were unreachable before this call. */
     private static void collectGarbage() throws InterruptedException {
         ReferenceQueue<Object> found = new ReferenceQueue<>();
         WeakReference<Object> canary = new WeakReference<>(new Object(), found);
         System.gc();
         if (found.remove(COLLECTION_MILLIS) != canary) {
-            throw new IllegalStateException("System.gc() collects nothing: is -XX:+DisableExplicitGC set?");
+            throw new IllegalStateException("System.gc() does not collect garbage: is -XX:+DisableExplicitGC set?");
         }
     }
 }

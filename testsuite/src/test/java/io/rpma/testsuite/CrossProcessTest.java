@@ -61,7 +61,10 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** What the suite demands in one JVM, between two: echo, TLS, half-close, reset, file regions; and the death of the other one. */
+/**
+ * Tests between two processes what the suite tests in one JVM: echo, TLS, half-close, reset and file regions. It also tests the
+ * death of the other process.
+ */
 @Timeout(60)
 class CrossProcessTest {
     private static final int MEBIBYTE = 1 << 20;
@@ -84,7 +87,7 @@ class CrossProcessTest {
     static void endChild() throws Exception {
         try {
             if (child != null) {
-                assertEquals(List.of(), child.end(), "leaks in the child");
+                assertEquals(List.of(), child.end(), "leaks in the child process");
             }
         } finally {
             group.shutdownGracefully(0, 10, TimeUnit.SECONDS).sync();
@@ -214,7 +217,7 @@ class CrossProcessTest {
         get(answer.inactive);
     }
 
-    /** No write may wait for ever, and the channel must become inactive, when the other process is killed under load. */
+    /** When the other process is killed under load, no write may wait forever, and the channel must become inactive. */
     @Test
     void deathOfThePeer() throws Exception {
         ChildProcess victim = new ChildProcess(file);
@@ -231,18 +234,18 @@ class CrossProcessTest {
         for (int i = 0; i < 64; i++) {
             writes.add(channel.writeAndFlush(Pattern.write(channel.alloc().buffer(MEBIBYTE), 0, MEBIBYTE)));
         }
-        assertTrue(flows.await(LIMIT_SECONDS, TimeUnit.SECONDS), "nothing was echoed");
+        assertTrue(flows.await(LIMIT_SECONDS, TimeUnit.SECONDS), "no echo was received");
         victim.kill();
-        assertTrue(channel.closeFuture().await(LIMIT_SECONDS, TimeUnit.SECONDS), "the death was not noticed");
+        assertTrue(channel.closeFuture().await(LIMIT_SECONDS, TimeUnit.SECONDS), "the channel is still active");
         for (ChannelFuture write : writes) {
-            assertTrue(write.await(LIMIT_SECONDS, TimeUnit.SECONDS), "a write waits for ever");
+            assertTrue(write.await(LIMIT_SECONDS, TimeUnit.SECONDS), "the write was never completed");
         }
         assertNotNull(get(ending.how));
         assertInstanceOf(IOException.class, assertThrows(ExecutionException.class,
             () -> channel.writeAndFlush(Unpooled.wrappedBuffer(new byte[1])).get()).getCause());
         assertInstanceOf(IOException.class, assertThrows(ExecutionException.class,
             () -> bootstrap().handler(new ChannelInboundHandlerAdapter()).connect(NetUtil.LOCALHOST, victim.port("echo")).get())
-            .getCause(), "nobody listens any more");
+            .getCause(), "no server listens on the port");
         // The next connection works.
         PatternChecker checker = new PatternChecker(1_000);
         Channel next = connect("echo", new PatternSender(1_000, 10, () -> { }), checker);
@@ -272,7 +275,7 @@ class CrossProcessTest {
         }).connect(new InetSocketAddress(NetUtil.LOCALHOST, port)).sync().channel();
     }
 
-    /** A connection over which the greeting has come, so that the other side knows it, too. */
+    /** Returns a connection over which the greeting has arrived, so that the other side knows the connection too. */
     private static SocketChannel connectToWitness() throws Exception {
         CompletableFuture<Void> greeted = new CompletableFuture<>();
         SocketChannel channel = (SocketChannel) connect("witness", new ChannelInboundHandlerAdapter() {
@@ -290,7 +293,7 @@ class CrossProcessTest {
         return future.get(LIMIT_SECONDS, TimeUnit.SECONDS);
     }
 
-    /** Keeps all that comes until the other side ends its stream. */
+    /** Collects the received bytes until the other side ends its stream. */
     private static final class Gather extends ChannelInboundHandlerAdapter {
         final CompletableFuture<ByteBuf> all = new CompletableFuture<>();
         final CompletableFuture<Void> inactive = new CompletableFuture<>();
@@ -336,7 +339,7 @@ class CrossProcessTest {
         }
     }
 
-    /** How a connection ended: by an exception, or in order. */
+    /** Records whether a connection ended by an exception or in order. */
     private static class Ending extends ChannelInboundHandlerAdapter {
         static final Throwable IN_ORDER = new Throwable("end of stream, no exception");
 

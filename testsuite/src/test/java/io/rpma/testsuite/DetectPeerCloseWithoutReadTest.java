@@ -34,9 +34,9 @@ import java.util.concurrent.TimeUnit;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 /**
- * A side that never asks to read still notices that its peer sent 100 bytes and closed, and is given all of them before it
- * becomes inactive, ten at a time. Either side, and with or without further reads once the first bytes came: the four cases that
- * epoll and io_uring pass with a class that Netty does not publish.
+ * Tests that a side that never requests a read still notices that its peer has sent 100 bytes and closed, and that it receives
+ * all of them, ten at a time, before it becomes inactive. There are four cases: either side, with and without further reads after
+ * the first bytes. Netty tests them for epoll and io_uring with a class that it does not publish.
  */
 @Timeout(10)
 public class DetectPeerCloseWithoutReadTest {
@@ -87,7 +87,7 @@ public class DetectPeerCloseWithoutReadTest {
             } else {
                 cb.option(ChannelOption.AUTO_READ, false).option(ChannelOption.RECVBUF_ALLOCATOR, tenBytes);
             }
-            // A wildcard bind, and a connect to what it says.
+            // The server binds to a wildcard address, and the client connects to the address that the server reports.
             Channel server = sb.bind(new InetSocketAddress(0)).sync().channel();
             cb.connect(server.localAddress()).sync();
             assertEquals(SENT, silent.seenWhenInactive.get(9, TimeUnit.SECONDS));
@@ -97,7 +97,7 @@ public class DetectPeerCloseWithoutReadTest {
         }
     }
 
-    /** Never reads of its own accord. */
+    /** A handler that never requests a read by itself. */
     private static final class Silent extends SimpleChannelInboundHandler<ByteBuf> {
         final CompletableFuture<Integer> seenWhenInactive = new CompletableFuture<>();
         private final boolean readOn;

@@ -18,7 +18,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownReadComplete;
 
-/** Sends back what comes, reads no faster than it can write, and closes once the other side has ended its stream. */
+/** Echoes what it reads. It reads no faster than it can write, and closes when the other side has ended its stream. */
 final class EchoHandler extends ChannelInboundHandlerAdapter {
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object msg) {

@@ -20,7 +20,7 @@ import io.netty.testsuite.transport.AbstractSingleThreadEventLoopTest;
 
 import java.util.concurrent.Executor;
 
-/** The event loop: registration, shutdown with open channels, tasks during shutdown, suspending and scaling. */
+/** Tests event loops: registration, shutdown with open channels, tasks during shutdown, suspending and scaling. */
 public class EventLoopComplianceTest extends AbstractSingleThreadEventLoopTest {
     @Override
     protected EventLoopGroup newEventLoopGroup() {

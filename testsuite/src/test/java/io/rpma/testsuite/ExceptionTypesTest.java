@@ -45,7 +45,7 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** The types of the exceptions that applications tell failures apart by: those of Netty's own channels. */
+/** Tests the types of the exceptions by which applications distinguish failures. They are those of Netty's own channels. */
 @Timeout(60)
 class ExceptionTypesTest {
     private EventLoopGroup group;
@@ -96,7 +96,7 @@ class ExceptionTypesTest {
         connect.channel().closeFuture().sync();
     }
 
-    /** What reports the timeout must not depend on what the loop handles first when it is late. */
+    /** The exception for a timeout must not depend on what a late loop handles first. */
     @ParameterizedTest
     @EnumSource
     void aConnectThatTakesTooLongIsAConnectTimeoutOnALateLoop(TestTransport transport) throws Exception {

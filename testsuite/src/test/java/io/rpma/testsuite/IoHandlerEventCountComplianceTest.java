@@ -15,7 +15,7 @@ package io.rpma.testsuite;
 import io.netty.channel.AbstractIoHandlerEventCountTest;
 import io.netty.channel.IoHandlerFactory;
 
-/** The handler counts real input and output only, neither wakeups nor timers. */
+/** Tests that the handler counts only input and output, and neither wake-ups nor timers. */
 public class IoHandlerEventCountComplianceTest extends AbstractIoHandlerEventCountTest {
     @Override
     protected IoHandlerFactory newIoHandlerFactory() {

@@ -24,7 +24,7 @@ import java.util.List;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** That no class of a run leaks means something only if a leak would be found. */
+/** Tests that a leak would be found. Without this, it would mean nothing that no leak is reported for the classes of a run. */
 class LeakDetectionTest {
     private static final int COLLECTIONS = 20;
 
@@ -35,18 +35,18 @@ class LeakDetectionTest {
     @ParameterizedTest
     @MethodSource("allocators")
     void aLostBufferIsFound(ByteBufAllocator allocator) throws InterruptedException {
-        assertTrue(CountingLeakDetectors.active(), "leak detection is paranoid, by detectors that count");
+        assertTrue(CountingLeakDetectors.active(), "the leak detectors are those that count, with the level paranoid");
         assertEquals(List.of(), CountingLeakDetectors.drain());
         lose(allocator);
         List<String> found = CountingLeakDetectors.drain();
         for (int i = 0; i < COLLECTIONS && found.isEmpty(); i++) {
-            // A thread that waits somewhere may keep what it had in hand last through a collection.
+            // A blocked thread may keep its last object alive during a collection.
             found = CountingLeakDetectors.drain();
         }
         assertEquals(1, found.size(), found::toString);
     }
 
-    /** In a method of its own, whose frame is gone when garbage is collected. */
+    /** Leaks a buffer. This is a separate method, so that its frame does not exist any more when garbage is collected. */
     private static void lose(ByteBufAllocator allocator) {
         allocator.directBuffer(1).writeByte(1);
     }

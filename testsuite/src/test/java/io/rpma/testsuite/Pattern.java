@@ -16,7 +16,7 @@ import io.netty.buffer.ByteBuf;
 
 import java.util.Arrays;
 
-/** A stream of bytes in which each one follows from its position, so that either end can make and check any part of it. */
+/** A stream of bytes in which each byte depends on its position, so that each end can create and check any part of it. */
 final class Pattern {
     private Pattern() {
     }
@@ -25,7 +25,7 @@ final class Pattern {
         return (byte) (position * 0x9E3779B97F4A7C15L >>> 56);
     }
 
-    /** The bytes from {@code position} on. */
+    /** Returns the bytes from {@code position} on. */
     static byte[] bytes(long position, int length) {
         byte[] bytes = new byte[length];
         for (int i = 0; i < length; i++) {
@@ -34,12 +34,17 @@ final class Pattern {
         return bytes;
     }
 
-    /** Appends the bytes from {@code position} on: all at once, because leak detection records each access to a buffer. */
+    /**
+     * Appends the bytes from {@code position} on. They are written at once, because leak detection records each access to a
+     * buffer.
+     */
     static ByteBuf write(ByteBuf target, long position, int length) {
         return target.writeBytes(bytes(position, length));
     }
 
-    /** Compares all readable bytes with those from {@code position} on and throws at the first that differs. */
+    /**
+     * Compares all readable bytes with those from {@code position} on, and throws an exception at the first byte that differs.
+     */
     static void check(ByteBuf data, long position) {
         byte[] found = new byte[data.readableBytes()];
         data.getBytes(data.readerIndex(), found);

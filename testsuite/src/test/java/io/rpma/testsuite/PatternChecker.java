@@ -19,16 +19,17 @@ import io.netty.channel.socket.ChannelInputShutdownReadComplete;
 
 import java.util.concurrent.CompletableFuture;
 
-/** Compares what comes with {@link Pattern}, and completes a future with the number of bytes at the end. */
+/** Compares the received bytes with {@link Pattern}, and completes a future with their number at the end. */
 final class PatternChecker extends SimpleChannelInboundHandler<ByteBuf> {
     private final CompletableFuture<Long> done = new CompletableFuture<>();
     private final long expected;
     private long checked;
 
     /**
-     * Prepares the check of one stream.
+     * Creates a checker for one stream.
      *
-     * @param expected bytes after which the future completes; {@link Long#MAX_VALUE} if only the end of the stream shall
+     * @param expected the number of bytes after which the future completes; {@link Long#MAX_VALUE} if it must only complete at
+     *     the end of the stream
      */
     PatternChecker(long expected) {
         this.expected = expected;

@@ -19,7 +19,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.nio.channels.ClosedChannelException;
 import java.util.SplittableRandom;
 
-/** Writes {@link Pattern} from its start as fast as writability allows, in pieces of random sizes. */
+/** Writes {@link Pattern} from its start in pieces of random sizes, as fast as the channel is writable. */
 final class PatternSender extends ChannelInboundHandlerAdapter {
     private final SplittableRandom random = new SplittableRandom(4711);
     private final long total;
@@ -28,9 +28,9 @@ final class PatternSender extends ChannelInboundHandlerAdapter {
     private long sent;
 
     /**
-     * Prepares a stream.
+     * Creates a sender for one stream.
      *
-     * @param whenWritten run on the loop once the last promise has succeeded
+     * @param whenWritten runs on the loop after the last promise has succeeded
      */
     PatternSender(long total, int largestPiece, Runnable whenWritten) {
         this.total = total;
@@ -54,12 +54,12 @@ final class PatternSender extends ChannelInboundHandlerAdapter {
         while (sent < total && ctx.channel().isActive() && ctx.channel().isWritable()) {
             int length = (int) Math.min(total - sent, random.nextInt(1, largestPiece + 1));
             boolean last = sent + length == total;
-            // Counted before the write, which may change the writability and call this method again.
+            // The piece is counted before the write, because the write may change the writability and call this method again.
             long position = sent;
             sent += length;
             ctx.write(Pattern.write(ctx.alloc().buffer(length), position, length)).addListener((ChannelFutureListener) future -> {
                 if (future.cause() instanceof ClosedChannelException) {
-                    // Somebody closed the channel; whoever counts what arrived sees that bytes are missing.
+                    // The channel was closed. The receiver's count shows that bytes are missing.
                     return;
                 }
                 if (!future.isSuccess()) {

@@ -23,7 +23,9 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** What {@link java.net.ServerSocket} is in the suite: accepts {@link PeerSocket}s of the transport under test. */
+/**
+ * Takes the place of the {@link java.net.ServerSocket} in the suite: it accepts {@link PeerSocket}s of the transport under test.
+ */
 final class PeerServerSocket implements AutoCloseable {
     private static final int LIMIT_SECONDS = 20;
 
@@ -51,7 +53,7 @@ final class PeerServerSocket implements AutoCloseable {
     PeerSocket accept() throws IOException, InterruptedException {
         PeerSocket peer = accepted.poll(LIMIT_SECONDS, TimeUnit.SECONDS);
         if (peer == null) {
-            throw new IOException("no connection came in " + LIMIT_SECONDS + " s");
+            throw new IOException("no connection was accepted in " + LIMIT_SECONDS + " s");
         }
         return peer;
     }

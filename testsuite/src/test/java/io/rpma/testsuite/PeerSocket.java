@@ -31,8 +31,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What {@link java.net.Socket} is in the suite: a blocking peer, of the transport under test and on a loop of its own. It keeps
- * its direction open when the other side ends its own, as a socket does.
+ * Takes the place of the {@link java.net.Socket} in the suite: a blocking peer that uses the transport under test and a loop of
+ * its own. As a socket does, it keeps its direction open when the other side ends its own.
  */
 final class PeerSocket {
     static final EventLoopGroup GROUP = TestTransport.CURRENT.newGroup(2, "peer");
@@ -43,7 +43,7 @@ final class PeerSocket {
     private final BlockingQueue<Object> received = new LinkedBlockingQueue<>();
     private SocketChannel channel;
 
-    /** The handler that feeds this peer; for one channel. */
+    /** Returns the handler that passes received data to this peer. It is for one channel. */
     ChannelInboundHandlerAdapter handler() {
         return new Receiver();
     }
@@ -68,7 +68,7 @@ final class PeerSocket {
      * Waits for the next byte.
      *
      * @return 0 to 255, or -1 at the end of the stream
-     * @throws IOException if the channel failed, or nothing came in time
+     * @throws IOException if the channel has failed, or neither a byte nor the end was received in time
      */
     int read() throws IOException {
         Object next;
@@ -81,9 +81,9 @@ final class PeerSocket {
             return Byte.toUnsignedInt(b);
         }
         if (next == null) {
-            throw new IOException("neither a byte nor the end of the stream came in " + LIMIT_SECONDS + " s");
+            throw new IOException("neither a byte nor the end of the stream was received in " + LIMIT_SECONDS + " s");
         }
-        // Both stay true however often they are asked for.
+        // Further reads must return the same, so the end or the failure stays in the queue.
         received.add(next);
         if (next instanceof Throwable cause) {
             throw new IOException(cause);

@@ -25,11 +25,14 @@ import io.rpma.netty.RpmaByteBufAllocator;
 import java.util.List;
 
 /**
- * The bootstraps that Netty's testsuite runs its bodies with: one server and one client, because RDMA speaks to RDMA alone. All
- * of them share one group of event loops, as the suite's own transports do.
+ * The bootstraps with which Netty's testsuite runs its test bodies. There is one server and one client, because RDMA only
+ * connects to RDMA. All of them share one group of event loops, as the suite's own transports do.
  */
 final class Permutations extends SocketTestPermutation {
-    /** {@code suite}: the suite's allocators, pooled and adaptive; {@code rpma}: the transport's own, over registered memory. */
+    /**
+     * The property that selects the allocators: {@code suite} for the pooled and the adaptive one of the suite, {@code rpma} for
+     * that of the transport, with registered memory.
+     */
     static final String ALLOCATOR_PROPERTY = "io.rpma.testsuite.allocator";
 
     static final Permutations INSTANCE = new Permutations();
@@ -45,7 +48,7 @@ final class Permutations extends SocketTestPermutation {
         }
     }
 
-    /** The loops of all bootstraps made here. */
+    /** Returns the group of event loops of all bootstraps of this class. */
     static EventLoopGroup group() {
         return GROUP;
     }

@@ -38,19 +38,19 @@ import java.util.stream.Stream;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Closed connections leave nothing behind: no descriptor, no registered memory, however they were closed. */
+/** Tests that closed connections leave no descriptor and no registered memory behind, however they were closed. */
 @Timeout(120)
 class ResourcesTest {
     private static final int ROUNDS = 12;
     private static final int AT_ONCE = 25;
     private static final int BYTES = 40_000;
-    /** What threads that live on may keep ready in small buffers: far less than the receives of one connection. */
+    /** The number of bytes that threads may keep in small buffers. It is far less than the receives of one connection. */
     private static final long MAGAZINES = 64 << 10;
 
     @Test
     void descriptorsAndRegisteredMemoryComeBack() throws Exception {
         round();
-        // What is opened once and kept is open now.
+        // Descriptors that are opened once and kept are open by now.
         int descriptors = descriptors();
         long used = RpmaByteBufAllocator.DEFAULT.usedBytes();
         long registered = RpmaByteBufAllocator.DEFAULT.registeredBytes();
@@ -63,7 +63,10 @@ class ResourcesTest {
         assertTrue(descriptors() <= descriptors, () -> "descriptors, before: " + descriptors + ", now: " + open());
     }
 
-    /** Connects, echoes, and closes some in order, some by a reset, and leaves some to the end of their loop. */
+    /**
+     * Connects and echoes. Closes some connections in order and some by a reset, and leaves some open until their loop
+     * terminates.
+     */
     private static void round() throws Exception {
         EventLoopGroup group = new RpmaEventLoopGroup(2);
         try {

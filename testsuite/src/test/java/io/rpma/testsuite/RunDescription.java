@@ -18,23 +18,23 @@ import io.rpma.Rpma;
 
 import java.util.Locale;
 
-/** What a run is made of, asked of the running JVM and not of its options. */
+/** The configuration of a run, as reported by the running JVM and not by its options. */
 final class RunDescription {
     private RunDescription() {
     }
 
-    /** The provider under test, or {@code none} in a baseline run. */
+    /** Returns the provider under test, or {@code none} in a baseline run. */
     static String provider() {
         return TestTransport.CURRENT.usesRpma() ? Rpma.provider().name() : "none";
     }
 
-    /** A name for files: letters, digits and dashes. */
+    /** Returns a name for files, which consists of letters, digits and dashes. */
     static String key() {
         return provider() + '-' + TestTransport.CURRENT.propertyValue() + (Permutations.ownAllocator() ? "-own-allocator" : "")
             + (PlatformDependent.hasUnsafe() ? "-unsafe" : "");
     }
 
-    /** One line for people. */
+    /** Returns a one-line description. */
     static String heading() {
         return (TestTransport.CURRENT.usesRpma() ? "provider " + provider() : "baseline") + ": "
             + TestTransport.CURRENT.description() + ", "

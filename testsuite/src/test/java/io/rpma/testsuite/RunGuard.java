@@ -17,7 +17,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 
 import java.util.List;
 
-/** Fails each test class after which a buffer is found to have leaked, or RPMA traffic on the same loops has stopped. */
+/** Fails each test class after which a leaked buffer is found, or after which RPMA traffic on the same loops has stopped. */
 public final class RunGuard implements AfterAllCallback {
     @Override
     public void afterAll(ExtensionContext context) throws Exception {

@@ -17,8 +17,8 @@ import org.junit.platform.launcher.LauncherSession;
 import org.junit.platform.launcher.LauncherSessionListener;
 
 /**
- * What must be set before the first class of Netty's suite is loaded: an address that times out, for the suite reads it in a
- * static initialiser, and a factory of leak detectors that counts, for Netty asks for its detectors once.
+ * Sets what must be set before the first class of Netty's suite is loaded: an address that times out, because the suite reads it
+ * in a static initialiser, and a factory of leak detectors that count, because Netty creates its detectors once.
  */
 public final class RunSetup implements LauncherSessionListener {
     @Override

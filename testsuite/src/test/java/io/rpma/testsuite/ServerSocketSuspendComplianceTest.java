@@ -19,7 +19,10 @@ import io.netty.testsuite.transport.socket.ServerSocketSuspendTest;
 
 import java.util.List;
 
-/** A server without auto-read accepts nothing until it is asked to: disabled by Netty itself, kept for the count. */
+/**
+ * Tests that a server without auto-read accepts connections only on request. Netty itself has disabled this test, which is kept
+ * for the count.
+ */
 public class ServerSocketSuspendComplianceTest extends ServerSocketSuspendTest {
     @Override
     protected List<BootstrapFactory<ServerBootstrap>> newFactories() {

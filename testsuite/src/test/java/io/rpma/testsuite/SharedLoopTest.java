@@ -47,13 +47,16 @@ import java.util.function.Supplier;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Epoll's TCP and UDP channels and RPMA channels on the same loops of one {@link RpmaEventLoopGroup}, all busy at once. */
+/**
+ * Tests epoll's TCP and UDP channels and RPMA channels on the same loops of one {@link RpmaEventLoopGroup}, all of them busy at
+ * once.
+ */
 @Timeout(60)
 class SharedLoopTest {
     private static final int LIMIT_SECONDS = 40;
     private static final long STREAM_BYTES = 8L << 20;
     private static final int ROUND_TRIPS = 2_000;
-    /** A blocked turn is far below; a channel that waits for the others to finish is far above. */
+    /** The limit is far more than a blocked turn takes, and far less than waiting for the other channels to finish takes. */
     private static final long SLOWEST_ROUND_TRIP_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private EventLoopGroup group;
@@ -63,7 +66,7 @@ class SharedLoopTest {
         group.shutdownGracefully(0, 10, TimeUnit.SECONDS).sync();
     }
 
-    /** One loop serves both ends of everything; three are shared in turn. */
+    /** With one loop, it has both ends of all connections. With three, the connections are assigned to them in turn. */
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
     void streamsAndDatagramsTogether(int loops) throws Exception {
@@ -82,11 +85,11 @@ class SharedLoopTest {
             Set<Object> used = new HashSet<>(List.of(rpmaServer.eventLoop(), tcpServer.eventLoop(), udp.loop));
             used.add(rpmaClient.eventLoop());
             used.add(tcpClient.eventLoop());
-            assertEquals(1, used.size(), "all on one loop");
+            assertEquals(1, used.size(), "all channels are on one loop");
         }
     }
 
-    /** No kind of channel starves another on the loop that they share, whichever is the busy one. */
+    /** No kind of channel starves another one on the loop that they share, whichever of them is busy. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void smallMessagesBesideABulkStream(boolean rpmaIsBusy) throws Exception {
@@ -95,7 +98,7 @@ class SharedLoopTest {
         Class<? extends Channel> busyClient = rpmaIsBusy ? RpmaChannel.class : EpollSocketChannel.class;
         Class<? extends ServerChannel> smallServer = rpmaIsBusy ? EpollServerSocketChannel.class : RpmaServerChannel.class;
         Class<? extends Channel> smallClient = rpmaIsBusy ? EpollSocketChannel.class : RpmaChannel.class;
-        // Busy until the small messages are through.
+        // This connection is busy until the small messages have been exchanged.
         PatternChecker bulk = new PatternChecker(Long.MAX_VALUE);
         Channel busy = connect(busyClient, listen(busyServer, EchoHandler::new),
             new PatternSender(Long.MAX_VALUE, 200_000, () -> { }), bulk);
@@ -103,7 +106,7 @@ class SharedLoopTest {
         connect(smallClient, listen(smallServer, EchoHandler::new), pinger);
         List<Long> nanos = get(pinger.roundTrips);
         busy.close().sync();
-        assertTrue(get(bulk.done()) > 0, "the bulk stream moved");
+        assertTrue(get(bulk.done()) > 0, "the bulk stream has transferred data");
         long slowest = nanos.stream().mapToLong(Long::longValue).max().orElseThrow();
         assertTrue(slowest < SLOWEST_ROUND_TRIP_NANOS, () -> "slowest round trip: " + slowest + " ns");
     }
@@ -151,7 +154,7 @@ class SharedLoopTest {
         return future.get(LIMIT_SECONDS, TimeUnit.SECONDS);
     }
 
-    /** One datagram under way at a time, so none is dropped on the way through the loopback interface. */
+    /** Sends one datagram at a time, so that none is dropped by the loopback interface. */
     private static final class DatagramPinger extends SimpleChannelInboundHandler<DatagramPacket> {
         final CompletableFuture<Integer> done = new CompletableFuture<>();
         private final InetSocketAddress target;
@@ -184,7 +187,7 @@ class SharedLoopTest {
         }
     }
 
-    /** Eight bytes there and back, timed. */
+    /** Measures round trips of eight bytes. */
     private static final class StreamPinger extends SimpleChannelInboundHandler<ByteBuf> {
         final CompletableFuture<List<Long>> roundTrips = new CompletableFuture<>();
         private final List<Long> nanos = new ArrayList<>();

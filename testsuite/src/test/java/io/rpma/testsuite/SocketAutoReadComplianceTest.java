@@ -20,7 +20,7 @@ import io.netty.testsuite.transport.socket.SocketAutoReadTest;
 
 import java.util.List;
 
-/** AUTO_READ switched off inside a read loop stops it there. */
+/** Tests that turning off AUTO_READ in a read loop stops the loop at that point. */
 public class SocketAutoReadComplianceTest extends SocketAutoReadTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {

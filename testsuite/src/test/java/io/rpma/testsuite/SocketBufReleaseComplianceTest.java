@@ -20,7 +20,7 @@ import io.netty.testsuite.transport.socket.SocketBufReleaseTest;
 
 import java.util.List;
 
-/** A written buffer is released before its promise is notified. */
+/** Tests that a written buffer is released before its promise is notified. */
 public class SocketBufReleaseComplianceTest extends SocketBufReleaseTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {

@@ -20,7 +20,7 @@ import io.netty.testsuite.transport.socket.SocketCancelWriteTest;
 
 import java.util.List;
 
-/** A write cancelled before the flush is left out of the stream. */
+/** Tests that a write which is cancelled before the flush is not sent. */
 public class SocketCancelWriteComplianceTest extends SocketCancelWriteTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {

@@ -34,7 +34,7 @@ import java.util.concurrent.TimeUnit;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 
-/** Shutdown before connect fails; a read before connect waits for it. */
+/** Tests that a shutdown before the connect fails, and that a read before the connect waits for it. */
 public class SocketChannelNotYetConnectedComplianceTest extends SocketChannelNotYetConnectedTest {
     @Override
     protected List<BootstrapFactory<Bootstrap>> newFactories() {
@@ -72,7 +72,7 @@ public class SocketChannelNotYetConnectedComplianceTest extends SocketChannelNot
         }
     }
 
-    /** Asks for data before there is a connection, and gathers one int. */
+    /** Requests data before the connection exists, and collects one int. */
     private static final class EarlyReader extends SimpleChannelInboundHandler<ByteBuf> {
         final CompletableFuture<Integer> value = new CompletableFuture<>();
         private final ByteBuf gathered = Unpooled.buffer(Integer.BYTES, Integer.BYTES);
@@ -89,7 +89,7 @@ public class SocketChannelNotYetConnectedComplianceTest extends SocketChannelNot
 
         @Override
         protected void channelRead0(ChannelHandlerContext ctx, ByteBuf data) {
-            // More than four bytes overflow the buffer, and fail.
+            // More than four bytes exceed the capacity of the buffer, which throws an exception.
             gathered.writeBytes(data);
             if (!gathered.isWritable()) {
                 value.complete(gathered.getInt(0));

@@ -20,7 +20,7 @@ import io.netty.testsuite.transport.socket.SocketCloseForciblyTest;
 
 import java.util.List;
 
-/** A child closed forcibly before its registration closes its peer. */
+/** Tests that forcibly closing a child before its registration closes its peer. */
 public class SocketCloseForciblyComplianceTest extends SocketCloseForciblyTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {

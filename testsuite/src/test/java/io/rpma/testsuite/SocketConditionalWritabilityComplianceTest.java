@@ -20,7 +20,7 @@ import io.netty.testsuite.transport.socket.SocketConditionalWritabilityTest;
 
 import java.util.List;
 
-/** 100 MiB written as writability allows. */
+/** Tests writing 100 MiB while the channel is writable. */
 public class SocketConditionalWritabilityComplianceTest extends SocketConditionalWritabilityTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {

@@ -20,7 +20,7 @@ import io.netty.testsuite.transport.socket.SocketConnectTest;
 
 import java.util.List;
 
-/** Connect, addresses, early writes, disconnect and repeated close. */
+/** Tests connects, addresses, early writes, disconnects and repeated closes. */
 public class SocketConnectComplianceTest extends SocketConnectTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {

@@ -19,7 +19,7 @@ import io.netty.testsuite.transport.socket.SocketConnectionAttemptTest;
 
 import java.util.List;
 
-/** Connects that time out, are refused or cancelled. */
+/** Tests connects that time out, are refused or cancelled. */
 public class SocketConnectionAttemptComplianceTest extends SocketConnectionAttemptTest {
     @Override
     protected List<BootstrapFactory<Bootstrap>> newFactories() {

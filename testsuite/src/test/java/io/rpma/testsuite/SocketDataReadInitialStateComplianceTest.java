@@ -20,7 +20,7 @@ import io.netty.testsuite.transport.socket.SocketDataReadInitialStateTest;
 
 import java.util.List;
 
-/** A client connects and writes while the server does not read. */
+/** Tests a client that connects and writes while the server does not read. */
 public class SocketDataReadInitialStateComplianceTest extends SocketDataReadInitialStateTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {

@@ -20,7 +20,7 @@ import io.netty.testsuite.transport.socket.SocketEchoTest;
 
 import java.util.List;
 
-/** Random data echoed, with and without auto-read, void promises and an executor of its own. */
+/** Tests echoes of random data, with and without auto-read, void promises and a separate executor. */
 public class SocketEchoComplianceTest extends SocketEchoTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {

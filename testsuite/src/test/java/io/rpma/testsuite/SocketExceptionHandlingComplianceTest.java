@@ -20,7 +20,7 @@ import io.netty.testsuite.transport.socket.SocketExceptionHandlingTest;
 
 import java.util.List;
 
-/** An exception in a handler closes neither loop nor neighbours. */
+/** Tests that an exception in a handler closes neither the loop nor other channels. */
 public class SocketExceptionHandlingComplianceTest extends SocketExceptionHandlingTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {

@@ -20,7 +20,7 @@ import io.netty.testsuite.transport.socket.SocketFileRegionTest;
 
 import java.util.List;
 
-/** Default and custom file regions, and regions longer than their file. */
+/** Tests default and custom file regions, and regions that are longer than their file. */
 public class SocketFileRegionComplianceTest extends SocketFileRegionTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {

@@ -20,7 +20,7 @@ import io.netty.testsuite.transport.socket.SocketFixedLengthEchoTest;
 
 import java.util.List;
 
-/** Frames of a fixed length echoed. */
+/** Tests echoes of frames of a fixed length. */
 public class SocketFixedLengthEchoComplianceTest extends SocketFixedLengthEchoTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {

@@ -20,7 +20,7 @@ import io.netty.testsuite.transport.socket.SocketGatheringWriteTest;
 
 import java.util.List;
 
-/** Many buffers and composites in one flush. */
+/** Tests many buffers and composite buffers in one flush. */
 public class SocketGatheringWriteComplianceTest extends SocketGatheringWriteTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {

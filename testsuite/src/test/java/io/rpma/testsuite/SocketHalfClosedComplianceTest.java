@@ -20,7 +20,7 @@ import io.netty.testsuite.transport.socket.SocketHalfClosedTest;
 
 import java.util.List;
 
-/** Half-closure, AUTO_CLOSE and data that arrives before the end of the stream. */
+/** Tests half-closure, AUTO_CLOSE, and data that arrives before the end of the stream. */
 public class SocketHalfClosedComplianceTest extends SocketHalfClosedTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {

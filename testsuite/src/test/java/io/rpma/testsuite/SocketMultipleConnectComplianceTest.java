@@ -20,7 +20,7 @@ import io.netty.testsuite.transport.socket.SocketMultipleConnectTest;
 
 import java.util.List;
 
-/** A second connect fails with AlreadyConnectedException. */
+/** Tests that a second connect fails with AlreadyConnectedException. */
 public class SocketMultipleConnectComplianceTest extends SocketMultipleConnectTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {

@@ -20,7 +20,7 @@ import io.netty.testsuite.transport.socket.SocketObjectEchoTest;
 
 import java.util.List;
 
-/** Serialised objects echoed. */
+/** Tests echoes of serialized objects. */
 public class SocketObjectEchoComplianceTest extends SocketObjectEchoTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {

@@ -20,7 +20,7 @@ import io.netty.testsuite.transport.socket.SocketReadPendingTest;
 
 import java.util.List;
 
-/** One read() leads to one read loop. */
+/** Tests that one read() leads to one read loop. */
 public class SocketReadPendingComplianceTest extends SocketReadPendingTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {

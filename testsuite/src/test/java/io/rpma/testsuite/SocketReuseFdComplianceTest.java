@@ -23,7 +23,7 @@ import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.List;
 
-/** 100 connections at once, each closed by its client. */
+/** Tests 100 connections at once, each of which is closed by its client. */
 public class SocketReuseFdComplianceTest extends AbstractSocketReuseFdTest {
     @Override
     protected SocketAddress newSocketAddress() {

@@ -20,7 +20,7 @@ import io.netty.testsuite.transport.socket.SocketRstTest;
 
 import java.util.List;
 
-/** SO_LINGER 0 resets the peer, an orderly close does not. */
+/** Tests that SO_LINGER 0 resets the peer, and that an orderly close does not. */
 public class SocketRstComplianceTest extends SocketRstTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {

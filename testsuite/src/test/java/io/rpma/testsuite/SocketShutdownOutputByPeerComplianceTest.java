@@ -21,7 +21,7 @@ import java.io.IOException;
 import java.net.SocketAddress;
 import java.util.List;
 
-/** The peer ends its direction, with and without ALLOW_HALF_CLOSURE on our side. */
+/** Tests that the peer ends its direction, with and without ALLOW_HALF_CLOSURE at this end. */
 public class SocketShutdownOutputByPeerComplianceTest extends AbstractSocketShutdownOutputByPeerTest<PeerSocket> {
     @Override
     protected List<BootstrapFactory<ServerBootstrap>> newFactories() {

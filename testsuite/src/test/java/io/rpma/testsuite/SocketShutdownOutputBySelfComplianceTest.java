@@ -33,7 +33,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** The channel's own half-close. Each body has the assertions of the suite's and a peer that speaks RDMA. */
+/** Tests the channel's own half-close. Each test body has the assertions of the suite's body, but the peer uses RDMA. */
 public class SocketShutdownOutputBySelfComplianceTest extends SocketShutdownOutputBySelfTest {
     private static final String REASON = "the suite's peer is a java.net.ServerSocket; here it is a channel of the transport";
 
@@ -63,7 +63,7 @@ public class SocketShutdownOutputBySelfComplianceTest extends SocketShutdownOutp
             assertEquals(-1, pair.peer.read(), "the peer must see the end of the stream");
             assertState(pair.channel, true);
 
-            // The other direction goes on.
+            // The other direction is still open.
             pair.peer.write(9);
             assertEquals(9, inbound.read());
             assertState(pair.channel, true);
@@ -102,8 +102,8 @@ public class SocketShutdownOutputBySelfComplianceTest extends SocketShutdownOutp
     private static void assertState(SocketChannel channel, boolean outputShutdown) {
         assertTrue(channel.isOpen(), "open");
         assertTrue(channel.isActive(), "active");
-        assertFalse(channel.isInputShutdown(), "input shut down");
-        assertEquals(outputShutdown, channel.isOutputShutdown(), "output shut down");
+        assertFalse(channel.isInputShutdown(), "the input is shut down");
+        assertEquals(outputShutdown, channel.isOutputShutdown(), "whether the output is shut down");
     }
 
     private static void assertFailsAsClosed(ChannelFuture future) throws InterruptedException {
@@ -112,7 +112,7 @@ public class SocketShutdownOutputBySelfComplianceTest extends SocketShutdownOutp
         assertTrue(cause instanceof ClosedChannelException || cause instanceof SocketException, cause::toString);
     }
 
-    /** A channel under test, connected to a blocking peer. */
+    /** A channel under test that is connected to a blocking peer. */
     private final class Pair implements AutoCloseable {
         final PeerServerSocket server = new PeerServerSocket(newSocketAddress());
         final SocketChannel channel;

@@ -20,7 +20,7 @@ import io.netty.testsuite.transport.socket.SocketSpdyEchoTest;
 
 import java.util.List;
 
-/** SPDY frames echoed. */
+/** Tests echoes of SPDY frames. */
 public class SocketSpdyEchoComplianceTest extends SocketSpdyEchoTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {

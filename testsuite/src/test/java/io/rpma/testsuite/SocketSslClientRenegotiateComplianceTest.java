@@ -20,7 +20,7 @@ import io.netty.testsuite.transport.socket.SocketSslClientRenegotiateTest;
 
 import java.util.List;
 
-/** TLS renegotiation asked for by the client. */
+/** Tests TLS renegotiation that the client requests. */
 public class SocketSslClientRenegotiateComplianceTest extends SocketSslClientRenegotiateTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {

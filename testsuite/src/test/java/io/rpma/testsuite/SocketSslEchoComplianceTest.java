@@ -20,7 +20,7 @@ import io.netty.testsuite.transport.socket.SocketSslEchoTest;
 
 import java.util.List;
 
-/** TLS echo over every pair of TLS engines, with chunked writes and renegotiation. */
+/** Tests TLS echoes with every pair of TLS engines, with chunked writes and renegotiation. */
 public class SocketSslEchoComplianceTest extends SocketSslEchoTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {

@@ -20,7 +20,7 @@ import io.netty.testsuite.transport.socket.SocketSslGreetingTest;
 
 import java.util.List;
 
-/** The server speaks first, over TLS. */
+/** Tests a server that sends first, over TLS. */
 public class SocketSslGreetingComplianceTest extends SocketSslGreetingTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {

@@ -20,7 +20,7 @@ import io.netty.testsuite.transport.socket.SocketSslSessionReuseTest;
 
 import java.util.List;
 
-/** TLS sessions are resumed. */
+/** Tests that TLS sessions are resumed. */
 public class SocketSslSessionReuseComplianceTest extends SocketSslSessionReuseTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {

@@ -20,7 +20,7 @@ import io.netty.testsuite.transport.socket.SocketStartTlsTest;
 
 import java.util.List;
 
-/** TLS started inside an open connection. */
+/** Tests starting TLS on an open connection. */
 public class SocketStartTlsComplianceTest extends SocketStartTlsTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {

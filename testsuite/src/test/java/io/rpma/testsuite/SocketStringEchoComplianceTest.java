@@ -20,7 +20,7 @@ import io.netty.testsuite.transport.socket.SocketStringEchoTest;
 
 import java.util.List;
 
-/** Lines of text echoed. */
+/** Tests echoes of lines of text. */
 public class SocketStringEchoComplianceTest extends SocketStringEchoTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {

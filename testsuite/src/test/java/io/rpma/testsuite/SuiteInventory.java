@@ -31,9 +31,12 @@ import java.util.TreeMap;
 import java.util.jar.JarFile;
 import java.util.stream.Stream;
 
-/** What Netty's suite has, what of it we run, what not and why, and which of its methods we override. */
+/**
+ * The classes of Netty's suite, which of them this project runs, which it does not run and why, and which of their methods it
+ * overrides.
+ */
 final class SuiteInventory {
-    /** Classes of the suite that say nothing about a stream transport. */
+    /** Classes of the suite that do not apply to another stream transport, with the reasons. */
     static final Map<String, String> OUT_OF_SCOPE = new TreeMap<>(Map.ofEntries(
         Map.entry("AbstractComboTestsuiteTest", "base class"),
         Map.entry("AbstractTestsuiteTest", "base class"),
@@ -51,16 +54,16 @@ final class SuiteInventory {
         Map.entry("DatagramUnicastInetTest", "datagrams"),
         Map.entry("DatagramUnicastTest", "datagrams"),
         Map.entry("DefaultEventLoopTest", "tests the loop of the in-process transport"),
-        Map.entry("NioEventLoopTest", "tests NIO's loop"),
+        Map.entry("NioEventLoopTest", "tests the loop of NIO"),
         Map.entry("SctpEchoTest", "SCTP"),
         Map.entry("SocketShutdownOutputByPeerTest", "the same two cases run through its base class, with an RDMA peer"),
-        Map.entry("SocketSslLargeCertificateTest", "NIO is fixed in it: says nothing about another transport"),
+        Map.entry("SocketSslLargeCertificateTest", "tests a fix of NIO, which does not concern other transports"),
         Map.entry("UDTClientServerConnectionTest", "UDT")));
 
     private SuiteInventory() {
     }
 
-    /** The names of all test classes in Netty's suite below {@code io.netty.testsuite.transport}. */
+    /** Returns the names of all test classes in Netty's suite below {@code io.netty.testsuite.transport}. */
     static List<String> classesOfNetty() {
         try (JarFile jar = new JarFile(Path.of(location(AbstractTestsuiteTest.class)).toFile())) {
             return jar.stream().map(entry -> entry.getName())
@@ -71,7 +74,7 @@ final class SuiteInventory {
         }
     }
 
-    /** Our test classes. */
+    /** Returns the test classes of this project. */
     static List<Class<?>> classesOfOurs() {
         Path folder = Path.of(location(SuiteInventory.class)).resolve("io/rpma/testsuite");
         try (Stream<Path> files = Files.list(folder)) {
@@ -83,17 +86,20 @@ final class SuiteInventory {
         }
     }
 
-    /** Whether a class of ours runs cases that Netty demands of its own transports. */
+    /** Returns whether a class of this project runs tests that Netty requires of its own transports. */
     static boolean isNettys(Class<?> ours) {
         return ours == DetectPeerCloseWithoutReadTest.class || ours.getSuperclass().getName().startsWith("io.netty.");
     }
 
-    /** The suite's name for a class of ours. */
+    /** Returns the suite's name for a class of this project. */
     static String nettysName(Class<?> ours) {
         return ours == DetectPeerCloseWithoutReadTest.class ? ours.getSimpleName() : ours.getSuperclass().getSimpleName();
     }
 
-    /** The methods by which a class of ours replaces code of the suite; what chooses transport and allocator does not count. */
+    /**
+     * Returns the methods with which a class of this project replaces code of the suite, except for those that select the
+     * transport and the allocator.
+     */
     static List<Method> overrides(Class<?> ours) {
         if (!isNettys(ours) || ours == DetectPeerCloseWithoutReadTest.class) {
             return List.of();
@@ -115,7 +121,7 @@ final class SuiteInventory {
                 if (candidate.getName().equals(method.getName()) && !Modifier.isPrivate(candidate.getModifiers())
                     && !Modifier.isStatic(candidate.getModifiers())
                     && Arrays.equals(candidate.getParameterTypes(), method.getParameterTypes())) {
-                    // The nearest declaration decides: a class of the suite may make a method abstract again.
+                    // The nearest declaration decides, because a class of the suite may make a method abstract again.
                     return !Modifier.isAbstract(candidate.getModifiers());
                 }
             }
@@ -123,7 +129,7 @@ final class SuiteInventory {
         return false;
     }
 
-    /** The folder or jar that a class was loaded from. */
+    /** Returns the folder or jar from which a class was loaded. */
     static URI location(Class<?> type) {
         try {
             return type.getProtectionDomain().getCodeSource().getLocation().toURI();

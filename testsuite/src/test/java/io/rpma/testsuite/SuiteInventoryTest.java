@@ -24,7 +24,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Nothing of Netty's suite is left out, disabled or replaced in silence, a newer Netty's additions included. */
+/**
+ * Tests that nothing of Netty's suite is left out, disabled or replaced without a reason, including the additions of newer
+ * versions of Netty.
+ */
 class SuiteInventoryTest {
     @Test
     void everyClassOfTheSuiteIsRunOrOutOfScopeForAReason() {
@@ -35,7 +38,7 @@ class SuiteInventoryTest {
             }
         }
         List<String> nettys = SuiteInventory.classesOfNetty();
-        assertTrue(nettys.size() > 50, () -> "Netty's suite has moved, only found " + nettys);
+        assertTrue(nettys.size() > 50, () -> "the suite was not found where it was expected; only found " + nettys);
         List<String> missing = nettys.stream().map(name -> name.substring(name.lastIndexOf('.') + 1))
             .filter(name -> !covered.contains(name)).toList();
         assertEquals(List.of(), missing);
@@ -61,6 +64,6 @@ class SuiteInventoryTest {
                 overrides++;
             }
         }
-        assertTrue(overrides > 0, "the overrides with a replaced peer are not found");
+        assertTrue(overrides > 0, "no override with a replaced peer was found");
     }
 }

@@ -18,11 +18,14 @@ import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
-/** Why a method of Netty's suite is overridden. {@link SuiteInventoryTest} accepts no override without; the report lists them. */
+/**
+ * The reason why a method of Netty's suite is overridden. {@link SuiteInventoryTest} requires it for each override, and the
+ * report lists it.
+ */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.METHOD)
 @interface SuiteOverride {
-    /** The reason, one sentence. */
+    /** The reason in one sentence. */
     String value();
 }

@@ -31,8 +31,9 @@ import io.rpma.netty.RpmaServerChannel;
 import java.util.Locale;
 
 /**
- * The channels and event loops under test. {@code -Dio.rpma.testsuite.transport} chooses: {@code rpma} (the default), {@code
- * epoll} (stock Netty: the baseline to compare with) or {@code epoll-on-rpma} (stock epoll channels on RPMA's event loop).
+ * The channels and event loops under test. The property {@code -Dio.rpma.testsuite.transport} selects them: {@code rpma} (the
+ * default), {@code epoll} (Netty's epoll, which is the baseline to compare with) or {@code epoll-on-rpma} (Netty's epoll channels
+ * on RPMA's event loop).
  */
 enum TestTransport {
     RPMA("RPMA channels", RpmaServerChannel.class, RpmaChannel.class) {
@@ -91,7 +92,7 @@ enum TestTransport {
 
     abstract IoHandlerFactory newIoHandlerFactory();
 
-    /** A group of daemon threads. */
+    /** Returns a group of daemon threads. */
     EventLoopGroup newGroup(int threads, String name) {
         return new MultiThreadIoEventLoopGroup(threads, new DefaultThreadFactory(name, true), newIoHandlerFactory());
     }
@@ -100,7 +101,7 @@ enum TestTransport {
         return serverChannel;
     }
 
-    /** A server channel that is not registered yet. */
+    /** Returns a server channel that is not registered yet. */
     ServerSocketChannel newServerChannel() {
         return new ReflectiveChannelFactory<>(serverChannel).newChannel();
     }
@@ -117,7 +118,7 @@ enum TestTransport {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    /** Whether RPMA, and with it one of its providers, takes part in the run. */
+    /** Returns whether the run uses RPMA, and with it one of its providers. */
     boolean usesRpma() {
         return this != EPOLL;
     }

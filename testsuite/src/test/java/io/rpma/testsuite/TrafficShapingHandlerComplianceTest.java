@@ -20,7 +20,7 @@ import io.netty.testsuite.transport.socket.TrafficShapingHandlerTest;
 
 import java.util.List;
 
-/** Netty's traffic shaping keeps its rates. */
+/** Tests that Netty's traffic shaping keeps its rates. */
 public class TrafficShapingHandlerComplianceTest extends TrafficShapingHandlerTest {
     @Override
     protected List<BootstrapComboFactory<ServerBootstrap, Bootstrap>> newFactories() {

@@ -47,8 +47,8 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 /**
- * The peer has sent an answer and closed in order, and this end has not read the answer yet when it writes something. With TCP,
- * the kernel takes what is written, and the answer is read afterwards.
+ * Tests a write to a peer that has sent an answer and closed in order, while this end has not read the answer yet. With TCP, the
+ * kernel accepts the write, and the answer can be read afterwards.
  */
 @Timeout(60)
 class UnreadInputTest {
@@ -78,7 +78,10 @@ class UnreadInputTest {
         answered(transport, (client, reader) -> reader.writes = Unpooled.buffer(0));
     }
 
-    /** On a message channel the promise fails, because it tells whether the peer has received the message. Nothing is lost. */
+    /**
+     * On a message channel the promise fails, because it reports whether the peer has received the message. The answer is not
+     * lost.
+     */
     @Test
     void writingMessagesDoesNotLoseWhatThePeerSentBeforeItClosed() throws Exception {
         Reader reader = new Reader();
@@ -90,7 +93,10 @@ class UnreadInputTest {
         assertInstanceOf(IOException.class, reader.written.get(20, TimeUnit.SECONDS).await().cause());
     }
 
-    /** TCP does lose it then: the reset fails the write, and the write closes the channel. */
+    /**
+     * The peer resets the connection. With TCP the answer would be lost, because the reset fails the write, and the write closes
+     * the channel.
+     */
     @Test
     void writingAfterAResetFailsAndDoesNotLoseWhatCameBefore() throws Exception {
         Reader reader = new Reader();
@@ -106,7 +112,10 @@ class UnreadInputTest {
         return Unpooled.copiedBuffer(text, CharsetUtil.US_ASCII);
     }
 
-    /** What the client does on its loop when the answer and the end of the stream have arrived, and nothing has been read. */
+    /**
+     * Tests a write to a peer that has sent an answer and closed in order, while this end has not read the answer yet. With TCP,
+     * the kernel accepts the write, and the answer can be read afterwards.
+     */
     private interface Step {
         void run(Channel client, Reader reader);
     }
@@ -132,7 +141,7 @@ class UnreadInputTest {
                         child.complete(ctx.channel());
                     }
                 }).bind(new InetSocketAddress(NetUtil.LOCALHOST4, 0)).sync().channel();
-            // Several reads are needed for the answer, one for each turn of the loop.
+            // The answer needs several reads, one in each turn of the loop.
             FixedRecvByteBufAllocator small = new FixedRecvByteBufAllocator(10);
             small.maxMessagesPerRead(1);
             Channel client = new Bootstrap().group(clients).channel(channel).handler(reader)
@@ -158,7 +167,7 @@ class UnreadInputTest {
             peer.write(text(ANSWER.substring(half, half + 1)));
             peer.writeAndFlush(text(ANSWER.substring(half + 1))).addListener(ChannelFutureListener.CLOSE);
             peer.closeFuture().sync();
-            // When its loop has ended, nothing of the peer's close is still to be done.
+            // When the peer's loop has terminated, the peer's close is complete.
             servers.shutdownGracefully(0, 10, TimeUnit.SECONDS).sync();
             arrived.countDown();
             reader.received.get(20, TimeUnit.SECONDS);
@@ -169,11 +178,11 @@ class UnreadInputTest {
         }
     }
 
-    /** Gathers what comes until the channel is inactive. */
+    /** Collects the received text until the channel is inactive. */
     private static final class Reader extends SimpleChannelInboundHandler<ByteBuf> {
         final CompletableFuture<String> received = new CompletableFuture<>();
         final CompletableFuture<ChannelFuture> written = new CompletableFuture<>();
-        // Written when something is read, so many times; only the loop uses it.
+        // The message that is written after a read, and how many times it is written. Only the loop uses these fields.
         ByteBuf writes;
         int times = 1;
         boolean fails;

@@ -18,7 +18,7 @@ import io.netty.util.AbstractReferenceCounted;
 import java.io.IOException;
 import java.nio.channels.WritableByteChannel;
 
-/** A file region of a type that no transport knows: only {@link #transferTo} gives its bytes. */
+/** A file region of a type that no transport knows, so that its bytes are available through {@link #transferTo} only. */
 final class WrappedFileRegion extends AbstractReferenceCounted implements FileRegion {
     private final FileRegion wrapped;
 

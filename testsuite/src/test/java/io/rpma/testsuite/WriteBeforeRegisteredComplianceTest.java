@@ -19,7 +19,7 @@ import io.netty.testsuite.transport.socket.WriteBeforeRegisteredTest;
 
 import java.util.List;
 
-/** A write before the registration fails or succeeds, and never hangs. */
+/** Tests that a write before the registration either fails or succeeds, and does not hang. */
 public class WriteBeforeRegisteredComplianceTest extends WriteBeforeRegisteredTest {
     @Override
     protected List<BootstrapFactory<Bootstrap>> newFactories() {

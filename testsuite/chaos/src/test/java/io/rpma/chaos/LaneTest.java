@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Timeout;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** A lane notices what a server does to its traffic, beside a server that does nothing to it. */
+/** Tests that a lane detects what a server does to its traffic, and nothing if the server does nothing to it. */
 @Timeout(60)
 class LaneTest {
     private static final int FAULT_AT = 5;
@@ -48,7 +48,7 @@ class LaneTest {
         void on(ChannelHandlerContext ctx, ByteBuf data);
     }
 
-    /** A server that sends back what comes, but does something else with the fifth piece. */
+    /** Starts a server that echoes, except for the fifth piece, for which it runs the fault. */
     private void start(Fault fault) throws Exception {
         InetAddress address = Rpma.provider().reachable(InetAddress.getLoopbackAddress());
         Channel server = new ServerBootstrap().group(group).channel(RpmaServerChannel.class)
@@ -93,7 +93,7 @@ class LaneTest {
             ctx.executor().schedule(() -> said.add("enough"), 100, TimeUnit.MILLISECONDS);
         });
         while (!said.take().equals("enough")) {
-            // Pauses, perhaps: this machine may be busy.
+            // The machine may be busy, so the lane may report pauses.
         }
         lane.stop().sync();
         assertTrue(lane.exchanges() >= FAULT_AT);
@@ -137,7 +137,7 @@ class LaneTest {
             said.add("dropped");
         });
         while (!said.take().equals("dropped")) {
-            // Pauses, perhaps.
+            // The lane may report pauses.
         }
         lane.stop().sync();
         assertEquals(1, lane.lost());

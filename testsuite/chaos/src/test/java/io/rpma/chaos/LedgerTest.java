@@ -25,7 +25,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
-/** The table is clean if everything that must be zero is zero, and not otherwise. */
+/** Tests that the table is clean if everything that must be zero is zero, and not otherwise. */
 class LedgerTest {
     private final Ledger ledger = new Ledger(100);
 
@@ -50,7 +50,7 @@ class LedgerTest {
         return Stream.of(
             arguments("lost", (Consumer<Ledger.Row>) row -> row.traffic(1, 1, 0)),
             arguments("corrupt", (Consumer<Ledger.Row>) row -> row.traffic(1, 0, 1)),
-            arguments("the case's own finding", (Consumer<Ledger.Row>) Ledger.Row::failed),
+            arguments("a failure that the case itself found", (Consumer<Ledger.Row>) Ledger.Row::failed),
             arguments("a descriptor", (Consumer<Ledger.Row>) row -> row.leaked(1, 0, 0)),
             arguments("a byte", (Consumer<Ledger.Row>) row -> row.leaked(0, 1, 0)),
             arguments("a thread", (Consumer<Ledger.Row>) row -> row.leaked(0, 0, 1)),

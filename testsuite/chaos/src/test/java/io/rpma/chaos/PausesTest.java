@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** What the machine pauses is measured, and taken off what a neighbour pauses; nothing else is. */
+/** Tests that only the measured pauses of the machine are subtracted from the pauses of a neighbour. */
 @Timeout(60)
 class PausesTest {
     @TempDir
@@ -53,7 +53,7 @@ class PausesTest {
         assertEquals(150e-6, pauses.longest());
     }
 
-    /** A meter that is stopped sees what a stopped machine would look like. */
+    /** A meter that is stopped measures the same as on a machine that is stopped. */
     @Test
     void theMeterSeesAPause() throws Exception {
         Pauses pauses = new Pauses();
@@ -65,7 +65,7 @@ class PausesTest {
             while (!Files.readString(Path.of("/proc/" + meter.pid() + "/stat")).contains(") T ")) {
                 Thread.onSpinWait();
             }
-            // The pause itself, from the moment when the meter has stopped.
+            // This is the pause, which begins after the meter has stopped.
             long from = System.nanoTime();
             TimeUnit.MILLISECONDS.sleep(300);
             long to = System.nanoTime();

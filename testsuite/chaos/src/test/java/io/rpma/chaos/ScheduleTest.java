@@ -23,7 +23,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** The same seed makes the same schedule, and every case has its turn. */
+/** Tests that the same seed leads to the same schedule, and that every case is run. */
 class ScheduleTest {
     private static final List<ChaosCase> CASES = ChaosCase.all();
 

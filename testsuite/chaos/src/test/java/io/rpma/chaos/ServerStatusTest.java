@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** More of anything is a leak. */
+/** Tests that an increase of any number is a leak. */
 class ServerStatusTest {
     private static final ServerStatus BEFORE = ServerStatus.parse("10 20 30 40 50");
 

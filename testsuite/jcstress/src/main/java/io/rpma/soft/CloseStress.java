@@ -23,9 +23,9 @@ import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
  * Rows M35 and M36, the fence in {@code Requester.enter}: an end closes while its peer begins an operation. The peer is that of
- * soft; the two accesses of the end that closes stand in this case, as they do in {@code QueuePair.close} and
- * {@code RemoteEnd.operation}, because a connection that is closed cannot be opened again. The words are those of
- * {@link DeregisterStress.WithoutPeersFence}.
+ * soft. The two accesses of the end that closes are part of this case, because a connection that is closed cannot be opened
+ * again. They are the same as in {@code QueuePair.close} and {@code RemoteEnd.operation}. The words are those of {@link
+ * DeregisterStress.WithoutPeersFence}.
  *
  * <p>On x86-64, with {@code run.sh --one-jvm --without-fence Requester:2 'CloseStress$'}: 929 of 29,206,545 results were
  * forbidden; with the fence none.
@@ -45,7 +45,7 @@ public class CloseStress {
         Memory.putInt(pair.server.base() + Half.STATE, Half.READY);
     }
 
-    /** The peer. It stays busy: the operation does not end before the result is known. */
+    /** The peer. It stays busy, because the operation does not end before the result is known. */
     @Actor
     public void execute(II_Result r) {
         int status = pair.client.requester().execute(Operation.WRITE, null, 0, null, 0, 0, 0, 0);

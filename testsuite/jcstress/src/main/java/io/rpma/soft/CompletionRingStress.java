@@ -23,8 +23,8 @@ import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
  * Row M19: a peer copies a message and publishes its completion, which the owner polls. The ring is that of soft. No fence is
- * concerned. x86-64 executes stores in order and loads in order, so that a weaker mode can show on aarch64 only, unless the
- * compiler reorders the accesses.
+ * involved. x86-64 executes stores in order and loads in order, so a weaker mode can only show on aarch64, unless the compiler
+ * reorders the accesses.
  */
 @JCStressTest
 @Outcome(id = "0, 0, 0", expect = Expect.ACCEPTABLE, desc = "The completion is not there yet.")

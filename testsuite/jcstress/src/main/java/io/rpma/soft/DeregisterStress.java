@@ -31,8 +31,8 @@ import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
  * Row M37, the fences in {@code Requester.enter} and {@code RegionTable.invalidate}: a region is deregistered while a peer
- * executes an operation in it. Both ends are those of soft; the owner's load of the busy word stands in this case, as it does in
- * {@code RemoteEnd.operation}, which would wait for the operation.
+ * executes an operation in it. Both ends are those of soft. The owner's load of the busy word is part of this case, because
+ * {@code RemoteEnd.operation}, which has the same load, would wait for the operation.
  *
  * <p>On x86-64, with {@code run.sh --one-jvm --without-fence RegionTable:1 'DeregisterStress$'}: 10,111 of 32,839,185 results
  * were forbidden; with {@code Requester:2}: 298 of 27,774,289; with both fences none.
@@ -81,7 +81,7 @@ public class DeregisterStress {
         }
     }
 
-    /** The peer. It stays busy: the operation does not end before the result is known. */
+    /** The peer. It stays busy, because the operation does not end before the result is known. */
     @Actor
     public void execute(II_Result r) {
         int status = target.pair.client.requester().execute(Operation.FLUSH_VISIBILITY, null, 0, target.region, 0, SIZE, 0, 0);

@@ -63,7 +63,7 @@ public class FinishReceiveStress {
         r.r1 = pair.server.responder().ready(1);
     }
 
-    /** Looks whether the queue has fired since it was armed. */
+    /** Checks whether the queue has fired since it was armed. */
     @Arbiter
     public void hasFired(II_Result r) {
         r.r2 = pair.serverQueue.hasFired() ? 1 : 0;

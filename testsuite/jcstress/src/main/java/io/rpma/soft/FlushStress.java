@@ -64,7 +64,7 @@ public class FlushStress {
         r.r1 = pair.client.sends().ready();
     }
 
-    /** Looks whether the queue has fired since it was armed. */
+    /** Checks whether the queue has fired since it was armed. */
     @Arbiter
     public void hasFired(II_Result r) {
         r.r2 = pair.clientQueue.hasFired() ? 1 : 0;

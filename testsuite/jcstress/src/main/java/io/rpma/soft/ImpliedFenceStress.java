@@ -21,9 +21,10 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Why x86-64 cannot show some of the fences: HotSpot compiles a volatile store so that a locked instruction follows it, and a
- * read-modify-write is one. Each of them orders the store before a later load, as the fence behind it does. The order that the
- * fence alone guarantees is that of a plain load; on another processor, or with another compiler, it is not implied.
+ * Shows why x86-64 cannot show some of the fences. HotSpot compiles a volatile store to a store that is followed by a locked
+ * instruction, and a read-modify-write is a locked instruction itself. Either orders the store before a later load, as the fence
+ * behind it does. The later load is a plain one, for which only the fence guarantees this order. On another processor, or with
+ * another compiler, the order is not implied.
  */
 public final class ImpliedFenceStress {
     private ImpliedFenceStress() {

@@ -28,7 +28,8 @@ import java.net.InetSocketAddress;
 
 /**
  * Two connected ends in this process. All messages are empty, so that they need no memory region. The connection stays open, and
- * a state brings it into the situation of its case: the members of this class do that, and poll what the last state has left.
+ * each state brings it into the situation of its case. The methods of this class do that, and poll what the previous state has
+ * left.
  */
 class Pair {
     static final RpmaProvider PROVIDER = SoftProvider.instance();
@@ -53,7 +54,7 @@ class Pair {
      * Connects two ends.
      *
      * @param shared the receive queue of the server, or {@code null} if it has its own
-     * @param slots of the queues
+     * @param slots the number of slots of the queues
      */
     Pair(SoftSharedReceiveQueue shared, int slots) throws RpmaException {
         ConnectionRequest request = PEER.newConnectionRequest(ENDPOINT.localAddress(), config(slots));
@@ -109,7 +110,7 @@ class Pair {
 
     private static void awaitReadable(int fd) {
         if (Sockets.poll(fd, (short) Sockets.EPOLLIN, DEADLINE_MILLIS) <= 0) {
-            throw new AssertionError("nothing came within " + DEADLINE_MILLIS + " ms");
+            throw new AssertionError("nothing happened within " + DEADLINE_MILLIS + " ms");
         }
     }
 
@@ -124,14 +125,14 @@ class Pair {
     }
 
     /**
-     * The client posts an empty send that completes at the server only: it comes sooner from the completion to the doorbell. Its
-     * slot is free again when the completion of a later work request has been polled.
+     * The client posts an empty send that completes at the server only, so that less time passes between the completion and the
+     * doorbell. Its slot is free again when the completion of a later work request has been polled.
      */
     final void sendSilently() {
         post(Operation.SEND, CompletionFlag.ON_ERROR);
     }
 
-    /** The client posts a write of no bytes, which the peer does not learn of. */
+    /** The client posts a write of no bytes, of which the peer is not notified. */
     final void write() {
         post(Operation.WRITE, CompletionFlag.ALWAYS);
     }
@@ -162,7 +163,7 @@ class Pair {
         }
     }
 
-    /** Lets a send continue that a lost wake-up has left behind, and polls what has completed. */
+    /** Continues a send that waits because of a lost wake-up, and polls all completions. */
     final void settle() {
         Memory.fullFence();
         server.wakePeer();

@@ -25,15 +25,15 @@ import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
  * Row M11, the first fence in {@code Responder.post}: a thread posts a receive while another one fails the queue pair and looks
- * for receives to flush. The thread that posts and the queue are those of soft; the store of the state stands in this case, as it
- * does in {@code QueuePair.fail}, because a queue pair stays in the error state. The words are like those of
- * {@link PostReceiveStress.WithoutFence}.
+ * for receives to flush. The thread that posts and the queue are those of soft. The store of the state is part of this case,
+ * because a queue pair stays in the error state; it is the same as in {@code QueuePair.fail}. The words are like those of {@link
+ * PostReceiveStress.WithoutFence}.
  *
  * <p>On x86-64, with {@code run.sh --one-jvm --without-fence Responder:1 'PostInErrorStress$'}: 2,484 of 1,797,457 results were
  * forbidden; with the fence none of 3,982,545.
  */
 @JCStressTest
-@Outcome(id = "0, 0", expect = Expect.FORBIDDEN, desc = "The receive is not flushed, and nobody is woken to flush it.")
+@Outcome(id = "0, 0", expect = Expect.FORBIDDEN, desc = "The receive is not flushed, and no thread is woken to flush it.")
 @Outcome(expect = Expect.ACCEPTABLE, desc = "The receive is flushed, or the queue fires.")
 @State
 public class PostInErrorStress {
@@ -74,7 +74,7 @@ public class PostInErrorStress {
         r.r1 = pair.server.responder().receives().outstanding();
     }
 
-    /** Looks whether the queue has fired. */
+    /** Checks whether the queue has fired. */
     @Arbiter
     public void hasFired(II_Result r) {
         r.r2 = pair.serverQueue.hasFired() ? 1 : 0;

@@ -32,7 +32,7 @@ import org.openjdk.jcstress.infra.results.I_Result;
  * store before it is volatile, and {@code Requester.enter} executes another fence before the next search.
  */
 @JCStressTest
-@Outcome(id = "0", expect = Expect.FORBIDDEN, desc = "The send waits for ever: it has found no receive, and is not woken.")
+@Outcome(id = "0", expect = Expect.FORBIDDEN, desc = "The send waits forever: it has found no receive, and is not woken.")
 @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "The message arrives.")
 @State
 public class PostReceiveStress {
@@ -57,7 +57,7 @@ public class PostReceiveStress {
         pair.send();
     }
 
-    /** Looks for the completion of the receive. */
+    /** Checks whether the receive has completed. */
     @Arbiter
     public void hasArrived(I_Result r) {
         r.r1 = pair.server.responder().ready(1);

@@ -27,15 +27,15 @@ import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
  * Row M24, the fence in {@code PostedReceives.post}: an owner posts a receive to a shared receive queue while an initiator that
- * has found none announces that it waits, and searches once more. The class of the owner and the search are those of soft; the
- * fence of the initiator stands in this case, as it does in {@code Requester.announce}.
+ * has found none announces that it waits, and searches once more. The class of the owner and the search are those of soft. The
+ * fence of the initiator is part of this case, and is the same as in {@code Requester.announce}.
  *
  * <p>On x86-64, with {@code run.sh --one-jvm --without-fence PostedReceives:1 'PostSharedReceiveStress$'}: 2,334 of 5,445,521
  * results were forbidden; with the fence none of 21,201 in the same time on a busier machine.
  */
 @JCStressTest
-@Outcome(id = "0, 0", expect = Expect.FORBIDDEN, desc = "The receive is not found, and nobody is woken.")
-@Outcome(expect = Expect.ACCEPTABLE, desc = "The initiator finds the receive, or the owner finds that somebody waits.")
+@Outcome(id = "0, 0", expect = Expect.FORBIDDEN, desc = "The receive is not found, and no initiator is woken.")
+@Outcome(expect = Expect.ACCEPTABLE, desc = "The initiator finds the receive, or the owner finds that an initiator waits.")
 @State
 public class PostSharedReceiveStress {
     private static final int CAPACITY = 2;
@@ -54,7 +54,7 @@ public class PostSharedReceiveStress {
         private Queue() throws Exception {
         }
 
-        /** Returns the owner's side of an empty queue, in which nobody waits. */
+        /** Returns the owner's side of an empty queue, for which no initiator waits. */
         private PostedReceives receives() {
             Memory.putInt(shared.address() + SharedReceives.WAITING, 0);
             return new PostedReceives(1, CAPACITY, posted.address(), shared.address(), 0, attachments::wakeWaiters, () -> { });
@@ -75,7 +75,7 @@ public class PostSharedReceiveStress {
         r.r1 = queue.view.search() != 0 ? 1 : 0;
     }
 
-    /** The owner resets the word if it finds that somebody waits. */
+    /** The owner resets the word if it finds that an initiator waits. */
     @Arbiter
     public void isWoken(II_Result r) {
         r.r2 = Memory.getInt(queue.shared.address() + SharedReceives.WAITING) == 0 ? 1 : 0;

@@ -33,14 +33,14 @@ import org.openjdk.jcstress.infra.results.II_Result;
  * forbidden; with the fence none. The fence of the owner follows a read-modify-write, so that x86-64 does not show it.
  */
 @JCStressTest
-@Outcome(id = "1, 0", expect = Expect.FORBIDDEN, desc = "The ring is not polled any more, and its bit is not set.")
+@Outcome(id = "1, 0", expect = Expect.FORBIDDEN, desc = "The ring is no longer polled, and its bit is not set.")
 @Outcome(expect = Expect.ACCEPTABLE, desc = "The ring stays among those that are polled, or its bit is set.")
 @State
 public class ReadyBitStress {
     private static final int SLOTS = 4;
     private static final int SKEW = 8;
     private static final Turns<SharedPair> PAIRS = new Turns<>(() -> SharedPair.connect(SLOTS, 4 * SLOTS));
-    // The queue calls it after many polls, and with many rings.
+    // The queue calls this method only after many polls, and with many rings.
     private static final MethodHandle DEACTIVATE = deactivate();
 
     private final SharedPair pair = PAIRS.next();
@@ -84,7 +84,7 @@ public class ReadyBitStress {
         r.r1 = isDeactivated() ? 1 : 0;
     }
 
-    /** Looks at the bit. */
+    /** Checks the bit. */
     @Arbiter
     public void isReady(II_Result r) {
         r.r2 = pair.isReady() ? 1 : 0;
@@ -102,7 +102,7 @@ public class ReadyBitStress {
         private final long entry = Words.next();
         private final long ready = entry + Words.SECOND;
 
-        /** The bit is set at first. */
+        /** The bit is set initially. */
         public WithoutFence() {
             Memory.putLong(ready, 1);
         }

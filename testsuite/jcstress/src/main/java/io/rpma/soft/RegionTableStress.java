@@ -22,16 +22,16 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Row M42: a peer reads a region out of the table while its owner deregisters it and registers another one in the same entry. The
- * table is that of soft. The modes and the acquire fence can show on aarch64 only; on x86-64 the case fails if the stamp is not
+ * Row M42: a peer reads a region from the table while its owner deregisters it and registers another one in the same entry. The
+ * table is that of soft. The modes and the acquire fence can only show on aarch64. On x86-64, the case fails if the stamp is not
  * loaded a second time.
  *
  * <p>On x86-64, without the second load of the stamp in {@code RegionTable.read}, 1,396 of 18,104,785 results were forbidden;
  * with it none.
  */
 @JCStressTest
-@Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "The key is not valid any more.")
-@Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "The region that the key is of.")
+@Outcome(id = "0, 0", expect = Expect.ACCEPTABLE, desc = "The key is no longer valid.")
+@Outcome(id = "1, 1", expect = Expect.ACCEPTABLE, desc = "The region of the key.")
 @Outcome(expect = Expect.FORBIDDEN, desc = "Fields of the other region.")
 @State
 public class RegionTableStress {

@@ -26,11 +26,11 @@ import org.openjdk.jcstress.infra.results.I_Result;
  * Row M4, the fences in {@code SharedReceiveAttachment.advance} and {@code Requester.announce}: the owner of a ring that is full
  * polls a completion, while its peer sends, finds no room and announces that it waits. Both ends are those of soft.
  *
- * <p>x86-64 cannot show the owner's fence: between the store and the fence, the slot of the completion is pushed on the list of
- * free slots, by a compare-and-set. Without the fence, 0 of 5,158,225 results were forbidden.
+ * <p>x86-64 cannot show the owner's fence: between the store and the fence, a compare-and-set adds the slot of the completion to
+ * the list of free slots. Without the fence, 0 of 5,158,225 results were forbidden.
  */
 @JCStressTest
-@Outcome(id = "0", expect = Expect.FORBIDDEN, desc = "The send waits for ever: it has found no room, and is not woken.")
+@Outcome(id = "0", expect = Expect.FORBIDDEN, desc = "The send waits forever: it has found no room, and is not woken.")
 @Outcome(id = "1", expect = Expect.ACCEPTABLE, desc = "The message is sent.")
 @State
 public class RoomInRingStress {
@@ -51,7 +51,7 @@ public class RoomInRingStress {
             pair.send();
             room--;
         }
-        // The sends alone: the completions in the ring have to stay.
+        // Only sends are polled, because the completions must stay in the ring.
         int count = 1;
         while (count > 0) {
             count = pair.client.sends().poll(pair.batch, 0, 1);
@@ -71,7 +71,7 @@ public class RoomInRingStress {
         pair.send();
     }
 
-    /** Looks whether the send has completed. */
+    /** Checks whether the send has completed. */
     @Arbiter
     public void isSent(I_Result r) {
         r.r1 = pair.client.sends().ready();

@@ -24,9 +24,9 @@ import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
  * Row M26, the fence in {@code SharedReceiveCompletionQueue.consume}: the owner of a shared receive queue arms its completion
- * queue and looks at the ring, while an initiator publishes a completion and rings. Both ends are those of soft. (The fence of
- * the initiator in {@code QueuePair.finish} is not needed here for x86-64 to order the accesses, because that in
- * {@code Requester.markDelivered} lies between them as well.)
+ * queue and looks at the ring, while an initiator publishes a completion and rings. Both ends are those of soft. (On x86-64, the
+ * initiator's fence in {@code QueuePair.finish} is not needed to order the accesses, because the one in {@code
+ * Requester.markDelivered} lies between them as well.)
  *
  * <p>On x86-64, with {@code run.sh --one-jvm --without-fence SharedReceiveCompletionQueue:1 'SharedArmingStress$'}: 5 of 505,617
  * results were forbidden; with the fence none.
@@ -73,7 +73,7 @@ public class SharedArmingStress {
         r.r1 = pair.attachment.isEmpty() ? 0 : 1;
     }
 
-    /** Looks whether the descriptor is readable: the owner has read what was there before. */
+    /** Checks whether the descriptor is readable. The owner has read everything that was there before. */
     @Arbiter
     public void isSignalled(II_Result r) {
         r.r2 = isReadable() ? 1 : 0;

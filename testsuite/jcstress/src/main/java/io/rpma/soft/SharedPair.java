@@ -17,7 +17,7 @@ import io.rpma.SharedReceiveQueue;
 import io.rpma.posix.Memory;
 import io.rpma.soft.shared.SharedReceives;
 
-/** Two connected ends in this process, of which the server has a shared receive queue to itself. */
+/** Two connected ends in this process. The server has a shared receive queue that no other connection uses. */
 final class SharedPair extends Pair {
     final SoftSharedReceiveQueue shared;
     final SharedReceiveAttachment attachment;
@@ -31,8 +31,8 @@ final class SharedPair extends Pair {
     /**
      * Connects two ends.
      *
-     * @param slots of the shared receive queue, and of the other queues
-     * @param completions of the completion queue of the shared receive queue, 0 if it has none
+     * @param slots the number of slots of the shared receive queue and of the other queues
+     * @param completions the size of the completion queue of the shared receive queue, or 0 if it has none
      */
     static SharedPair connect(int slots, int completions) throws RpmaException {
         SharedReceiveQueue queue = PEER.newSharedReceiveQueue(PROVIDER.newSharedReceiveQueueConfig().receiveQueueSize(slots)
@@ -49,7 +49,7 @@ final class SharedPair extends Pair {
         }
     }
 
-    /** Polls what has completed, and leaves the ring of the server in the list of those that are polled. */
+    /** Polls all completions, and leaves the ring of the server in the list of those that are polled. */
     void settleShared() {
         while (poll(clientQueue) > 0) {
             Thread.onSpinWait();
@@ -67,7 +67,7 @@ final class SharedPair extends Pair {
         return (Memory.getLongVolatile(readyWord()) & readyBit()) != 0;
     }
 
-    /** Sets the ready bit of the server, as it is set as long as its ring is polled. */
+    /** Sets the ready bit of the server, which is set as long as its ring is polled. */
     void setReady() {
         Memory.getAndBitwiseOrLong(readyWord(), readyBit());
     }

@@ -24,7 +24,7 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Row M28: two initiators take the only receive of a shared receive queue. No fence is concerned: the case fails on every
+ * Row M28: two initiators take the only receive of a shared receive queue. No fence is involved. The case fails on every
  * processor if the take word is not changed by a compare-and-set.
  *
  * <p>On x86-64, with a store in place of the compare-and-set in {@code SharedReceives.take}, 480,873 of 23,175,825 results were
@@ -32,7 +32,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
  */
 @JCStressTest
 @Outcome(id = {"1, 0", "0, 1"}, expect = Expect.ACCEPTABLE, desc = "One of them takes the receive.")
-@Outcome(expect = Expect.FORBIDDEN, desc = "Both take it, or none does.")
+@Outcome(expect = Expect.FORBIDDEN, desc = "Both take it, or neither does.")
 @State
 public class TakeStress {
     private static final int CAPACITY = 2;

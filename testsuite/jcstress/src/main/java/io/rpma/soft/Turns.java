@@ -15,18 +15,18 @@ package io.rpma.soft;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Prepared objects that states take in turn. To make one takes so long that hardly two threads would ever meet in it. Each object
- * is taken again after as many states as there are objects: their number has to be twice the number of states that are live at
- * the same time, which {@code run.sh} sets by the length and the number of the strides.
+ * Prepared objects that states use in turn. Creating an object takes so long that two threads would hardly ever meet in a new
+ * one. Each object is used again after as many states as there are objects. Their number must be at least twice the number of
+ * states that are live at the same time, which {@code run.sh} determines by the length and the number of the strides.
  */
 final class Turns<T> {
-    /** More than twice the number of states that are live when {@code run.sh} runs the cases. */
+    /** The number of objects, more than twice the number of states that are live when {@code run.sh} runs the cases. */
     static final int OBJECTS = 160;
 
     private final Object[] objects = new Object[OBJECTS];
     private final AtomicInteger next = new AtomicInteger();
 
-    /** Makes an object. */
+    /** Creates an object. */
     interface Maker<T> {
         T make() throws Exception;
     }

@@ -17,11 +17,11 @@ import java.lang.foreign.Arena;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Zeroed memory for a state, in which two words do not share a cache line. It lasts as long as the process. */
+/** Zeroed memory for a state, in which the two words are in different cache lines. It is never freed. */
 public final class Words {
     /** The offset of the second word. */
     public static final int SECOND = Memory.APART;
-    /** Bytes of the memory of one state. */
+    /** The size of the memory of one state in bytes. */
     static final int SIZE = 2 * Memory.APART;
 
     private static final int COUNT = 1 << 16;
@@ -31,7 +31,7 @@ public final class Words {
     private Words() {
     }
 
-    /** Returns the address of zeroed memory. After many more states the same memory is returned again. */
+    /** Returns the address of zeroed memory. The same memory is returned again after many more states. */
     public static long next() {
         long address = FIRST + (long) (NEXT.getAndIncrement() & COUNT - 1) * SIZE;
         Memory.zero(address, SIZE);
@@ -39,8 +39,8 @@ public final class Words {
     }
 
     /**
-     * Lets a random time pass, of at most this number of pauses of the processor. The two actors of a case need different times
-     * before they come to the accesses that the case is about; without the delay they would hardly ever get there together.
+     * Waits for a random time, of at most this number of pauses of the processor. The two actors of a case need different times
+     * until they reach the accesses in question. Without the delay, they would hardly ever reach them at the same time.
      */
     public static void skew(int most) {
         for (int i = ThreadLocalRandom.current().nextInt(most + 1); i > 0; i--) {

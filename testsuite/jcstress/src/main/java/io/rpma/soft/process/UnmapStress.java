@@ -25,16 +25,17 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Row M38, the fence in {@code RegionCache.removeIn}: a thread is about to unmap memory of a peer, removes its regions and looks
- * whether another thread of the process is busy; that thread marks itself busy and looks the region up. The cache is that of
- * soft; the word and the fence of the executing thread stand in this case, as they do in {@code Requester.enter}.
+ * Row M38, the fence in {@code RegionCache.removeIn}: a thread that is about to unmap memory of a peer removes its regions and
+ * checks whether another thread of the process is busy. The other thread marks itself as busy and looks the region up. The cache
+ * is that of soft. The word and the fence of the executing thread are part of this case, and are the same as in {@code
+ * Requester.enter}.
  *
  * <p>On x86-64, with {@code run.sh --one-jvm --without-fence RegionCache:1 'UnmapStress$'}: 12,574 of 12,186,833 results were
  * forbidden; with the fence none.
  */
 @JCStressTest
-@Outcome(id = "1, 0", expect = Expect.FORBIDDEN, desc = "The region is used, and nobody waits for it before it is unmapped.")
-@Outcome(expect = Expect.ACCEPTABLE, desc = "The region is not found, or its user is waited for.")
+@Outcome(id = "1, 0", expect = Expect.FORBIDDEN, desc = "The region is used, and is unmapped without waiting for its user.")
+@Outcome(expect = Expect.ACCEPTABLE, desc = "The region is not found, or the thread that unmaps waits for its user.")
 @State
 public class UnmapStress {
     private static final int KEY = 1 << 16;
