@@ -30,7 +30,10 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What applications differ in: which addresses, class loaders and copies of Netty they have, and what they insist on. */
+/**
+ * Tests in what applications differ: their addresses, class loaders and copies of Netty, and the channel classes that they
+ * require.
+ */
 class ApplicationsTest {
     private static final long ECHO = 4L << 20;
 
@@ -159,7 +162,7 @@ class ApplicationsTest {
         return program.classPath(withTests(program, "grpc-shaded")).run(GrpcEcho.class);
     }
 
-    /** A class path with the jars of a folder in place of all that has Netty in its name. */
+    /** Returns a class path with the jars of a folder in place of all jars with "netty" in their names. */
     private static List<String> withTests(Program program, String folder) throws Exception {
         List<String> entries = new ArrayList<>(program.classPath());
         entries.removeIf(entry -> Path.of(entry).getFileName().toString().contains("netty"));

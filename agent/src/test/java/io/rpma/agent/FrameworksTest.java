@@ -24,12 +24,15 @@ import io.rpma.agent.programs.ReactorHttp;
 import io.rpma.agent.programs.VertxHttp;
 import org.junit.jupiter.api.Test;
 
-/** Programs that know nothing of RPMA, each alone and with the agent: they do the same, and with it their bytes go over RPMA. */
+/**
+ * Tests programs that do not know RPMA, each with and without the agent. They behave the same, and with the agent their bytes go
+ * over RPMA.
+ */
 class FrameworksTest {
-    /** Each program sends more than this, and gets it back. */
+    /** Each program sends more bytes than this, and receives them back. */
     private static final long BYTES = 20 * 40_000;
 
-    /** What is on this host: a channel of an address that the agent does not see would stay on TCP. */
+    /** The addresses of this host. A channel whose address the agent does not see would stay on TCP. */
     private static final String SELECTED = "report;ports=0-65535;hosts=127.0.0.1,localhost";
 
     @Test
@@ -75,7 +78,7 @@ class FrameworksTest {
         assertEquals(0, swapped.exitCode(), swapped.text());
         assertEquals(plain.result(), swapped.result(), swapped.text());
         assertFalse(swapped.text().contains("Unknown channel option"), swapped.text());
-        // Both ends are in the process, so each byte is counted on both.
+        // Both ends are in the same process, so each byte is counted twice.
         assertTrue(swapped.carried() >= 4 * BYTES, swapped.text());
     }
 }

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The options, and which addresses they select. */
+/** Tests the options of the agent, and which addresses they select. */
 class OptionsTest {
     private static Selection selection(String options) {
         return new Selection(Options.parse(options));

@@ -21,7 +21,7 @@ import io.rpma.agent.programs.NettyEcho;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Netty's own bootstraps, however they are told which transport is wanted. */
+/** Tests Netty's own bootstraps with each way to select a transport. */
 class PlainNettyTest {
     private static final long BYTES = 4L << 20;
 
@@ -30,7 +30,7 @@ class PlainNettyTest {
         "legacy-epoll, class", "uring, class"})
     void swapsTransport(String transport, String how) throws Exception {
         Program.Output plain = Program.plain().run(NettyEcho.class, transport, how);
-        // The kernel, or a container's rules, may not have it.
+        // The kernel, or the rules of a container, may not allow io_uring.
         assumeTrue(!transport.equals("uring") || plain.exitCode() == 0, "io_uring is not available");
         assertEquals(0, plain.exitCode(), plain.text());
         assertEquals(0, plain.carried(), plain.text());

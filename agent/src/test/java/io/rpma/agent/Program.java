@@ -25,7 +25,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** A program in a process of its own, with the agent or without; the transport is not on its class path. */
+/** A program in a separate process, with or without the agent. The transport is not on its class path. */
 final class Program {
     private static final String JAR = System.getProperty("agent.jar");
     private static final long LIMIT_SECONDS = 240;
@@ -43,17 +43,17 @@ final class Program {
         jvm.addAll(List.of("-Xmx256m", "-Dio.rpma.provider=" + System.getProperty("io.rpma.provider", "auto")));
     }
 
-    /** A program without the agent. */
+    /** Returns a program without the agent. */
     static Program plain() {
         return new Program();
     }
 
-    /** A program with the agent. */
+    /** Returns a program with the agent. */
     static Program withAgent(String options) {
         return withAgentAlone(options).jvm("--enable-native-access=ALL-UNNAMED");
     }
 
-    /** A program with the agent, and without the native access that it needs. */
+    /** Returns a program with the agent, but without the native access that the agent needs. */
     static Program withAgentAlone(String options) {
         Program program = new Program();
         program.jvm.add("-javaagent:" + JAR + (options.isEmpty() ? "" : "=" + options));
@@ -65,7 +65,7 @@ final class Program {
         return this;
     }
 
-    /** Leaves out the entries of the class path that contain one of these. */
+    /** Removes the entries that contain one of these parts from the class path. */
     Program without(String... parts) {
         classPath.removeIf(entry -> Arrays.stream(parts).anyMatch(entry::contains));
         return this;
@@ -102,9 +102,12 @@ final class Program {
         }
     }
 
-    /** How a program ended, and what it wrote. */
+    /** The exit code and the output of a program. */
     record Output(int exitCode, String text) {
-        /** How many bytes RPMA carried out and in, both ends together; 0 if the agent says nothing. */
+        /**
+         * Returns the number of bytes that RPMA carried out and in, for both ends together, or 0 if the agent does not report
+         * them.
+         */
         long carried() {
             long sum = 0;
             Matcher matcher = CARRIED.matcher(text);
@@ -114,7 +117,7 @@ final class Program {
             return sum;
         }
 
-        /** What the program itself wrote. */
+        /** Returns the output of the program itself. */
         List<String> result() {
             return text.lines().filter(line -> line.startsWith("result: ")).toList();
         }

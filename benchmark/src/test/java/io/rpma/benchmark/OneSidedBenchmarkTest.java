@@ -36,7 +36,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A short run of each operation between two processes: that it works, not how fast; and that what is wrong is noticed. */
+/**
+ * Runs each operation for a short time between two processes. The test checks that the operations work, not how fast they are,
+ * and that errors are detected.
+ */
 class OneSidedBenchmarkTest {
     @Test
     void measuresEachOperation(@TempDir Path folder) throws Exception {
@@ -97,7 +100,7 @@ class OneSidedBenchmarkTest {
         region.release();
     }
 
-    /** What the programs of Debian 12's perftest print. */
+    /** Parses the output of the programs of Debian 12's perftest. */
     @Test
     void readsPerfTest() throws Exception {
         OneSidedSize size = new OneSidedSize(4096, 16);
@@ -111,7 +114,7 @@ class OneSidedBenchmarkTest {
             " 4096       1000             900.00             781.25             0.200000"), size);
         assertEquals(200_000, rate.rate(), 1e-6);
         assertEquals(819.2, rate.megabytes(), 1e-6);
-        // In a guest whose processor has no frequency that it could find out.
+        // In a guest, perftest may not be able to determine the frequency of the processor.
         assertThrows(IOException.class, () -> PerfTest.WRITE_BANDWIDTH.parse(List.of("4096 1000 inf inf 0.2"), size));
         assertThrows(IOException.class, () -> PerfTest.WRITE_LATENCY.parse(List.of("Couldn't get device attributes"), size));
     }

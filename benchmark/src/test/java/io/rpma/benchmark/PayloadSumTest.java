@@ -33,7 +33,7 @@ class PayloadSumTest {
             assertEquals(sum, PayloadSum.expected(i));
             sum += i;
         }
-        // Beyond 64 bits both wrap around: 2^33 (2^33 - 1) / 2 = 2^65 - 2^32.
+        // Beyond 64 bits, both sums wrap around: 2^33 (2^33 - 1) / 2 = 2^65 - 2^32.
         assertEquals(-(1L << 32), PayloadSum.expected(1L << 33));
     }
 

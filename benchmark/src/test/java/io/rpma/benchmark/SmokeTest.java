@@ -19,10 +19,13 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** One short run of each kind over RPMA, both ends in this process: that it works, not how fast. */
+/**
+ * Runs each kind over RPMA for a short time, with both ends in this process. The test checks that they work, not how fast they
+ * are.
+ */
 class SmokeTest {
     private static final long WARM_UP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-    /** A machine that does many other things may not come to a single operation in the shortest. */
+    /** The lengths of the measurement that are tried. A busy machine may not complete a single operation in the shortest one. */
     private static final long[] WINDOW_MILLIS = {200, 1000, 5000};
 
     @ParameterizedTest

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Short soaks between two processes, and that each thing that must not be is noticed. */
+/** Runs short soaks between two processes, and tests that each kind of failure is detected. */
 class SoakTest {
     private static final int BYTES = 64;
 
@@ -38,7 +38,7 @@ class SoakTest {
     @CsvSource({"200000, 1, 256", "20000, 50, 1", "20000, 16, 64"})
     void passes(int messages, int connections, int depth, @TempDir Path logs) throws Exception {
         String provider = Rpma.provider().name();
-        // A system call takes long in the guest that the real library is tested in.
+        // A system call takes long in the guest in which the real library is tested.
         int count = provider.equals("soft") ? messages : messages / 50;
         assertEquals(0, Soak.execute("--messages=" + count, "--connections=" + connections, "--depth=" + depth,
             "--provider=" + provider, "--jvm-option=-XX:TieredStopAtLevel=1", "--logs=" + logs));

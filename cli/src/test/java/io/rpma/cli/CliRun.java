@@ -22,13 +22,13 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** A command in a JVM of its own: what it wrote, and how it ended. */
+/** The output and the exit code of a command that was run in a separate JVM. */
 record CliRun(int code, String out, String error) {
     /**
      * Runs a command to its end.
      *
      * @param jvmOptions options of the JVM
-     * @param variables added to the environment
+     * @param variables variables that are added to the environment
      * @param arguments the command and its options
      */
     static CliRun of(List<String> jvmOptions, Map<String, String> variables, String... arguments) throws Exception {

@@ -23,12 +23,12 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 
-/** A server of another process that returns what it gets, on the paths that it is given, and on any address of this host. */
+/** A server in another process that echoes what it receives, on the given paths and on any address of this host. */
 final class EchoProcess implements AutoCloseable {
     private final Process process;
     private final int port;
 
-    /** Starts a server, with the value of {@code -Dio.rpma.netty.paths}. */
+    /** Starts a server with this value of {@code -Dio.rpma.netty.paths}. */
     EchoProcess(String paths) throws IOException {
         ProcessBuilder builder = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
             "--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-Xmx256m", "-Dio.rpma.provider=auto",
@@ -51,7 +51,7 @@ final class EchoProcess implements AutoCloseable {
         process.onExit().join();
     }
 
-    /** Returns what comes. */
+    /** Echoes what it reads. */
     @ChannelHandler.Sharable
     private static final class Echo extends ChannelInboundHandlerAdapter {
         @Override
@@ -60,7 +60,7 @@ final class EchoProcess implements AutoCloseable {
         }
     }
 
-    /** The server: prints its port, and ends with its input. */
+    /** Runs the server. It prints its port, and ends when its standard input ends. */
     public static void main(String... arguments) throws Exception {
         Channel server = new ServerBootstrap().group(new RpmaEventLoopGroup(1)).channel(RpmaServerChannel.class)
             .childHandler(new Echo()).bind(new InetSocketAddress(0)).sync().channel();

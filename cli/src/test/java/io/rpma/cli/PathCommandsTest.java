@@ -25,7 +25,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What the commands tell of the paths to an address: those that this machine has. */
+/** Tests what the commands report about the paths to an address, as far as this machine has them. */
 @Timeout(300)
 class PathCommandsTest {
     private static final String ALL = "shared-memory,rdma,tcp";
@@ -35,7 +35,7 @@ class PathCommandsTest {
         return CliRun.of(List.of("--enable-native-access=ALL-UNNAMED"), Map.of(), arguments);
     }
 
-    /** An address of this host that every path reaches. */
+    /** Returns an address of this host that every path reaches. */
     private static String at(int port) throws Exception {
         return Rpma.provider().reachable(InetAddress.getLoopbackAddress()).getHostAddress() + ":" + port;
     }
@@ -91,7 +91,7 @@ class PathCommandsTest {
             assertTrue(run.out().startsWith("connection       to " + at(server.port()) + " by tcp, device tcp"), run::out);
             assertTrue(run.out().contains("not by shared-memory: "), run::out);
             assertTrue(run.out().contains("not by rdma: "), run::out);
-            // The report says what the warning would say.
+            // The report contains what the warning would say, so no warning is logged.
             assertEquals("", run.error());
         }
     }
@@ -152,7 +152,7 @@ class PathCommandsTest {
             CliRun two = rpma("ping", "-n", "50", "-t", "60", "--path", "tcp,shared-memory", at(server.port())).ended(1);
             assertEquals(50, roundTrips(rows(two).getFirst()));
             assertTrue(rows(two).getLast().startsWith("shared-memory "), two::out);
-            // Nobody asked for shared memory here.
+            // Shared memory was not requested.
             assertEquals(50, roundTrips(rows(rpma("ping", "-n", "50", "-t", "60", at(server.port())).ended(0)).stream()
                 .filter(row -> row.startsWith("tcp ")).findFirst().orElseThrow()));
         }

@@ -39,7 +39,7 @@ class PingTest {
     private final StringWriter out = new StringWriter();
     private final StringWriter error = new StringWriter();
 
-    /** Returns what it gets. */
+    /** Echoes what it reads. */
     @ChannelHandler.Sharable
     private static class Echo extends ChannelInboundHandlerAdapter {
         @Override
@@ -77,7 +77,7 @@ class PingTest {
         assertEquals(0, ping(serve(new Echo()), "--count", "500", "--seconds", "60"), error::toString);
         assertTrue(out.toString().startsWith("provider=" + Rpma.provider().name() + " device="), out::toString);
         assertTrue(out.toString().contains("roundtrips=500 min="), out::toString);
-        // The bars tell the same number.
+        // The bars show the same number.
         assertEquals(500, out.toString().lines().filter(line -> line.contains("#"))
             .mapToInt(line -> Integer.parseInt(line.substring(line.lastIndexOf(' ') + 1))).sum(), out::toString);
     }

@@ -22,7 +22,7 @@ import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;
 
 class ChecksumHandlerTest {
-    /** The CRC-32C of the nine digits, as every description of the algorithm gives it. */
+    /** The CRC-32C of the digits 1 to 9, which is the check value in descriptions of the algorithm. */
     private static final int CHECK = 0xE3069283;
 
     private static ByteBuf text(String text) {

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The main example as a user runs it: in processes of its own. */
+/** Tests the main example as a user runs it, in separate processes. */
 @Timeout(120)
 class EchoExampleTest {
     private static final InetSocketAddress LOOPBACK = new InetSocketAddress("127.0.0.1", 0);
@@ -43,7 +43,7 @@ class EchoExampleTest {
         run.has("throughput=[0-9.]+ MiB/s .*");
         run.has("rtt p50=[0-9.]+ us p99=[0-9.]+ us p99.9=[0-9.]+ us .*");
         assertEquals(7, run.out().size(), run.out()::toString);
-        assertTrue(run.out().stream().noneMatch(line -> line.contains("\r")), "a progress bar in a pipe");
+        assertTrue(run.out().stream().noneMatch(line -> line.contains("\r")), "there is a progress bar in a pipe");
     }
 
     @Test
@@ -95,7 +95,7 @@ class EchoExampleTest {
         try (ExampleRun run = new ExampleRun("echo", "--bytes=1GiB", "--round-trips=1000000000")) {
             run.lineWith("device=");
             ProcessHandle server = onlyChild(run);
-            // As hard as it can end: no shutdown hook runs.
+            // The process is killed, so that no shutdown hook runs.
             run.handle().destroyForcibly();
             server.onExit().get(30, TimeUnit.SECONDS);
             assertFalse(server.isAlive());

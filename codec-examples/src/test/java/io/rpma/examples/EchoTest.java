@@ -34,7 +34,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The echo server and client, both in this process, and what an echo must not do. */
+/** Tests the echo server and client in this process, and servers that do not echo correctly. */
 @Timeout(120)
 class EchoTest {
     private static final EchoPlan PLAN = new EchoPlan(3 << 20, 10, 5);

@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** An example in a process of its own, as run-example.sh starts it, and the two pipes that its output goes to. */
+/** An example in a separate process, as run-example.sh starts it, with pipes for its two outputs. */
 final class ExampleRun implements AutoCloseable {
     private static final long PATIENCE_SECONDS = 60;
 
@@ -35,13 +35,13 @@ final class ExampleRun implements AutoCloseable {
         this(ExampleJvm.command(List.of(arguments)), PATIENCE_SECONDS);
     }
 
-    /** Starts a command, which is ended after some time if it has not ended by itself. */
+    /** Starts a command. It is killed after some time if it has not ended by then. */
     ExampleRun(List<String> command, long patienceSeconds) throws IOException {
         process = new ProcessBuilder(command).start();
         out = process.inputReader();
         error = CompletableFuture.supplyAsync(() -> String.join("\n", process.errorReader().lines().toList()),
             reader -> Thread.ofPlatform().daemon().start(reader));
-        // Whoever waits here waits for output; who hangs is ended, and fails by its exit code.
+        // Threads wait for the output of the process. If the process hangs, it is killed, and its exit code fails the test.
         CompletableFuture.delayedExecutor(patienceSeconds, TimeUnit.SECONDS).execute(process::destroyForcibly);
     }
 
@@ -56,13 +56,13 @@ final class ExampleRun implements AutoCloseable {
         return process.toHandle();
     }
 
-    /** Gives the process a line. */
+    /** Writes a line to the standard input of the process. */
     void say(String line) throws IOException {
         process.outputWriter().write(line + "\n");
         process.outputWriter().flush();
     }
 
-    /** Reads up to a line that begins like this, and returns it. */
+    /** Reads up to a line that begins with this text, and returns the line. */
     String lineWith(String beginning) throws IOException {
         for (String line = out.readLine(); line != null; line = out.readLine()) {
             outLines.add(line);
@@ -73,7 +73,7 @@ final class ExampleRun implements AutoCloseable {
         throw new AssertionError("no line began with '" + beginning + "' in " + outLines + "; the error output: " + error.join());
     }
 
-    /** Waits for the end, and returns the exit code. */
+    /** Waits for the end of the process, and returns the exit code. */
     int await() throws Exception {
         for (String line = out.readLine(); line != null; line = out.readLine()) {
             outLines.add(line);
@@ -89,13 +89,13 @@ final class ExampleRun implements AutoCloseable {
         return error.join();
     }
 
-    /** Asserts the exit code, and returns the run. */
+    /** Asserts the exit code, and returns this run. */
     ExampleRun ended(int code) throws Exception {
         assertEquals(code, await(), () -> "exit code; output: " + outLines + "; error output: " + error());
         return this;
     }
 
-    /** Asserts that a line of the output matches, and returns it. */
+    /** Asserts that a line of the output matches, and returns the line. */
     String has(String pattern) {
         return outLines.stream().filter(line -> line.matches(pattern)).findFirst()
             .orElseThrow(() -> new AssertionError("no line matches '" + pattern + "' in " + outLines));

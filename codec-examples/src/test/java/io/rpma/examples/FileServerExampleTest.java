@@ -33,7 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Netty's file regions over RPMA channels. */
+/** Tests Netty's file regions over RPMA channels. */
 @Timeout(120)
 class FileServerExampleTest {
     private final EventLoopGroup group = new RpmaEventLoopGroup(2);

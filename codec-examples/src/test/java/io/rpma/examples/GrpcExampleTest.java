@@ -46,7 +46,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** grpc-java over RPMA channels. */
+/** Tests grpc-java over RPMA channels. */
 @Timeout(120)
 class GrpcExampleTest {
     private final EventLoopGroup group = new RpmaEventLoopGroup(2);
@@ -62,8 +62,8 @@ class GrpcExampleTest {
 
     @AfterEach
     void close() throws Exception {
-        assertTrue(channel.shutdownNow().awaitTermination(30, TimeUnit.SECONDS), "the client went on");
-        assertTrue(server.shutdownNow().awaitTermination(30, TimeUnit.SECONDS), "the server went on");
+        assertTrue(channel.shutdownNow().awaitTermination(30, TimeUnit.SECONDS), "the client did not terminate");
+        assertTrue(server.shutdownNow().awaitTermination(30, TimeUnit.SECONDS), "the server did not terminate");
         group.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
     }
 
@@ -116,13 +116,13 @@ class GrpcExampleTest {
     @Test
     void aDeadlineAndACancellationEndTheCallOnBothSides() throws Exception {
         assertEquals(Status.Code.CANCELLED, GrpcExample.cancel(channel));
-        assertTrue(numbers.cancelled.tryAcquire(30, TimeUnit.SECONDS), "the server was not told of the cancellation");
+        assertTrue(numbers.cancelled.tryAcquire(30, TimeUnit.SECONDS), "the server was not notified of the cancellation");
         assertEquals(Status.Code.DEADLINE_EXCEEDED, GrpcExample.missDeadline(channel, 500));
-        assertTrue(numbers.cancelled.tryAcquire(30, TimeUnit.SECONDS), "the server was not told of the deadline");
+        assertTrue(numbers.cancelled.tryAcquire(30, TimeUnit.SECONDS), "the server was not notified of the deadline");
         assertEquals(List.of(9L), answer(GrpcExample.unary(channel, GrpcExample.SQUARE, 3)));
     }
 
-    /** gRPC's flow control on top of the transport's: the server sends as much as the client asks for. */
+    /** gRPC's flow control works on top of that of the transport: the server sends as much as the client requests. */
     @Test
     void aClientThatAsksForNothingGetsNothing() throws Exception {
         BlockingQueue<Long> received = new LinkedBlockingQueue<>();
@@ -144,7 +144,7 @@ class GrpcExampleTest {
         for (long n = 1; n <= 3; n++) {
             call.request(1);
             assertEquals(n, received.poll(30, TimeUnit.SECONDS));
-            assertTrue(received.isEmpty(), "more than was asked for");
+            assertTrue(received.isEmpty(), "more was received than was requested");
         }
         call.request(1000);
         assertTrue(end.get(60, TimeUnit.SECONDS).isOk(), () -> end.join().toString());
@@ -154,11 +154,11 @@ class GrpcExampleTest {
     @Test
     void aServerThatEndsEndsTheCalls() throws Exception {
         CompletableFuture<List<Long>> alone = GrpcExample.unary(channel, GrpcExample.MEET, 2);
-        // The second call shows that the first is there: one connection, in order.
+        // The answer to the second call shows that the first call has arrived, because both use one connection, in order.
         assertEquals(List.of(9L), answer(GrpcExample.unary(channel, GrpcExample.SQUARE, 3)));
         server.shutdownNow();
         Throwable failure = assertThrows(ExecutionException.class, () -> answer(alone)).getCause();
-        // The server resets the call, and says that it goes away: gRPC's client believes whichever it hears first.
+        // The server resets the call and announces that it shuts down. gRPC's client reports the one that it receives first.
         Status.Code code = Status.fromThrowable(failure).getCode();
         assertTrue(code == Status.Code.CANCELLED || code == Status.Code.UNAVAILABLE, failure::toString);
     }

@@ -38,7 +38,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Netty's HTTP/2 codec through TLS with ALPN over RPMA channels. */
+/** Tests Netty's HTTP/2 codec with TLS and ALPN over RPMA channels. */
 @Timeout(120)
 class Http2TlsExampleTest {
     private final EventLoopGroup group = new RpmaEventLoopGroup(2);
@@ -78,7 +78,8 @@ class Http2TlsExampleTest {
         List<String> bodies = new ArrayList<>();
         List<CompletableFuture<String>> answers = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
-            // Beyond the 64 KiB that a stream may be ahead, and all together beyond what the connection may.
+            // Some bodies exceed the initial window of a stream, which is 64 KiB, and all of them together exceed that of the
+            // connection.
             bodies.add("0123456789".repeat(i * i));
             answers.add(Http2TlsExample.send(connection, HttpMethod.POST, "/" + i + "?", bodies.get(i)));
         }

@@ -46,7 +46,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Netty's HTTP/1.1 codec over RPMA channels. */
+/** Tests Netty's HTTP/1.1 codec over RPMA channels. */
 @Timeout(120)
 class HttpExampleTest {
     private final EventLoopGroup group = new RpmaEventLoopGroup(2);

@@ -35,7 +35,7 @@ class ListingTest {
         }
     }
 
-    /** What is run is not slowed down by the others. */
+    /** Only the example that is run is loaded, so that the others do not delay its start. */
     @Test
     void anExampleThatIsNamedIsTheOnlyOneThatIsLookedInto() {
         Set<String> all = Examples.commandLine().getSubcommands().keySet();

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The cache: its table, and clients that read it while it is changed. */
+/** Tests the cache: its table, and clients that read it while it is changed. */
 @Timeout(60)
 class MemoryCacheTest {
     private EventLoopGroup group;
@@ -73,7 +73,7 @@ class MemoryCacheTest {
         table.put(bytes("a"), ByteBuffer.wrap(bytes("")));
         assertEquals("", find(memory, "a"));
         assertEquals("value of b", find(memory, "b"));
-        // The bucket is full, and b was written longest ago.
+        // The bucket is full, and the entry b was written longest ago.
         table.put(bytes("e"), ByteBuffer.wrap(bytes("value of e")));
         assertEquals("ABSENT", find(memory, "b"));
         assertEquals("value of e", find(memory, "e"));
@@ -111,7 +111,7 @@ class MemoryCacheTest {
             assertArrayEquals(bytes("two"), client.get(bytes("key")));
             assertThrows(IllegalArgumentException.class, () -> client.put(new byte[0], new byte[1]));
             assertThrows(IllegalArgumentException.class, () -> client.put(new byte[1], new byte[CacheTable.MAX_ENTRY_BYTES]));
-            // What is no put ends its own connection.
+            // A message that is not a valid put ends its own connection.
             other.channel().writeAndFlush(Unpooled.copyShort(500)).sync();
             assertTrue(other.channel().closeFuture().await(20, TimeUnit.SECONDS));
             assertThrows(IOException.class, () -> {
@@ -122,7 +122,10 @@ class MemoryCacheTest {
         }
     }
 
-    /** In another process, one client changes a few values without end, and another reads them: none is ever torn or older. */
+    /**
+     * The server is another process. One client continuously changes a few values, and another one reads them. It never reads a
+     * torn value, or an older one than before.
+     */
     @Test
     void aReaderSeesWholeValuesOnly() throws Exception {
         try (ServerProcess server = new ServerProcess(List.of("memory-cache", "--serve", "4", "--provider",
@@ -149,13 +152,13 @@ class MemoryCacheTest {
                 int key = i % 4;
                 byte[] value = reader.get(MemoryCacheExample.key(key));
                 if (value == null) {
-                    assertEquals(0, seen[key], "a value was forgotten");
+                    assertEquals(0, seen[key], "a value is missing");
                     continue;
                 }
                 String text = new String(value, StandardCharsets.UTF_8);
                 long version = Long.parseLong(text.substring(text.indexOf(':') + 1, text.indexOf(' ')));
                 assertArrayEquals(MemoryCacheExample.value(key, version), value);
-                assertTrue(version >= seen[key], "an older value came back");
+                assertTrue(version >= seen[key], "an older value was read");
                 seen[key] = version;
             }
             enough.set(true);

@@ -29,8 +29,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
- * Several hosts: network namespaces that are joined by wires, without an RDMA device between them. All programs run with the
- * provider {@code auto} and all paths.
+ * Tests several hosts, which are network namespaces that are connected by virtual cables, without an RDMA device between them.
+ * All programs run with the provider {@code auto} and all paths.
  */
 @Timeout(240)
 class NamespacesTest {
@@ -63,7 +63,7 @@ class NamespacesTest {
 
     private ExampleRun start(NetworkHost host, Class<?> program, String... arguments) throws Exception {
         List<String> command = ExampleJvm.command(program, List.of(arguments));
-        // The last one counts: the provider of these tests is passed on before.
+        // The last option of a name counts. The command already contains the provider of these tests.
         command.addAll(command.indexOf("-cp"),
             List.of("-Dio.rpma.provider=auto", "-Dio.rpma.netty.paths=shared-memory,rdma,tcp"));
         return opened(new ExampleRun(host.command(command), PATIENCE_SECONDS));
@@ -107,7 +107,7 @@ class NamespacesTest {
         for (ExampleRun client : clients) {
             assertEquals(PathProgram.ECHOED + "5000000", client.lineWith(PathProgram.ECHOED));
         }
-        // A client that ends takes no other along.
+        // The end of one client does not affect the others.
         clients.removeLast().close();
         assertEquals(PathProgram.ENDED + RpmaPath.TCP, server.lineWith(PathProgram.ENDED));
         for (ExampleRun client : clients) {
@@ -116,7 +116,7 @@ class NamespacesTest {
         }
     }
 
-    /** Starts a client, and asserts that both ends have taken the path. */
+    /** Starts a client, and asserts that both ends use the path. */
     private ExampleRun connected(ExampleRun server, NetworkHost host, String address, String port, RpmaPath path)
             throws Exception {
         ExampleRun client = start(host, PathProgram.class, "connect", address, port);
@@ -131,7 +131,7 @@ class NamespacesTest {
         String[] serve = {"remote-log", "--server", "--host", "10.99.1.1", "--file", log.toString(), "--records", "1000"};
         ExampleRun server = example(one, serve);
         appends(port(server)).has("provider=tcp");
-        // What was acknowledged is there when the server has been killed, and the next one goes on behind it.
+        // After the server was killed, all acknowledged records are in the file, and the next server continues after them.
         server.handle().destroyForcibly();
         server.await();
         assertTrue(Files.size(log) > 1000 * 128);
@@ -154,7 +154,7 @@ class NamespacesTest {
         client.has("gets=2000, .*");
     }
 
-    /** Both ends find out, the idle connection and the one that has something to say; docs/tcp-protocol.md has the deadlines. */
+    /** Both the idle connection and the one with data to send detect it. The deadlines are in docs/tcp-protocol.md. */
     @Test
     @Tag("slow")
     void aHostThatVanishesEndsItsConnectionsByTheirDeadlines() throws Exception {

@@ -21,8 +21,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
- * A network namespace, which is to the network what another host is. It is made in a user namespace, so that nobody has to be
- * root, and is gone with the process that holds it, which ends with this one; nothing outside of it is changed.
+ * A network namespace, which is another host as far as the network is concerned. It is created in a user namespace, so that no
+ * root rights are needed. It exists as long as the process that holds it, which ends when this process ends. Nothing outside of
+ * it is changed.
  */
 final class NetworkHost implements AutoCloseable {
     private static final long PATIENCE_SECONDS = 20;
@@ -32,7 +33,7 @@ final class NetworkHost implements AutoCloseable {
 
     private NetworkHost(List<String> prefix) throws IOException {
         List<String> command = new ArrayList<>(prefix);
-        // The loopback interface of a new namespace is down. The shell becomes a program that ends when its input does.
+        // The loopback interface of a new namespace is down. The shell is replaced by a program that ends when its input ends.
         command.addAll(shell("unshare --net sh -c 'ip link set lo up && echo up && exec cat'"));
         holder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
         assertEquals("up", holder.inputReader().readLine());
@@ -42,7 +43,7 @@ final class NetworkHost implements AutoCloseable {
         return List.of("sh", "-c", "exec " + script);
     }
 
-    /** Makes the first one; skips the test if this machine does not let this user. */
+    /** Creates the first namespace, or skips the test if this user may not create one on this machine. */
     static NetworkHost first() throws Exception {
         List<String> trial = new ArrayList<>(OWN_USERS);
         trial.addAll(List.of("--net", "ip", "link", "add", "one", "type", "veth", "peer", "name", "two"));
@@ -59,7 +60,7 @@ final class NetworkHost implements AutoCloseable {
         return new NetworkHost(OWN_USERS);
     }
 
-    /** Makes another one, with the same users. */
+    /** Creates another namespace in the same user namespace. */
     NetworkHost another() throws IOException {
         return new NetworkHost(List.of("nsenter", "--target", "" + holder.pid(), "--user", "--preserve-credentials"));
     }
@@ -73,7 +74,7 @@ final class NetworkHost implements AutoCloseable {
     }
 
     /**
-     * Joins this host and another one by a wire: this one gets the address 1, the other one the address 2.
+     * Connects this host and another one by a virtual cable. This host gets the address 1, the other one the address 2.
      *
      * @param network the first three bytes of the addresses, which are also the name of the interfaces
      */

@@ -24,7 +24,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The program of {@code docs/one-sided.md}: it is the one that is compiled here, and does what the page says. */
+/** Tests that the program in {@code docs/one-sided.md} is the one that is compiled here, and that it does what the page says. */
 class OneSidedPageTest {
     @Test
     void thePageShowsTheProgram() throws Exception {
@@ -32,7 +32,7 @@ class OneSidedPageTest {
         String page = Files.readString(module.resolve("../docs/one-sided.md"));
         String source = Files.readString(module.resolve("src/main/java/io/rpma/examples/OneSided.java"));
         assertTrue(page.contains("```java\n" + source.substring(source.indexOf("import ")) + "```"),
-            "docs/one-sided.md does not show OneSided.java as it is");
+            "docs/one-sided.md does not contain OneSided.java unchanged");
     }
 
     @Test
@@ -50,7 +50,7 @@ class OneSidedPageTest {
         List<String> lines = written.toString(StandardCharsets.UTF_8).lines().toList();
         assertEquals(3, lines.size(), lines.toString());
         for (String line : lines) {
-            assertTrue(page.contains(line), () -> "the page does not have: " + line);
+            assertTrue(page.contains(line), () -> "the page does not contain: " + line);
         }
     }
 }

@@ -33,8 +33,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A server that echoes, or a client that sends as much as it reads on its standard input and checks the echo. Both print which
- * path each connection has taken, and when it has ended.
+ * A server that echoes, or a client that sends the number of bytes in each line of its standard input and checks the echo. Both
+ * print the path of each connection, and when it has ended.
  */
 final class PathProgram {
     static final String PATH = "path=";
@@ -44,7 +44,7 @@ final class PathProgram {
     private PathProgram() {
     }
 
-    /** Runs as {@code serve HOST} or as {@code connect HOST PORT}, until the standard input ends. */
+    /** Runs as {@code serve HOST} or {@code connect HOST PORT} until the standard input ends. */
     public static void main(String... arguments) throws Exception {
         EventLoopGroup group = new RpmaEventLoopGroup(1);
         try {
@@ -74,7 +74,7 @@ final class PathProgram {
             .bind(address).sync().channel();
         ServerProcess.say((InetSocketAddress) server.localAddress());
         while (System.in.read() >= 0) {
-            // Nothing is said; what counts is the end.
+            // The input is ignored until its end.
             continue;
         }
     }
@@ -93,7 +93,7 @@ final class PathProgram {
         channel.close().sync();
     }
 
-    /** Prints what becomes of a connection. */
+    /** Prints the path and the end of a connection. */
     private static final class Reporter extends ChannelInboundHandlerAdapter {
         @Override
         public void channelActive(ChannelHandlerContext ctx) {
@@ -108,7 +108,7 @@ final class PathProgram {
         }
     }
 
-    /** Sends a pattern of so many bytes at each event, and compares what comes back. */
+    /** Sends a pattern of the given number of bytes for each event, and compares the echo with it. */
     private static final class EchoChecker extends SimpleChannelInboundHandler<ByteBuf> {
         private long sent;
         private long echoed;

@@ -26,18 +26,18 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * What runs beside the server of {@code remote-log} in a machine that testsuite/power-cut/run.sh cuts the power of: reads what
- * the last cut has left, then appends until the next one.
+ * The program that runs beside the server of {@code remote-log} in a machine whose power testsuite/power-cut/run.sh cuts. It
+ * checks the logs that the last power cut has left, and then appends until the next one.
  */
 final class PowerCutMain {
     private PowerCutMain() {
     }
 
     /**
-     * As {@code LOG LANES HOST PORT FOLDER}. The number of records that have been acknowledged in a lane, eight bytes whenever
-     * there are more, goes to the file {@code acknowledged-LANE} of the folder, which outlives the machine. Before it appends to
-     * a log, says for each lane {@code found LANE RECORDS}, or {@code torn LANE RECORDS} with how many are whole, and why; then
-     * {@code checked}. When it has appended to each lane, says {@code appending}.
+     * Runs as {@code LOG LANES HOST PORT FOLDER}. Whenever records of a lane have been acknowledged, their number is written as
+     * eight bytes to the file {@code acknowledged-LANE} of the folder, which survives the power cut. Before the program appends
+     * to a log, it prints {@code found LANE RECORDS} for each lane, or {@code torn LANE RECORDS} with the number of whole records
+     * and the reason, and then {@code checked}. When it has appended to each lane, it prints {@code appending}.
      */
     public static void main(String... arguments) throws Exception {
         Path log = Path.of(arguments[0]);
@@ -74,7 +74,7 @@ final class PowerCutMain {
         }
     }
 
-    /** One write(2), without a buffer: what it has returned from is outside of the machine. */
+    /** Uses one write(2) without a buffer. When the call has returned, the number is outside of the machine. */
     private static void append(FileChannel acknowledged, long count) {
         try {
             acknowledged.write(ByteBuffer.allocate(Long.BYTES).putLong(0, count));

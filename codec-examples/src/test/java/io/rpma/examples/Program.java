@@ -31,13 +31,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 
-/** A program that knows nothing of RPMA, such as curl. Without it, a test is skipped, and says what to install. */
+/**
+ * A program that does not know RPMA, such as curl. If it is not installed, the test is skipped, and the message says what to
+ * install.
+ */
 final class Program implements AutoCloseable {
     private static final long PATIENCE_SECONDS = 60;
 
     private final Process process;
 
-    /** Starts a server, and returns when it has written a line with these words. */
+    /** Starts a server, and returns when it has printed a line with these words. */
     Program(String words, List<String> command) throws Exception {
         process = new ProcessBuilder(command).redirectErrorStream(true).start();
         List<String> lines = new ArrayList<>();
@@ -58,7 +61,7 @@ final class Program implements AutoCloseable {
         ready.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
     }
 
-    /** Returns the command's path; skips the test if it is not installed. */
+    /** Returns the path of a command, or skips the test if it is not installed. */
     static String of(String name, String debianPackage) {
         String[] folders = (System.getenv("PATH") + ":/usr/sbin:/sbin").split(":");
         List<String> found = Stream.of(folders).map(folder -> folder + "/" + name).filter(path -> new File(path).canExecute())
@@ -67,7 +70,7 @@ final class Program implements AutoCloseable {
         return found.getFirst();
     }
 
-    /** Runs a command to its end, which must be a success, and returns its output. */
+    /** Runs a command to its end. It must succeed. Returns its output. */
     static byte[] run(String... command) throws Exception {
         Process process = new ProcessBuilder(command).start();
         CompletableFuture<String> error = CompletableFuture.supplyAsync(() -> {
@@ -83,7 +86,7 @@ final class Program implements AutoCloseable {
         return out;
     }
 
-    /** A port of TCP that was free a moment ago, for a program that must be told one. */
+    /** Returns a free TCP port, for a program that needs a port as its argument. */
     static int freePort() throws IOException {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
             return socket.getLocalPort();

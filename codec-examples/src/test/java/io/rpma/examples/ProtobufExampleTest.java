@@ -32,7 +32,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Netty's codec for protocol buffers over RPMA channels. */
+/** Tests Netty's codec for protocol buffers over RPMA channels. */
 @Timeout(120)
 class ProtobufExampleTest {
     private final EventLoopGroup group = new RpmaEventLoopGroup(2);
@@ -85,7 +85,7 @@ class ProtobufExampleTest {
 
     @Test
     void whatIsNoMessageEndsTheConnection() throws Exception {
-        // A frame of one byte, which is the beginning of a field that does not come.
+        // The frame has one byte, which is the beginning of an incomplete field.
         connection.pipeline().firstContext().writeAndFlush(connection.alloc().buffer().writeByte(1).writeByte(0x0a));
         assertTrue(connection.closeFuture().await(30, TimeUnit.SECONDS), "the connection stayed open");
     }

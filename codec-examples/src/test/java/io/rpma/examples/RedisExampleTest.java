@@ -35,7 +35,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Netty's codec for Redis's protocol over RPMA channels. */
+/** Tests Netty's codec for the Redis protocol over RPMA channels. */
 @Timeout(120)
 class RedisExampleTest {
     private final EventLoopGroup group = new RpmaEventLoopGroup(2);
@@ -108,7 +108,7 @@ class RedisExampleTest {
     @Test
     void whatIsNotTheProtocolIsAnsweredByAnErrorAndTheEnd() throws Exception {
         CompletableFuture<String> refusal = client.expect();
-        // Below the encoder.
+        // The bytes are written below the encoder.
         client.channel().pipeline().firstContext()
             .writeAndFlush(ByteBufUtil.writeUtf8(client.channel().alloc(), "$99999999999999999999999\r\n")).sync();
         assertTrue(answer(refusal).startsWith("ERR Protocol error"), refusal::join);

@@ -48,13 +48,13 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The log: its format, its lanes, and what is left of it when processes are killed. */
+/** Tests the log: its format, its lanes, and its content after processes were killed. */
 class RemoteLogTest {
     private static final int LANES = 2;
-    /** How often one of the processes is killed, and the seed of when and which: {@code -Dio.rpma.examples.kills=200}. */
+    /** How many times a process is killed, as set by {@code -Dio.rpma.examples.kills=200}. */
     private static final int KILLS = Integer.getInteger("io.rpma.examples.kills", 20);
     private static final long SEED = Long.getLong("io.rpma.examples.seed", System.nanoTime());
-    /** Room for what is appended between so many deaths. */
+    /** The size of a lane. It must suffice for the records that are appended between this number of kills. */
     private static final int LANE_BYTES = 8 + KILLS / 4 << 20;
 
     private Path log;
@@ -144,7 +144,7 @@ class RemoteLogTest {
                 try {
                     next = new RemoteLogClient(group, server.address(), 1);
                 } catch (IOException e) {
-                    // The server has not seen yet that the one before is gone.
+                    // The server has not yet noticed that the previous client has disconnected.
                     assertTrue(e.getMessage().contains("another client"), e.getMessage());
                 }
             }
@@ -167,13 +167,13 @@ class RemoteLogTest {
 
     // ---- on a disk ----
 
-    /** A log on a disk's file system, where the server makes durable what has been appended. */
+    /** Replaces the log by one on a disk's file system, where the server makes the appended records durable. */
     private Path onDisk() throws IOException {
         Path file = Files.createTempFile(Path.of("target").toAbsolutePath(), "remote-log-test", null);
-        // In the place of the one in memory, so that it is deleted after the test.
+        // The file replaces the one in memory, so that it is deleted after the test.
         Files.delete(log);
         log = file;
-        assumeTrue(LogDurability.of(file, false, true) == LogDurability.DISK, "this project's folder lies in memory");
+        assumeTrue(LogDurability.of(file, false, true) == LogDurability.DISK, "the folder of this project is in memory");
         return file;
     }
 
@@ -197,7 +197,7 @@ class RemoteLogTest {
                 client.append(expected.getLast().getBytes()).sync();
                 assertEquals(expected, inFile(1, 4096));
             }
-            // All at once: one request carries many.
+            // All records are appended at once, so that one request contains many of them.
             List<ChannelFuture> appended = new ArrayList<>();
             for (int i = 20; i < 60; i++) {
                 expected.add("record " + i);
@@ -226,7 +226,7 @@ class RemoteLogTest {
             store.cut(1);
             assertEquals(List.of("committed"), read(lane));
         }
-        // What another server finds.
+        // The next server finds the committed record.
         try (LogStore store = new LogStore(log, 2, 256, false, true)) {
             assertEquals(List.of("committed"), read(store.region().memory().asSlice(256, 256).asByteBuffer()));
             assertEquals(LogFormat.HEADER_BYTES, store.commit(0));
@@ -268,17 +268,17 @@ class RemoteLogTest {
         broken.errorHas("record 0 at 64 is torn");
     }
 
-    // ---- many deaths ----
+    // ---- many kills ----
 
     /**
-     * What is killed. A program of its own, because starting it again is what takes the time of this test: it loads nothing that
-     * it does not need.
+     * The program that is killed. It is separate from the example because restarting it takes most of the time of this test: it
+     * loads no classes that it does not need.
      */
     static final class VictimMain {
         private VictimMain() {
         }
 
-        /** As {@code serve FILE LANES LANE_BYTES} or as {@code append FILE LANE}. */
+        /** Runs as {@code serve FILE LANES LANE_BYTES} or {@code append FILE LANE}. */
         public static void main(String... arguments) throws Exception {
             Path log = Path.of(arguments[1]);
             if (arguments[0].equals("serve")) {
@@ -294,7 +294,7 @@ class RemoteLogTest {
         }
     }
 
-    /** A process that can be killed, and what it has said. */
+    /** A process that is killed, and its output. */
     private final class Victim {
         private final List<String> command;
         private final BlockingQueue<String> said = new LinkedBlockingQueue<>();
@@ -313,16 +313,16 @@ class RemoteLogTest {
             listening = Thread.ofPlatform().daemon().start(() -> started.inputReader().lines().forEach(said::add));
         }
 
-        /** Ends the process as kill -9 does, and waits for everything that it said before. */
+        /** Kills the process as kill -9 does, and reads all output from before that. */
         void kill() throws InterruptedException {
-            // By its handle: what destroys a Process also closes the pipe, with what is still in it.
+            // The handle is used because destroying a Process also closes its pipe, with the output that has not been read.
             process.toHandle().destroyForcibly();
             process.waitFor();
             listening.join();
         }
     }
 
-    /** What a lane is known to have. */
+    /** The records that a lane must contain. */
     private final class Lane {
         private final int number;
         private final LogFormat.Reader reader = new LogFormat.Reader();
@@ -336,7 +336,7 @@ class RemoteLogTest {
             writer = new Victim("append", log.toString(), "" + number);
         }
 
-        /** Takes what has been said so far. */
+        /** Reads the output so far. */
         void listen() {
             for (String line = writer.said.poll(); line != null; line = writer.said.poll()) {
                 hear(line);
@@ -351,14 +351,14 @@ class RemoteLogTest {
         void progress() throws InterruptedException {
             for (long before = acknowledged; acknowledged <= before;) {
                 String line = writer.said.poll(60, TimeUnit.SECONDS);
-                assertNotNull(line, () -> "lane " + number + " stands still at " + acknowledged);
+                assertNotNull(line, () -> "lane " + number + " makes no progress after record " + acknowledged);
                 hear(line);
             }
         }
 
-        /** Every acknowledged record is there, whole, in order. */
+        /** Checks that every acknowledged record is in the lane, complete and in order. */
         void check() throws IOException {
-            // First what was said, then what is there: more may come meanwhile.
+            // The output is read before the lane, because more records may be appended meanwhile.
             listen();
             long least = acknowledged;
             read(reader);
@@ -396,7 +396,7 @@ class RemoteLogTest {
                 for (Lane lane : lanes) {
                     lane.progress();
                 }
-                // Any moment will do; this is how one is chosen.
+                // The process is killed at a random time.
                 LockSupport.parkNanos(random.nextInt(20_000_000));
                 Victim victim = all.get(random.nextInt(all.size()));
                 victim.kill();
@@ -419,7 +419,7 @@ class RemoteLogTest {
                 assertTrue(whole.count() >= lane.acknowledged);
                 records += whole.count();
             }
-            System.out.println(KILLS + " kills, seed " + SEED + ": " + records + " records, all whole and in order");
+            System.out.println(KILLS + " kills, seed " + SEED + ": " + records + " records, all complete and in order");
         } finally {
             for (Victim victim : all) {
                 victim.kill();

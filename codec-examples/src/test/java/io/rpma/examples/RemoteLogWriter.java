@@ -27,13 +27,16 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongConsumer;
 
 /**
- * Appends to a lane without end, through every death of its server and its own, and says what has been acknowledged: what
- * {@link RemoteLogTest} starts, and kills, and what a power cut ends ({@link PowerCutMain}).
+ * Appends to a lane without end, even if its server or this process is killed in between, and reports the acknowledged records.
+ * {@link RemoteLogTest} starts and kills it, and a power cut ends it in {@link PowerCutMain}.
  */
 final class RemoteLogWriter {
     private static final int WINDOW = 4;
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
-    /** Between attempts to find the server again: its address comes by a file, and that it is up is seen by connecting. */
+    /**
+     * The time between attempts to find the server again. The address of the server is in a file, and only a connect shows
+     * whether it runs.
+     */
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final Callable<InetSocketAddress> address;
@@ -44,8 +47,8 @@ final class RemoteLogWriter {
     /**
      * Creates a writer.
      *
-     * @param address says where the server listens, {@code null} as long as that is not known
-     * @param told is told how many records have been acknowledged, whenever there are more
+     * @param address returns the address of the server, or {@code null} as long as it is not known
+     * @param told receives the number of acknowledged records whenever there are more
      */
     RemoteLogWriter(Callable<InetSocketAddress> address, int lane, LongConsumer told) {
         this.address = address;
@@ -53,7 +56,7 @@ final class RemoteLogWriter {
         this.told = told;
     }
 
-    /** The payload of a record: who knows its number knows what it has to be. */
+    /** Returns the payload of a record, which depends on its lane and its number. */
     static byte[] payload(int lane, long number) {
         long random = number * 0x9e3779b97f4a7c15L + lane;
         byte[] payload = new byte[(int) (random >>> 58)];
@@ -63,7 +66,7 @@ final class RemoteLogWriter {
         return payload;
     }
 
-    /** Never returns, unless a record is lost. */
+    /** Runs without end, unless a record is lost. */
     void run() throws Exception {
         EventLoopGroup group = new RpmaEventLoopGroup(1);
         while (true) {
@@ -77,7 +80,8 @@ final class RemoteLogWriter {
                     say(client.count());
                     append(client);
                 } catch (IOException e) {
-                    // The server is gone, or has not noticed yet that the client before is: once more.
+                    // The server has ended, or it has not yet noticed that the previous client has disconnected. The next attempt
+                    // follows.
                     LockSupport.parkNanos(RETRY_NANOS);
                 }
             } else {
@@ -99,8 +103,9 @@ final class RemoteLogWriter {
                 }
                 say(acknowledged + 1);
             }
-            // The log is to last for some hundred deaths; and what starts again needs the processor, if there is but one. Half of
-            // the time something is under way: a kill hits both.
+            // The pause has two reasons: the log must suffice for some hundred kills, and a restarted process needs the
+            // processor, which may be the only one. The pause takes as long as the append, so that a kill occurs during either of
+            // them.
             LockSupport.parkNanos(Math.max(PAUSE_NANOS, System.nanoTime() - began));
         }
     }
@@ -110,7 +115,7 @@ final class RemoteLogWriter {
         told.accept(count);
     }
 
-    /** Returns the address that a server has written to a file, {@code null} if it has not yet. */
+    /** Returns the address that a server has written to a file, or {@code null} if there is none yet. */
     static InetSocketAddress read(Path address) throws IOException {
         try {
             String text = Files.readString(address);

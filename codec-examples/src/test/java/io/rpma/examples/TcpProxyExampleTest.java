@@ -52,7 +52,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Programs that know only TCP, through two proxies: what they see is what they see without. */
+/** Tests programs that know only TCP through two proxies. They receive the same as without the proxies. */
 @Timeout(120)
 class TcpProxyExampleTest {
     private static final String LOOPBACK = "127.0.0.1";
@@ -74,7 +74,7 @@ class TcpProxyExampleTest {
         return End.of(proxy);
     }
 
-    /** Returns the port of TCP from which two proxies lead to this one, through RPMA. */
+    /** Starts two proxies that connect a TCP port to the given port over RPMA. Returns the TCP port. */
     private int through(int port) throws Exception {
         return proxy(End.tcp(0), proxy(End.rpma(0), End.tcp(port))).address().getPort();
     }
@@ -119,7 +119,7 @@ class TcpProxyExampleTest {
         return new ServerSocket(0, 50, InetAddress.getByName(LOOPBACK));
     }
 
-    /** nginx with these files, at one port for HTTP/1.1 and at one for HTTP/2 without TLS. */
+    /** Starts nginx with the files of a directory, with one port for HTTP/1.1 and one for HTTP/2 without TLS. */
     private static Program nginx(Path directory, int port, int portOfHttp2) throws Exception {
         Path config = directory.resolve("nginx.conf");
         Files.writeString(config, """
@@ -159,7 +159,7 @@ class TcpProxyExampleTest {
         }
     }
 
-    /** Fetches the files; returns them, each with what curl says of it. */
+    /** Fetches the files. Returns their contents, each with the report of curl. */
     private static byte[] curl(String protocol, int port, int[] sizes) throws Exception {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         for (int size : sizes) {
@@ -169,7 +169,7 @@ class TcpProxyExampleTest {
         return all.toByteArray();
     }
 
-    /** The server is an RPMA one: one proxy. */
+    /** The server uses RPMA, so there is only one proxy. */
     @Test
     void curlAndTheHttpExample(@TempDir Path directory) throws Exception {
         Channel server = HttpExample.startServer(group, new InetSocketAddress(LOOPBACK, 0));
@@ -194,7 +194,7 @@ class TcpProxyExampleTest {
         }
     }
 
-    /** Returns what the server counted: the calls of every command, and the bytes received and sent. */
+    /** Runs redis-benchmark. Returns what the server counted: the calls of every command, and the bytes received and sent. */
     private static String redisBenchmark(int port, int benchmarkPort) throws Exception {
         redis(port, "flushall");
         redis(port, "config", "resetstat");
@@ -223,7 +223,7 @@ class TcpProxyExampleTest {
         }
     }
 
-    /** Runs wrk for a second: every response must be whole, and none a failure. */
+    /** Runs wrk for a second. Every response must be complete, and none may be a failure. */
     private static void wrk(Path directory, int port) throws Exception {
         int connections = 8;
         int response = Program.run(Program.of("curl", "curl"), "-sSi", "--noproxy", "*",
@@ -241,7 +241,7 @@ class TcpProxyExampleTest {
         assertTrue(counts.find(), out);
         long requests = Long.parseLong(counts.group(1));
         long bytes = Long.parseLong(counts.group(2));
-        // What was under way when the second was over is counted in bytes only.
+        // Responses that were incomplete at the end of the second are only included in the number of bytes.
         assertTrue(requests > 0 && bytes >= requests * response && bytes <= (requests + connections) * response,
             response + " bytes each: " + out);
     }
@@ -263,7 +263,7 @@ class TcpProxyExampleTest {
         }
     }
 
-    /** The end comes before the target is there. */
+    /** The client ends its direction before the proxy has connected to the target. */
     @Test
     void aClientThatSaysNothingIsAnswered() throws Exception {
         try (ServerSocket server = listen()) {
@@ -282,7 +282,7 @@ class TcpProxyExampleTest {
         }
     }
 
-    /** Writes everything and ends the direction; beside this thread, which reads. */
+    /** Writes all bytes and ends the direction, in a thread of its own, because this thread reads. */
     private static void send(Socket to, byte[] bytes) {
         Thread.ofVirtual().start(() -> {
             try {
@@ -305,7 +305,7 @@ class TcpProxyExampleTest {
         }
     }
 
-    /** Writes until the reader has stopped the writer: until it cannot write for a second. Returns how much it wrote. */
+    /** Writes until nothing can be written for a second, because the reader does not read. Returns the number of bytes. */
     private static long fill(SocketChannel to) throws IOException {
         to.configureBlocking(false);
         long sent = 0;
@@ -316,7 +316,7 @@ class TcpProxyExampleTest {
                 writable.selectedKeys().clear();
                 part.clear();
                 sent += to.write(part);
-                assertTrue(sent < 64 << 20, "the proxies take what nobody reads");
+                assertTrue(sent < 64 << 20, "the proxies accept more than anyone reads");
             }
         }
         return sent;
@@ -331,7 +331,7 @@ class TcpProxyExampleTest {
         return received;
     }
 
-    /** The client has said all before its target is there, or after that, and then reads late. */
+    /** The client ends its direction before or after the proxy has connected to the target, and reads later. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void whoHasEndedItsSideMayReadLate(boolean beforeTheTarget) throws Exception {

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Netty's {@code SslHandler} with the JDK's TLS over RPMA channels. */
+/** Tests Netty's {@code SslHandler} with the JDK's TLS over RPMA channels. */
 @Timeout(120)
 class TlsEchoExampleTest {
     private final EventLoopGroup group = new RpmaEventLoopGroup(2);
@@ -90,7 +90,7 @@ class TlsEchoExampleTest {
         assertEquals(seen.sent(), seen.received());
         assertEquals(seen.sentChecksum(), seen.receivedChecksum());
 
-        // The server answers the client's close_notify by its own, before either closes.
+        // The server answers the client's close_notify with its own one before either end closes.
         CompletableFuture<SslCloseCompletionEvent> closed = new CompletableFuture<>();
         client.pipeline().addLast(new ChannelInboundHandlerAdapter() {
             @Override

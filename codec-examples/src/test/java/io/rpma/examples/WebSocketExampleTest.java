@@ -33,7 +33,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Netty's WebSocket codec over RPMA channels. */
+/** Tests Netty's WebSocket codec over RPMA channels. */
 @Timeout(120)
 class WebSocketExampleTest {
     private final EventLoopGroup group = new RpmaEventLoopGroup(2);

@@ -20,7 +20,7 @@ import java.io.StringWriter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What an example cannot do is refused before it begins. */
+/** Tests that options with which an example cannot run are refused before it starts. */
 class WrongOptionsTest {
     @ParameterizedTest
     @CsvSource(quoteCharacter = '"', value = {

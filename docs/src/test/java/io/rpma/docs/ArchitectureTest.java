@@ -44,7 +44,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The drawing in {@code ARCHITECTURE.md}: which package may depend on which; and what else holds for all classes. */
+/**
+ * Tests the drawing in {@code ARCHITECTURE.md}, which shows which package may depend on which, and further rules for all classes.
+ */
 @Timeout(300)
 class ArchitectureTest {
     private static final String[] PROVIDERS = {"io.rpma.librpma", "io.rpma.soft..", "io.rpma.tcp"};
@@ -72,7 +74,7 @@ class ArchitectureTest {
             .because("it speaks to every provider through io.rpma alone").check(ALL);
     }
 
-    /** A thought of the transport is found by its folder only if the folders do not depend on each other in a circle. */
+    /** Packages that depend on each other in a cycle cannot be understood one at a time. */
     @Test
     void thePackagesOfTheTransportHaveNoCycle() {
         slices().assignedFrom(PACKAGES_OF_THE_TRANSPORT).should().beFreeOfCycles().check(ALL);
@@ -154,7 +156,7 @@ class ArchitectureTest {
             .because("an application sees io.rpma and io.rpma.netty alone").check(ALL);
     }
 
-    /** A class that needs more than that has more than one task. */
+    /** A class that needs more lines has more than one task. */
     @Test
     void noSourceFileHasMoreThanFiveHundredLines() throws IOException {
         List<String> tooLong = new ArrayList<>();

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The hook that checks the messages of commits. */
+/** Tests the hook that checks commit messages. */
 @Timeout(60)
 class CommitMessageTest {
     @TempDir

@@ -26,14 +26,14 @@ import javax.tools.StandardJavaFileManager;
 import javax.tools.StandardLocation;
 import javax.tools.ToolProvider;
 
-/** Compiles Java that is no file. */
+/** Compiles Java code that is not in a file. */
 final class Compiler {
     private static final Pattern NAME = Pattern.compile("^(?:public )?(?:final )?class (\\w+)", Pattern.MULTILINE);
 
     private Compiler() {
     }
 
-    /** Compiles a class against the class path of this JVM, into a folder; returns what the compiler complains of. */
+    /** Compiles a class with the class path of this JVM into a folder. Returns the errors of the compiler. */
     static String compile(Path folder, String code) throws IOException {
         Matcher name = NAME.matcher(code);
         if (!name.find()) {

@@ -19,22 +19,22 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** The Markdown files, and the blocks of code in them. */
+/** The Markdown files of the project, and their blocks of code. */
 final class Documents {
-    /** The folder of this module; Maven and the scripts run tests in it. */
+    /** The folder of this module, in which Maven and the scripts run tests. */
     static final Path FOLDER = Path.of("").toAbsolutePath();
-    /** The project. */
+    /** The folder of the project. */
     static final Path PROJECT = FOLDER.getParent();
-    /** Whether lists that come from the sources are to be written anew. */
+    /** Whether lists that are generated from the sources are written. */
     static final boolean UPDATE = Boolean.getBoolean("io.rpma.docs.update") || System.getenv("RPMA_DOCS_UPDATE") != null;
 
     /**
      * A block between fences.
      *
-     * @param file the Markdown file, from the project's folder
-     * @param line the line of its first fence, from 1
-     * @param kind what follows the fence: a language, and what else is to be done with it
-     * @param text its lines
+     * @param file the Markdown file, relative to the project's folder
+     * @param line the number of the line of its first fence, from 1
+     * @param kind the text after the fence: the language, and other words about how to test the block
+     * @param text the lines of the block
      */
     record Block(Path file, int line, String kind, List<String> text) {
         @Override

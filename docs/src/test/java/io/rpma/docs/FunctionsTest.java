@@ -25,7 +25,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** The functions in the page for C programmers are those of the package page of {@code io.rpma}, with the same members. */
+/** Tests that the page for C programmers has the same functions as the package page of {@code io.rpma}, with the same members. */
 class FunctionsTest {
     private static final Path SOURCES = Documents.PROJECT.resolve("transport-rpma-native/src/main/java/io/rpma");
     private static final Pattern OF_PACKAGE = Pattern.compile("<tr><td>\\{@code (rpma_\\w+)}</td><td>(.*?)</td></tr>");

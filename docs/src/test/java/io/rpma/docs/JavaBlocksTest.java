@@ -26,13 +26,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Java in the documents compiles; what is marked {@code run} runs. Of a change, what was there before compiles as well. */
+/**
+ * Tests that Java code in the documents compiles, and that blocks with the word {@code run} run. If a block shows a change, the
+ * code before the change must compile too.
+ */
 @Timeout(120)
 class JavaBlocksTest {
     private static final List<String> NETTY = List.of("io.netty.bootstrap.*", "io.netty.buffer.*", "io.netty.channel.*",
         "io.netty.channel.epoll.*", "io.netty.channel.socket.*", "io.rpma.netty.*", "java.net.InetSocketAddress");
 
-    // What the changes in README.md leave out: what does not change.
+    // The changes in README.md do not show these declarations, which they do not change.
     private static final String CONTEXT = "static final int LARGEST_BODY = 1 << 20;\nInetSocketAddress address;\n"
         + "EventLoopGroup group;\nstatic class Server extends ChannelInboundHandlerAdapter { }\n"
         + "static class Client extends ChannelInboundHandlerAdapter { }\n";
@@ -86,7 +89,7 @@ class JavaBlocksTest {
             for (char other : new char[] {'+', '-'}) {
                 List<String> lines = block.text().stream().filter(line -> line.isEmpty() || line.charAt(0) != other)
                     .map(line -> line.isEmpty() ? line : line.substring(1)).toList();
-                assertTrue(lines.size() < block.text().size(), () -> block + " has no line " + other);
+                assertTrue(lines.size() < block.text().size(), () -> block + " contains no line " + other);
                 compiles(block, lines);
                 count++;
             }

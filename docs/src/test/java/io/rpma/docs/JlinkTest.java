@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The echo of getting-started.md, as a module, from a runtime image without a class path. */
+/** Tests the echo of getting-started.md as a module, in a runtime image without a class path. */
 @Timeout(240)
 class JlinkTest {
     private static final String EPOLL = "io.netty.transport.epoll.linux."
@@ -46,7 +46,7 @@ class JlinkTest {
         return output.toString();
     }
 
-    // The modules that an application of the transport needs, among all that is on the class path of these tests.
+    // Returns the modules that an application of the transport needs, out of the whole class path of these tests.
     private static String modulePath() {
         return Arrays.stream(System.getProperty("java.class.path").split(":")).map(Path::of).filter(Files::exists)
             .filter(path -> ModuleFinder.of(path).findAll().stream().anyMatch(module ->

@@ -35,8 +35,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The scripts that build and start the programs, in a tree of their own: wherever they are called from, however often at once.
- * Maven and Java are replaced by scripts that write down what they are asked for.
+ * Tests the scripts that build and start the programs in a copy of the tree, from any working directory and several at once.
+ * Maven and Java are replaced by scripts that record their arguments.
  */
 @Timeout(60)
 class LaunchTest {
@@ -69,7 +69,7 @@ class LaunchTest {
             Files.createDirectories(tree.resolve(module).resolve("src/main/java"));
             Files.createFile(tree.resolve(module).resolve("pom.xml"));
         }
-        // Java 17 on the PATH, and Java 25 where Maven's toolchains say.
+        // There is Java 17 on the PATH, and Java 25 in Maven's toolchains.
         jdk("17", programs.resolve("jdk-17"), "exit 17");
         jdk("25", programs.resolve("jdk-25"), "readlink /proc/self/fd/* | grep lock; printf '[%s]' \"$@\"; echo");
         Files.createSymbolicLink(programs.resolve("java"), programs.resolve("jdk-17/bin/java"));
@@ -79,7 +79,7 @@ class LaunchTest {
         maven("");
     }
 
-    /** A test that failed has left something running. */
+    /** Kills processes that a failed test has left running. */
     @AfterEach
     void end() {
         for (Process process : started) {
@@ -94,7 +94,10 @@ class LaunchTest {
         executable(folder.resolve("bin/java"), program);
     }
 
-    /** What `mvn -pl MODULE` leaves, after some other commands; it fails if another builds at the same time. */
+    /**
+     * Creates a Maven that runs some commands, and then creates what `mvn -pl MODULE` creates. It fails if another build runs at
+     * the same time.
+     */
     private void maven(String before) throws IOException {
         executable(programs.resolve("mvn"), """
             while [[ $1 != -pl ]]; do shift; done
@@ -182,7 +185,7 @@ class LaunchTest {
         assertEquals(List.of("cli", "cli"), builds());
     }
 
-    /** Who waits takes what the other has built; and what is started does not hold on to the lock. */
+    /** A script that waited uses the build of the other one. A program that is started does not hold the lock. */
     @Test
     void thoseStartedAtOnceBuildOneAfterTheOther() throws Exception {
         Path gate = temporary.resolve("gate");
@@ -191,7 +194,7 @@ class LaunchTest {
         List<Process> three = new ArrayList<>();
         for (String script : List.of("run-example.sh", "run-example.sh", "rpma")) {
             Process process = start(tree, tree.resolve(script));
-            // The first is in Maven when the others begin; they then wait for the lock.
+            // The first script runs Maven when the others start, and they wait for the lock.
             await(three.isEmpty() ? () -> Files.exists(tree.resolve("building")) : () -> waitsForTheLock(process));
             three.add(process);
         }
@@ -210,7 +213,7 @@ class LaunchTest {
     }
 
     private static void await(Condition condition) throws Exception {
-        // What other processes do is no event here: it is looked at.
+        // No event reports what other processes do, so the condition is polled.
         while (!condition.holds()) {
             TimeUnit.MILLISECONDS.sleep(10);
         }

@@ -35,11 +35,11 @@ import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 
 /**
- * The messages in the source code: of exceptions, whether made by {@code new} or by one of the project's own methods that make
- * them, and of warnings and errors in the log. A value in a message is written {@code …}.
+ * The messages in the source code: those of exceptions, which are created by {@code new} or by one of the project's own methods
+ * for that, and warnings and errors in the log. A value in a message is represented by {@code …}.
  */
 final class Messages {
-    /** What stands for a value. */
+    /** The character that represents a value. */
     static final String VALUE = "…";
 
     private static final List<String> MODULES = List.of("transport-rpma-native", "transport-rpma", "integrations/micrometer",
@@ -48,13 +48,13 @@ final class Messages {
     private static final Pattern FACTORY = Pattern.compile(
         "of|invalid|failure|noDevice|refused|unsupported|broken|breakDown|fail|violation|check|require|warn|error");
 
-    // By the message, the class that has it; the first where several have the same.
+    // The keys are messages and the values their classes. If several classes have the same message, it is the first one.
     private final TreeMap<String, String> classes = new TreeMap<>();
 
     private Messages() {
     }
 
-    /** Reads the sources below the project's folder. */
+    /** Reads the sources in the project's folder. */
     static TreeMap<String, String> read(Path project) throws IOException {
         Messages messages = new Messages();
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
@@ -102,7 +102,7 @@ final class Messages {
 
         private void add(ExpressionTree argument) {
             String text = text(argument).replaceAll("(" + VALUE + "|\\{})+", VALUE).strip();
-            // A function's name alone, or a value, is part of another message.
+            // A text that is only the name of a function, or a value, is a part of another message.
             if (text.contains(" ") && text.replace(VALUE, "").length() >= 8) {
                 classes.putIfAbsent(text, type);
             }

@@ -34,7 +34,7 @@ import org.w3c.dom.NodeList;
 import org.xml.sax.InputSource;
 import org.yaml.snakeyaml.Yaml;
 
-/** What is no Java in the documents: commands, snippets of poms, links. */
+/** Tests the blocks in the documents that are not Java: commands, parts of poms and links. */
 @Timeout(240)
 class OtherBlocksTest {
     private static final Set<String> KINDS = Set.of("java", "java run", "diff", "sh", "sh run", "xml", "yaml", "dockerfile");
@@ -101,7 +101,7 @@ class OtherBlocksTest {
         for (int i = 0; i < managed.getLength(); i++) {
             known.add(managed.item(i).getTextContent());
         }
-        // Every module that is published, and no other.
+        // The modules must be those that are published.
         Set<String> published = new TreeSet<>();
         NodeList modules = parse(Files.readString(Documents.PROJECT.resolve("pom.xml"))).getElementsByTagName("module");
         for (int i = 0; i < modules.getLength(); i++) {
@@ -144,7 +144,7 @@ class OtherBlocksTest {
     void manifestsAreWellFormed() throws Exception {
         for (Block block : Documents.blocks("yaml")) {
             Map<String, Object> manifest = new Yaml().load(String.join("\n", block.text()));
-            // Of Kubernetes, or of Docker Compose.
+            // The block is a file of Kubernetes or of Docker Compose.
             assertTrue(manifest.keySet().containsAll(List.of("apiVersion", "kind", "metadata", "spec"))
                 || manifest.keySet().equals(Set.of("services", "volumes")), block::toString);
         }

@@ -18,7 +18,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A process that was run to its end: its exit code, and what it wrote on either stream. */
+/** A process that was run to its end, with its exit code and its combined output. */
 record Run(int code, String output) {
     static final String JAVA = Path.of(System.getProperty("java.home"), "bin", "java").toString();
 

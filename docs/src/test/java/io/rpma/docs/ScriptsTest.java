@@ -28,11 +28,13 @@ import org.junit.jupiter.api.Test;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** The files of this project that its scripts name exist, so that a script that no build runs survives a renamed folder. */
+/**
+ * Tests that the project's files that its scripts name exist. A renamed folder would otherwise break scripts that no build runs.
+ */
 class ScriptsTest {
-    /** What a build creates, or an editor or version control keeps. */
+    /** Folders that a build, an editor or version control creates. */
     private static final Set<String> NOT_OURS = Set.of("target", ".git", ".idea", "javadoc");
-    /** A file below the project ({@code root}), or below the folder of the script ({@code here}). */
+    /** The path of a file relative to the project ({@code root}) or to the folder of the script ({@code here}). */
     private static final Pattern NAMED = Pattern.compile("\\$\\{?(root|launch_root|here)}?/([A-Za-z0-9_./-]+)");
 
     private static List<Path> scripts() throws IOException {

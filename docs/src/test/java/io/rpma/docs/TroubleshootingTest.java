@@ -24,8 +24,8 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /**
- * The list of messages is that of the sources. {@code -Dio.rpma.docs.update=true} (or {@code RPMA_DOCS_UPDATE=1}) writes it
- * anew; what to do about a message is told above the list, by hand.
+ * Tests that the list of messages is that of the sources. With {@code -Dio.rpma.docs.update=true} (or {@code RPMA_DOCS_UPDATE=1})
+ * it writes the list. The explanations above the list are maintained by hand.
  */
 class TroubleshootingTest {
     private static final Path FILE = Documents.FOLDER.resolve("troubleshooting.md");
@@ -65,9 +65,9 @@ class TroubleshootingTest {
         while (quoted.find()) {
             String words = quoted.group(1);
             assertTrue(messages.keySet().stream().anyMatch(message -> message.contains(words)), () -> "no message has the words '"
-                + words + "'; it was changed or is gone");
+                + words + "'; it was changed or removed");
             count++;
         }
-        assertTrue(count > 10, "nothing is explained");
+        assertTrue(count > 10, "the page explains no message");
     }
 }

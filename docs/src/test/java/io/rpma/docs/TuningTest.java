@@ -28,7 +28,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Every option and every system property is in tuning.md. */
+/** Tests that every option and every system property is in tuning.md. */
 class TuningTest {
     private static final Pattern PROPERTY = Pattern.compile(
         "(?:_PROPERTY\\s*=|(?:getProperty|getBoolean|getLong|getInt|getInteger|get)\\()\\s*\"(io\\.rpma\\.[\\w.]+)\"");

@@ -20,7 +20,7 @@ import com.linecorp.armeria.server.Server;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
 
-/** Armeria as it is in the books: an HTTP server that echoes bodies, and its client, over HTTP/2 in clear. */
+/** A typical use of Armeria: an HTTP server that echoes bodies, and its client, over HTTP/2 without TLS. */
 public final class ArmeriaHttp {
     private static final int REQUESTS = 20;
     private static final int BYTES = 50_000;
@@ -28,7 +28,7 @@ public final class ArmeriaHttp {
     private ArmeriaHttp() {
     }
 
-    /** Runs it, and prints what came of it. */
+    /** Runs the program, and prints the result. */
     public static void main(String[] arguments) throws Exception {
         Server server = Server.builder().http(new InetSocketAddress("127.0.0.1", 0))
             .service("/echo", (context, request) -> HttpResponse.of(request.aggregate()

@@ -27,12 +27,12 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** An echo with what Netty 4.1 and 4.2 have in common. */
+/** An echo that uses only what Netty 4.1 and 4.2 have in common. */
 public final class ClassicNio {
     private ClassicNio() {
     }
 
-    /** Runs it, and prints what came of it. */
+    /** Runs the program, and prints the result. */
     @SuppressWarnings("deprecation")
     public static void main(String[] arguments) throws Exception {
         EventLoopGroup group = new NioEventLoopGroup(1);

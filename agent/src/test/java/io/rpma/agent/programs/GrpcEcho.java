@@ -42,7 +42,7 @@ public final class GrpcEcho {
     private GrpcEcho() {
     }
 
-    /** Runs it, and prints what came of it. */
+    /** Runs the program, and prints the result. */
     public static void main(String[] arguments) throws Exception {
         Server server = Grpc.newServerBuilderForPort(0, InsecureServerCredentials.create())
             .addService(ServerServiceDefinition.builder("test.Echo").addMethod(ECHO,
@@ -64,7 +64,7 @@ public final class GrpcEcho {
         server.shutdownNow().awaitTermination(30, TimeUnit.SECONDS);
     }
 
-    /** Bytes as they are. */
+    /** Passes bytes on unchanged. */
     private static final class Bytes implements MethodDescriptor.Marshaller<byte[]> {
         @Override
         public InputStream stream(byte[] value) {

@@ -46,7 +46,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** Lettuce as it is in the books, and a server of as many commands of Redis as it asks for. */
+/** A typical use of Lettuce, and a server with the commands of Redis that it needs. */
 public final class LettuceRedis {
     private static final int KEYS = 20;
     private static final int BYTES = 50_000;
@@ -54,7 +54,7 @@ public final class LettuceRedis {
     private LettuceRedis() {
     }
 
-    /** Runs it, and prints what came of it. */
+    /** Runs the program, and prints the result. */
     public static void main(String[] arguments) throws Exception {
         EventLoopGroup group = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
         Map<String, byte[]> table = new HashMap<>();

@@ -19,12 +19,12 @@ import java.net.URLClassLoader;
 import java.nio.file.Path;
 import java.util.Arrays;
 
-/** Runs a program in a class loader of its own, as the launcher of an executable jar of Spring Boot does. */
+/** Runs a program in a separate class loader, as the launcher of an executable jar of Spring Boot does. */
 public final class Nested {
     private Nested() {
     }
 
-    /** The class path, the class, its arguments. */
+    /** The arguments are the class path, the main class and its arguments. */
     public static void main(String[] arguments) throws Exception {
         String[] entries = arguments[0].split(File.pathSeparator);
         URL[] urls = new URL[entries.length];

@@ -40,14 +40,14 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** Netty as it is in the books: an echo server, and a client that sends it a mebibyte. */
+/** A typical use of Netty: an echo server, and a client that sends it a mebibyte. */
 public final class NettyEcho {
     static final int BYTES = 1 << 20;
 
     private NettyEcho() {
     }
 
-    /** What the first argument says is the transport, the second how the bootstraps are told the class of their channels. */
+    /** The first argument selects the transport, the second one how the class of the channels is passed to the bootstraps. */
     public static void main(String[] arguments) throws Exception {
         String transport = arguments[0];
         String how = arguments[1];
@@ -124,7 +124,7 @@ public final class NettyEcho {
         }
     }
 
-    /** Writes back what it reads. */
+    /** Echoes what it reads. */
     static final class Echo extends ChannelInboundHandlerAdapter {
         @Override
         public void channelRead(ChannelHandlerContext context, Object message) {
@@ -132,7 +132,7 @@ public final class NettyEcho {
         }
     }
 
-    /** Adds up a mebibyte. */
+    /** Counts the bytes up to a mebibyte. */
     static final class Sum extends SimpleChannelInboundHandler<ByteBuf> {
         private final CompletableFuture<Long> result;
         private long sum;

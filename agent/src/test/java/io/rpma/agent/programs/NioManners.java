@@ -36,12 +36,12 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-/** What an application on NIO does beside plain bootstraps. */
+/** Uses of NIO by an application beyond plain bootstraps. */
 public final class NioManners {
     private NioManners() {
     }
 
-    /** Runs it, and prints what came of it. */
+    /** Runs the program, and prints the result. */
     public static void main(String[] arguments) throws Exception {
         IoEventLoopGroup group = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
         switch (arguments[0]) {
@@ -83,7 +83,7 @@ public final class NioManners {
             });
     }
 
-    /** By a bootstrap, or by a channel that the application makes and registers itself. */
+    /** Uses a bootstrap, or a channel that the application creates and registers itself. */
     private static void echo(EventLoopGroup group, Channel server, boolean byBootstrap) throws Exception {
         CompletableFuture<Long> sum = new CompletableFuture<>();
         Channel client;
@@ -120,7 +120,7 @@ public final class NioManners {
         System.out.println("channels: " + one.getClass().getSimpleName() + ", " + other.getClass().getSimpleName());
     }
 
-    /** A class of the application's own. */
+    /** A channel class of the application. */
     public static final class OwnServerChannel extends NioServerSocketChannel {
     }
 }

@@ -20,7 +20,7 @@ import reactor.netty.DisposableServer;
 import reactor.netty.http.client.HttpClient;
 import reactor.netty.http.server.HttpServer;
 
-/** Reactor Netty as it is in the books: an HTTP server that echoes bodies, and its client. */
+/** A typical use of Reactor Netty: an HTTP server that echoes bodies, and its client. */
 public final class ReactorHttp {
     private static final int REQUESTS = 20;
     private static final int BYTES = 50_000;
@@ -29,12 +29,12 @@ public final class ReactorHttp {
     private ReactorHttp() {
     }
 
-    /** Runs it, and prints what came of it. */
+    /** Runs the program, and prints the result. */
     public static void main(String[] arguments) {
         DisposableServer server = HttpServer.create().host("127.0.0.1").port(0)
             .route(routes -> routes.post("/echo", (request, response) -> response.send(request.receive().retain())))
             .bindNow(LIMIT);
-        // By name, so that it is resolved.
+        // The host is a name, so that it is resolved.
         HttpClient client = HttpClient.create().host("localhost").port(server.port());
         long sum = 0;
         for (int i = 0; i < REQUESTS; i++) {

@@ -19,7 +19,7 @@ import io.vertx.core.http.HttpMethod;
 import io.vertx.core.http.HttpServer;
 import java.util.concurrent.TimeUnit;
 
-/** Vert.x as it is in the books: an HTTP server that echoes bodies, and its client. */
+/** A typical use of Vert.x: an HTTP server that echoes bodies, and its client. */
 public final class VertxHttp {
     private static final int REQUESTS = 20;
     private static final int BYTES = 50_000;
@@ -27,7 +27,7 @@ public final class VertxHttp {
     private VertxHttp() {
     }
 
-    /** Runs it, and prints what came of it. */
+    /** Runs the program, and prints the result. */
     public static void main(String[] arguments) throws Exception {
         Vertx vertx = Vertx.vertx();
         HttpServer server = vertx.createHttpServer()
@@ -37,8 +37,8 @@ public final class VertxHttp {
         long sum = 0;
         for (int i = 0; i < REQUESTS; i++) {
             Buffer body = Buffer.buffer(("request " + i + ' ').repeat(BYTES / 12));
-            // The body is asked for on the event loop, when the head of the response comes. A main thread that asks for it can be
-            // late, and gets an empty body then, over NIO as well.
+            // The body is requested on the event loop, as soon as the head of the response has been received. A main thread that
+            // requests it may be too late, and would then get an empty body, over NIO as well.
             Buffer answer = client.request(HttpMethod.POST, server.actualPort(), "127.0.0.1", "/")
                 .compose(request -> request.send(body).compose(response -> response.body()))
                 .toCompletionStage().toCompletableFuture().get(30, TimeUnit.SECONDS);

@@ -87,7 +87,9 @@ class RpmaMetricsBinderTest {
         assertEquals(0, registry.get("rpma.channels").gauge().value());
     }
 
-    /** Two connections of one process, told apart; and what has ended is not in the registry any more. */
+    /**
+     * Two connections of one process have separate meters, which are removed from the registry when the connections have ended.
+     */
     @Test
     void aChannelHasMetersOfItsOwnWhenItIsAskedFor() throws Exception {
         SimpleMeterRegistry registry = new SimpleMeterRegistry();

@@ -54,7 +54,7 @@ import reactor.netty.resources.LoopResources;
 import reactor.netty.tcp.TcpClient;
 import reactor.netty.tcp.TcpServer;
 
-/** Frameworks above Reactor Netty: Spring WebFlux, with Spring Boot's server too, and RSocket. */
+/** Tests frameworks that use Reactor Netty: Spring WebFlux, also with the server of Spring Boot, and RSocket. */
 @Timeout(120)
 class FrameworksTest {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -63,7 +63,7 @@ class FrameworksTest {
 
     private final LoopResources rpma = RpmaLoopResources.create("rpma-frameworks", 2);
     private final ConnectionProvider connections = ConnectionProvider.create("rpma-frameworks", 16);
-    /** The client's first connection: Reactor Netty hands it to its user before it calls {@code doOnConnected}. */
+    /** The client's first connection. Reactor Netty passes it to its user before it calls {@code doOnConnected}. */
     private final CompletableFuture<Channel> used = new CompletableFuture<>();
 
     @AfterEach
@@ -106,7 +106,7 @@ class FrameworksTest {
         server.disposeNow(PATIENCE);
     }
 
-    /** Spring Boot takes the event loops of the bean of this class. */
+    /** Spring Boot uses the event loops of the bean of this class. */
     @Test
     void theServerOfSpringBoot() {
         ReactorResourceFactory resources = new ReactorResourceFactory();
@@ -144,7 +144,7 @@ class FrameworksTest {
         assertInstanceOf(RpmaChannel.class, used.orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join());
         String large = "x".repeat(LARGE);
         assertEquals(large, client.requestResponse(DefaultPayload.create(large)).map(Payload::getDataUtf8).block(PATIENCE));
-        // More than the requester asks for at a time.
+        // There are more values than the requester requests at a time.
         assertEquals(499_500, client.requestStream(DefaultPayload.create("1000")).limitRate(16)
             .map(payload -> Integer.parseInt(payload.getDataUtf8())).reduce(0, Integer::sum).block(PATIENCE));
         client.dispose();

@@ -142,7 +142,7 @@ class ReactorNettyTest {
         DisposableServer server = TcpServer.create().runOn(rpma).host(HERE).port(0)
             .handle((in, out) -> out.sendByteArray(Flux.range(0, 2_000).map(i -> body(10_000)))).bindNow(PATIENCE);
         Connection connection = TcpClient.create(connections).runOn(rpma).host(HERE).port(server.port()).connectNow(PATIENCE);
-        // Asked for in small portions, it still arrives whole.
+        // The data is requested in small portions, and is nevertheless complete.
         long bytes = connection.inbound().receive().limitRate(2).map(buffer -> (long) buffer.readableBytes())
             .takeUntil(new LongSum(20_000_000L)).reduce(0L, Long::sum).block(PATIENCE);
         assertEquals(20_000_000L, bytes);
@@ -150,7 +150,7 @@ class ReactorNettyTest {
         server.disposeNow(PATIENCE);
     }
 
-    /** Whether so many bytes have come. */
+    /** Tests whether the given number of bytes has been received. */
     private static final class LongSum implements java.util.function.Predicate<Long> {
         private final long all;
         private long sum;
@@ -186,9 +186,9 @@ class ReactorNettyTest {
     }
 
     /**
-     * A server that answers without waiting for the request's body: the client has the answer, and closes the connection, whose
-     * request it will not complete. So it is on any transport; here the answer is faster, and meets more requests that are not
-     * complete.
+     * A server answers without waiting for the request's body. The client has the answer, and closes the connection, because it
+     * will not complete the request. This is the same on any transport. Over RPMA the answer is faster, so that more requests are
+     * incomplete when it arrives.
      */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
@@ -212,7 +212,7 @@ class ReactorNettyTest {
                     }
                 }))
             .handle((request, response) -> response.sendHeaders()).bindNow(PATIENCE);
-        // The beginning of a body, whose rest never comes.
+        // The rest of this body is never sent.
         Flux<ByteBuf> body = Flux.concat(Mono.fromSupplier(() -> Unpooled.copyInt(1)), Flux.never());
         int status = HttpClient.create(connections).runOn(loops).baseUrl("http://" + HERE + ":" + server.port()).post()
             .send((request, outbound) -> outbound.send(body, buffer -> true))

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** What is logged while a test runs: the tests' logger writes to {@code System.err}. */
+/** Captures what is logged while a test runs. The tests' logger writes to {@code System.err}. */
 final class CapturedLog implements BeforeEachCallback, AfterEachCallback {
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     private PrintStream before;

@@ -36,7 +36,7 @@ import org.springframework.core.io.ClassPathResource;
 import org.springframework.http.client.ReactorResourceFactory;
 import reactor.netty.resources.LoopResources;
 
-/** What the properties of the starter configure, and where it leaves the application alone. */
+/** Tests what the properties of the starter configure, and when it leaves the application unchanged. */
 @Timeout(120)
 class RpmaAutoConfigurationTest {
     @RegisterExtension
@@ -151,7 +151,7 @@ class RpmaAutoConfigurationTest {
             assertThat(file.getContentAsString(StandardCharsets.UTF_8)).contains(RpmaUnavailableFailureAnalyzer.class.getName()));
     }
 
-    /** Editors complete and explain them. */
+    /** Editors use the descriptions to complete and explain the properties. */
     @Test
     void thePropertiesAreDescribed() throws Exception {
         String descriptions = "";

@@ -50,7 +50,7 @@ import reactor.netty.DisposableServer;
 import reactor.netty.http.server.HttpServer;
 import reactor.netty.resources.LoopResources;
 
-/** Applications of Spring Boot, started as their users start them. */
+/** Tests applications of Spring Boot, started as users start them. */
 @Timeout(120)
 class SpringBootTest {
     @RegisterExtension
@@ -61,12 +61,12 @@ class SpringBootTest {
     private static final int LENGTH = 200_000;
     private static final String[] NO_ARGUMENTS = {};
 
-    /** Where the channels of the application under test appear. */
+    /** The server channels of the application under test. */
     private static final BlockingQueue<Channel> LISTENING = new LinkedBlockingQueue<>();
     private static final BlockingQueue<Channel> ACCEPTED = new LinkedBlockingQueue<>();
     private static final BlockingQueue<Channel> CONNECTED = new LinkedBlockingQueue<>();
 
-    /** An application, with nothing in it of RPMA. */
+    /** An application that contains nothing of RPMA. */
     @Configuration(proxyBeanMethods = false)
     @EnableAutoConfiguration
     static class Application {
@@ -89,7 +89,7 @@ class SpringBootTest {
         }
     }
 
-    /** It makes its server itself. */
+    /** An application that creates its server itself. */
     @Configuration(proxyBeanMethods = false)
     static class OwnFactory {
         @Bean
@@ -97,7 +97,7 @@ class SpringBootTest {
             return new NettyReactiveWebServerFactory();
         }
 
-        /** Told of the server after the starter has been. */
+        /** Returns a customizer that runs after that of the starter. */
         @Bean
         WebServerFactoryCustomizer<NettyReactiveWebServerFactory> watch() {
             return factory -> factory.addServerCustomizers(
@@ -159,7 +159,7 @@ class SpringBootTest {
             assertThat(take(ACCEPTED)).isInstanceOf(RpmaChannel.class);
             assertThat(take(CONNECTED)).isInstanceOf(RpmaChannel.class);
         }
-        // There and back.
+        // The bytes are sent in both directions.
         assertThat(RpmaMetrics.channels().bytesSent() - before).isGreaterThan(2 * LENGTH);
         assertThat(log.text()).containsOnlyOnce("event loops run RPMA").doesNotContain("no effect");
     }

@@ -58,7 +58,7 @@ class VertxTest {
 
     private final Vertx vertx = Vertx.builder().withTransport(new RpmaTransport()).build();
 
-    // Vert.x closes a client that nobody refers to any longer, in the middle of what it does.
+    // Vert.x closes a client that is not referenced any more, even while it is in use.
     private final List<Object> clients = new ArrayList<>();
 
     @AfterEach
@@ -83,14 +83,17 @@ class VertxTest {
         return Buffer.buffer(bytes);
     }
 
-    /** Sends a request; the future is the response, with its body. Who asks for a body that has come already gets none. */
+    /**
+     * Sends a request. The future is completed with the response when its body has been received. The body is requested here,
+     * because a caller that requests it after it has arrived gets an empty one.
+     */
     private static Future<HttpClientResponse> exchange(HttpClientRequest request, Buffer body) {
         Future<HttpClientResponse> answer = request.response().compose(response -> response.body().map(response));
         request.end(body);
         return answer;
     }
 
-    // Returns the body, and says what was asked for.
+    // Starts a server that returns the body of a request, with the method and the path of the request in a header.
     private int echo(Vertx owner) throws Exception {
         HttpServer server = owner.createHttpServer(new HttpServerOptions().setCompressionSupported(true).setTcpNoDelay(true))
             .requestHandler(request -> request.body().onSuccess(body ->
