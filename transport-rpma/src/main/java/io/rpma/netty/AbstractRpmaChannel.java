@@ -41,6 +41,7 @@ import java.nio.channels.ConnectionPendingException;
 import java.nio.channels.NotYetConnectedException;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -154,9 +155,29 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         return taken == null ? channel : channel.substring(0, channel.length() - 1) + " by " + taken + ']';
     }
 
-    /** Called when auto-read was turned off: clears the read request that auto-read caused. */
-    final void clearReadPending() {
-        EventLoops.clearReadPending(this, handle().reads::served);
+    /** Returns this channel as its configuration sees it. */
+    final OptionOwner optionOwner() {
+        return new OptionOwner() {
+            @Override
+            public boolean isServer() {
+                return false;
+            }
+
+            @Override
+            public boolean isConnected() {
+                return pair() != null;
+            }
+
+            @Override
+            public Set<String> warnings() {
+                return parent() instanceof AbstractRpmaServerChannel server ? server.warnings() : null;
+            }
+
+            @Override
+            public void clearReadPending() {
+                EventLoops.clearReadPending(AbstractRpmaChannel.this, handle().reads::served);
+            }
+        };
     }
 
     @Override

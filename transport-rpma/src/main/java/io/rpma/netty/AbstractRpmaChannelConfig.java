@@ -26,21 +26,23 @@ import java.util.Map;
  */
 abstract class AbstractRpmaChannelConfig extends DefaultChannelConfig {
     final OptionValues values = new OptionValues();
-    private final Runnable clearReadPending;
+    private final OptionOwner owner;
+    private final boolean isStream;
 
     /**
      * Creates a configuration without options.
      *
-     * @param clearReadPending clears the read request of the channel when auto-read is turned off
+     * @param isStream whether the channel carries a stream, or accepts streams; if not, messages
      */
-    AbstractRpmaChannelConfig(Channel channel, Runnable clearReadPending) {
+    AbstractRpmaChannelConfig(Channel channel, OptionOwner owner, boolean isStream) {
         super(channel);
-        this.clearReadPending = clearReadPending;
+        this.owner = owner;
+        this.isStream = isStream;
     }
 
     @Override
     protected final void autoReadCleared() {
-        clearReadPending.run();
+        owner.clearReadPending();
     }
 
     @Override
@@ -58,7 +60,7 @@ abstract class AbstractRpmaChannelConfig extends DefaultChannelConfig {
     public <T> boolean setOption(ChannelOption<T> option, T value) {
         validate(option, value);
         boolean known = values.set(option, value) || super.setOption(option, value);
-        WithoutEffect.check(channel, option, values);
+        WithoutEffect.check(owner, isStream, option, values);
         return known;
     }
 }

@@ -59,7 +59,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
     private volatile List<Listening> listening = List.of();
     private volatile InetSocketAddress local;
     private volatile boolean open = true;
-    private final Set<String> told = ConcurrentHashMap.newKeySet();
+    private final Set<String> warnings = ConcurrentHashMap.newKeySet();
     private final LogLimit refusals = new LogLimit(System::nanoTime,
         task -> eventLoop().schedule(task, LogLimit.WINDOW_NANOS, TimeUnit.NANOSECONDS),
         count -> LOGGER.warn("{} more connections to {} were not accepted within a second.", count, local));
@@ -113,8 +113,8 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
     }
 
     /** Returns the warnings that were logged about options without effect on this channel or its children. */
-    final Set<String> told() {
-        return told;
+    final Set<String> warnings() {
+        return warnings;
     }
 
     /** Returns the limit for log messages about clients that are not accepted. */
@@ -254,9 +254,29 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         }
     }
 
-    /** Called when auto-read was turned off: clears the read request that auto-read caused. */
-    void clearReadPending() {
-        EventLoops.clearReadPending(this, () -> handle().readPending = false);
+    /** Returns this channel as its configuration sees it. */
+    final OptionOwner optionOwner() {
+        return new OptionOwner() {
+            @Override
+            public boolean isServer() {
+                return true;
+            }
+
+            @Override
+            public boolean isConnected() {
+                return false;
+            }
+
+            @Override
+            public Set<String> warnings() {
+                return warnings;
+            }
+
+            @Override
+            public void clearReadPending() {
+                EventLoops.clearReadPending(AbstractRpmaServerChannel.this, () -> handle().readPending = false);
+            }
+        };
     }
 
     /** The unsafe of the channel, which is also its handle on the event loop. */

@@ -58,7 +58,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
     private static final String EXPECTED_TYPES = " (expected: " + StringUtil.simpleClassName(ByteBuf.class) + ", "
         + StringUtil.simpleClassName(FileRegion.class) + ", " + StringUtil.simpleClassName(RpmaOperation.class) + ')';
 
-    private final RpmaChannelConfig config = new RpmaChannelConfig(this);
+    private final RpmaChannelConfig config = new RpmaChannelConfig(this, optionOwner());
     private final StreamWriteLoop writes = new StreamWriteLoop(this, handle());
 
     private volatile StreamQueuePair pair;

@@ -14,6 +14,7 @@
 package io.rpma.netty;
 
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.MessageSizeEstimator;
 import io.netty.channel.RecvByteBufAllocator;
@@ -39,8 +40,8 @@ public final class RpmaChannelConfig extends AbstractRpmaChannelConfig implement
     private final Value<Integer> receiveBufferSize = values.number(ChannelOption.SO_RCVBUF, 64 << 10);
     private final Value<Integer> trafficClass = values.number(ChannelOption.IP_TOS, 0);
 
-    RpmaChannelConfig(RpmaChannel channel) {
-        super(channel, channel::clearReadPending);
+    RpmaChannelConfig(Channel channel, OptionOwner owner) {
+        super(channel, owner, true);
         // Buffers that the pipeline allocates for a write are then in registered memory and sent without copying.
         super.setAllocator(RpmaByteBufAllocator.DEFAULT);
     }

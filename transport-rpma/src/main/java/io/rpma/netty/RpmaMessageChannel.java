@@ -65,7 +65,7 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
 
     private static final ByteBuf EMPTY = new EmptyByteBuf(UnpooledByteBufAllocator.DEFAULT);
 
-    private final RpmaMessageChannelConfig config = new RpmaMessageChannelConfig(this);
+    private final RpmaMessageChannelConfig config = new RpmaMessageChannelConfig(this, optionOwner());
     private final PostedEntries entries = new PostedEntries();
     private volatile MessageQueuePair pair;
 

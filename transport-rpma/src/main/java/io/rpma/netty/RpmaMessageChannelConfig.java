@@ -13,6 +13,7 @@
 
 package io.rpma.netty;
 
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.rpma.ConnectionRequest;
 import io.rpma.netty.OptionValues.Value;
@@ -27,8 +28,8 @@ public final class RpmaMessageChannelConfig extends AbstractRpmaChannelConfig {
     private final MessageOptions messages = new MessageOptions(values, ConnectionRequest.MAX_CONNECT_PRIVATE_DATA);
     private final Value<Integer> soLinger = values.number(ChannelOption.SO_LINGER, -1);
 
-    RpmaMessageChannelConfig(RpmaMessageChannel channel) {
-        super(channel, channel::clearReadPending);
+    RpmaMessageChannelConfig(Channel channel, OptionOwner owner) {
+        super(channel, owner, false);
         setAllocator(RpmaByteBufAllocator.DEFAULT);
     }
 

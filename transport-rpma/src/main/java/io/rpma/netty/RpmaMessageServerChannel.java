@@ -38,7 +38,7 @@ import java.util.Set;
  * which {@link #localAddress()} returns.
  */
 public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
-    private final RpmaMessageServerChannelConfig config = new RpmaMessageServerChannelConfig(this);
+    private final RpmaMessageServerChannelConfig config = new RpmaMessageServerChannelConfig(this, optionOwner());
     // Whether the options have been valid for a connection at least once.
     private boolean sized;
     private RpmaSharedReceiveQueue held;

@@ -13,6 +13,7 @@
 
 package io.rpma.netty;
 
+import io.netty.channel.Channel;
 import io.rpma.ConnectionRequest;
 import io.rpma.netty.OptionValues.Value;
 
@@ -25,8 +26,8 @@ public final class RpmaMessageServerChannelConfig extends AbstractRpmaChannelCon
     private final RequestOptions requests = new RequestOptions(values);
     private final Value<Integer> backlog = values.backlog();
 
-    RpmaMessageServerChannelConfig(RpmaMessageServerChannel channel) {
-        super(channel, channel::clearReadPending);
+    RpmaMessageServerChannelConfig(Channel channel, OptionOwner owner) {
+        super(channel, owner, false);
     }
 
     MessageOptions messages() {

@@ -44,7 +44,7 @@ import java.util.Set;
  * which {@link #localAddress()} returns.
  */
 public final class RpmaServerChannel extends AbstractRpmaServerChannel implements ServerSocketChannel {
-    private final RpmaServerChannelConfig config = new RpmaServerChannelConfig(this);
+    private final RpmaServerChannelConfig config = new RpmaServerChannelConfig(this, optionOwner());
     private final Set<RefusedConnection> refused = new LinkedHashSet<>();
     // The group that the children are registered with; null while it is not known.
     private volatile IoEventLoopGroup children;

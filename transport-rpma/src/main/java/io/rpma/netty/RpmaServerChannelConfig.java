@@ -14,6 +14,7 @@
 package io.rpma.netty;
 
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.MessageSizeEstimator;
 import io.netty.channel.RecvByteBufAllocator;
@@ -33,8 +34,8 @@ public final class RpmaServerChannelConfig extends AbstractRpmaChannelConfig imp
     private final Value<Boolean> reuseAddress = values.flag(ChannelOption.SO_REUSEADDR, false);
     private final Value<Integer> receiveBufferSize = values.number(ChannelOption.SO_RCVBUF, 64 << 10);
 
-    RpmaServerChannelConfig(AbstractRpmaServerChannel channel) {
-        super(channel, channel::clearReadPending);
+    RpmaServerChannelConfig(Channel channel, OptionOwner owner) {
+        super(channel, owner, true);
     }
 
     StreamOptions stream() {

@@ -13,7 +13,6 @@
 
 package io.rpma.netty;
 
-import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
@@ -49,40 +48,41 @@ final class WithoutEffect {
     /**
      * Called when an option has been set, or was not accepted.
      *
-     * @param channel the channel of the option
+     * @param owner the channel of the option
+     * @param isStream whether the channel carries a stream, or accepts streams; if not, messages
      * @param values the options that its kind of channel declares
      */
-    static void check(Channel channel, ChannelOption<?> option, OptionValues values) {
-        boolean isServer = channel instanceof AbstractRpmaServerChannel;
-        boolean isStream = channel instanceof RpmaChannel || channel instanceof RpmaServerChannel;
+    static void check(OptionOwner owner, boolean isStream, ChannelOption<?> option, OptionValues values) {
+        boolean isServer = owner.isServer();
+        boolean isOfServer = owner.warnings() != null;
         // The constants are instances of the superclass; only their name identifies them.
         boolean isOurs = option.name().startsWith(RpmaChannelOption.class.getName() + '#');
         String name = name(option);
         if (isServer && OF_CHILDREN.contains(option) && (isStream || !OF_STREAMS.contains(option))) {
-            warn(channel, name + " was set on a server channel and has no effect there: set it by childOption(...)");
+            warn(owner, name + " was set on a server channel and has no effect there: set it by childOption(...)");
         } else if (!isServer && OF_SERVERS.contains(option)) {
-            warn(channel, name + " was set on a connection and has no effect there: set it by option(...) of the"
+            warn(owner, name + " was set on a connection and has no effect there: set it by option(...) of the"
                 + " ServerBootstrap");
-        } else if (option == ChannelOption.CONNECT_TIMEOUT_MILLIS && (isServer || channel.parent() != null)) {
-            warn(channel, name + " was set for a server, where it has no effect: it belongs to the Bootstrap of a client");
+        } else if (option == ChannelOption.CONNECT_TIMEOUT_MILLIS && isOfServer) {
+            warn(owner, name + " was set for a server, where it has no effect: it belongs to the Bootstrap of a client");
         } else if (isOurs && values.find(option) == null) {
-            warn(channel, name + " has no effect on " + (isStream ? "streams: it belongs to message channels"
+            warn(owner, name + " has no effect on " + (isStream ? "streams: it belongs to message channels"
                 : "message channels: it belongs to streams"));
-        } else if (isOurs && channel instanceof AbstractRpmaChannel connection && connection.pair() != null) {
-            warn(channel, name + (channel.parent() != null
+        } else if (isOurs && owner.isConnected()) {
+            warn(owner, name + (isOfServer
                 ? " was set on a connection that has been accepted already, and has no effect there: set it by option(...) of the"
                 + " ServerBootstrap, not by childOption(...)"
                 : " was set on a channel that is connected already, and has no effect there: set it by option(...) of the"
                 + " Bootstrap"));
         } else {
-            checkBeside(channel, values);
+            checkBeside(owner, values);
         }
     }
 
-    private static void checkBeside(Channel channel, OptionValues values) {
+    private static void checkBeside(OptionOwner owner, OptionValues values) {
         BESIDE.forEach((option, other) -> {
             if (values.isSet(option) && values.isSet(other)) {
-                warn(channel, name(option) + " has no effect together with " + name(other) + ": set one of them");
+                warn(owner, name(option) + " has no effect together with " + name(other) + ": set one of them");
             }
         });
     }
@@ -91,10 +91,10 @@ final class WithoutEffect {
         return option.name().substring(option.name().lastIndexOf('#') + 1);
     }
 
-    private static void warn(Channel channel, String text) {
-        Channel told = channel instanceof AbstractRpmaServerChannel ? channel : channel.parent();
-        if ((told instanceof AbstractRpmaServerChannel server ? server.told() : AT_CLIENTS).add(text)) {
-            LOGGER.warn("{}. This is logged once{}.", text, told == null ? "" : " for each server channel");
+    private static void warn(OptionOwner owner, String text) {
+        Set<String> ofServer = owner.warnings();
+        if ((ofServer == null ? AT_CLIENTS : ofServer).add(text)) {
+            LOGGER.warn("{}. This is logged once{}.", text, ofServer == null ? "" : " for each server channel");
         }
     }
 }

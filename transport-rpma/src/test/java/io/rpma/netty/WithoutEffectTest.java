@@ -51,7 +51,7 @@ class WithoutEffectTest {
     }
 
     private static Set<String> told(ConnectedChannels channels) {
-        return ((AbstractRpmaServerChannel) channels.listener).told();
+        return ((AbstractRpmaServerChannel) channels.listener).warnings();
     }
 
     /** The warning is logged once, however many children there are. */
