@@ -30,10 +30,21 @@ final class DescriptorWatch implements EpollIoHandle {
     private static final EpollIoOps WATCH = EpollIoOps.EPOLLIN.with(EpollIoOps.EPOLLET);
 
     private final LoopTurn turn;
-    private final RpmaRegistration registration;
+    private final Owner owner;
     private final boolean isEvents;
     private final FileDescriptor fd;
     private final IoRegistration watched;
+
+    /** The registration that the descriptor belongs to. Called by the thread of the loop. */
+    interface Owner {
+        boolean isValid();
+
+        /** Called when the completion queue has signalled its descriptor. */
+        void completionsReady();
+
+        /** Called when there are connection events or requests. */
+        void eventsReady();
+    }
 
     /**
      * Adds a descriptor to an epoll set.
@@ -41,9 +52,9 @@ final class DescriptorWatch implements EpollIoHandle {
      * @param turn counts what is handled
      * @param isEvents whether it is the descriptor of connection events or requests, and not that of the completion queue
      */
-    DescriptorWatch(IoHandler epoll, LoopTurn turn, RpmaRegistration registration, int fd, boolean isEvents) {
+    DescriptorWatch(IoHandler epoll, LoopTurn turn, Owner owner, int fd, boolean isEvents) {
         this.turn = turn;
-        this.registration = registration;
+        this.owner = owner;
         this.isEvents = isEvents;
         this.fd = new FileDescriptor(fd);
         IoRegistration made = null;
@@ -72,15 +83,15 @@ final class DescriptorWatch implements EpollIoHandle {
     @Override
     public void handle(IoRegistration ignored, IoEvent event) {
         turn.dispatched++;
-        if (!registration.isValid()) {
+        if (!owner.isValid()) {
             return;
         }
         if (!isEvents) {
-            registration.completionsReady();
+            owner.completionsReady();
             return;
         }
         turn.active++;
-        registration.eventsReady();
+        owner.eventsReady();
     }
 
     @Override

@@ -29,7 +29,7 @@ import java.util.concurrent.RejectedExecutionException;
  * <p>{@link #cancel()}, {@link #isValid()} and {@link #attachment()} may be called on any thread, and the only field that they
  * change is volatile. Everything else is used by the thread of the loop alone.
  */
-public final class RpmaRegistration implements IoRegistration {
+public final class RpmaRegistration implements IoRegistration, DescriptorWatch.Owner {
     private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance("io.rpma.netty.RpmaIoHandler");
 
     final RpmaIoHandle handle;
@@ -91,8 +91,8 @@ public final class RpmaRegistration implements IoRegistration {
         return poll(batch) > 0 || signalled;
     }
 
-    /** Called when epoll has reported that the queue has signalled its descriptor. */
-    void completionsReady() {
+    @Override
+    public void completionsReady() {
         signalled = true;
         heat();
     }
@@ -104,8 +104,8 @@ public final class RpmaRegistration implements IoRegistration {
         }
     }
 
-    /** Has the handle handle its events. */
-    void eventsReady() {
+    @Override
+    public void eventsReady() {
         try {
             handle.eventsReady();
         } catch (Throwable e) {

@@ -36,6 +36,22 @@ public final class RegisteredMemory {
     static final int MAX_CAPACITY = Slabs.SLAB_SIZE;
 
     private static final LongAdder UNREGISTERED = new LongAdder();
+    private static final RpmaByteBuf.Pool POOL = new RpmaByteBuf.Pool() {
+        @Override
+        public ByteBufAllocator allocator() {
+            return allocator;
+        }
+
+        @Override
+        public RpmaByteBuf take(int shift) {
+            return RegisteredMemory.take(shift);
+        }
+
+        @Override
+        public void give(RpmaByteBuf buf) {
+            RegisteredMemory.give(buf);
+        }
+    };
     private static final FastThreadLocal<Magazines> MAGAZINES = new FastThreadLocal<>() {
         @Override
         protected Magazines initialValue() {
@@ -76,11 +92,6 @@ public final class RegisteredMemory {
     /** Sets what the buffers return as their allocator. Called when the public allocator is created. */
     public static void allocator(ByteBufAllocator of) {
         allocator = of;
-    }
-
-    /** Returns the public allocator, which is the allocator of all buffers. */
-    static ByteBufAllocator allocator() {
-        return allocator;
     }
 
     /**
@@ -212,7 +223,7 @@ public final class RegisteredMemory {
                 Memory.SHARED.flush();
                 block = Memory.ARENA.allocate(shift);
             }
-            return block != null ? new RpmaByteBuf(block) : null;
+            return block != null ? new RpmaByteBuf(block, POOL) : null;
         } catch (RpmaException e) {
             // The system has no more memory of this kind. The caller falls back to unregistered memory, which is counted.
             return null;

@@ -32,6 +32,7 @@ import java.nio.channels.ScatteringByteChannel;
  * creates no garbage. A buffer that becomes larger than a slab continues in unregistered memory, and is copied when it is sent.
  */
 public final class RpmaByteBuf extends AbstractReferenceCountedByteBuf {
+    private final Pool pool;
     private BuddyArena.Block block;
     private ByteBuffer memory;
     private int base;
@@ -49,8 +50,21 @@ public final class RpmaByteBuf extends AbstractReferenceCountedByteBuf {
         void released();
     }
 
-    RpmaByteBuf(BuddyArena.Block block) {
+    /** Where the blocks come from. Thread-safe. */
+    interface Pool {
+        /** Returns the public allocator, which is the allocator of all buffers. */
+        ByteBufAllocator allocator();
+
+        /** Returns a free buffer whose block has 2<sup>shift</sup> bytes, or {@code null} if there is none. */
+        RpmaByteBuf take(int shift);
+
+        /** Takes a free buffer back. */
+        void give(RpmaByteBuf buf);
+    }
+
+    RpmaByteBuf(BuddyArena.Block block, Pool pool) {
         super(Integer.MAX_VALUE);
+        this.pool = pool;
         attach(block);
     }
 
@@ -100,7 +114,7 @@ public final class RpmaByteBuf extends AbstractReferenceCountedByteBuf {
         if (owner != null) {
             owner.released();
         } else {
-            RegisteredMemory.give(this);
+            pool.give(this);
         }
     }
 
@@ -128,8 +142,8 @@ public final class RpmaByteBuf extends AbstractReferenceCountedByteBuf {
 
     /** Continues in a larger block, or in unregistered memory. */
     private void move(int newCapacity) {
-        RpmaByteBuf larger = newCapacity <= RegisteredMemory.MAX_CAPACITY
-            ? RegisteredMemory.take(BuddyArena.shift(newCapacity)) : null;
+        RpmaByteBuf larger = newCapacity <= Slabs.SLAB_SIZE
+            ? pool.take(BuddyArena.shift(newCapacity)) : null;
         if (larger == null) {
             outgrow(newCapacity);
             return;
@@ -142,7 +156,7 @@ public final class RpmaByteBuf extends AbstractReferenceCountedByteBuf {
         BuddyArena.Block old = block;
         attach(larger.block);
         larger.attach(old);
-        RegisteredMemory.give(larger);
+        pool.give(larger);
     }
 
     private void outgrow(int newCapacity) {
@@ -160,7 +174,7 @@ public final class RpmaByteBuf extends AbstractReferenceCountedByteBuf {
 
     @Override
     public ByteBufAllocator alloc() {
-        return RegisteredMemory.allocator();
+        return pool.allocator();
     }
 
     @Override

@@ -50,7 +50,22 @@ public final class LoopCompletions implements RpmaIoHandle {
     /** Replaced by a test in order to let the completion queue of a loop fail. */
     public static volatile BiFunction<IoEventLoop, CompletionQueue, CompletionQueue> faults = (loop, queue) -> queue;
 
-    private final SharedReceives receives;
+    /** The shared receives whose completions the queue has. */
+    interface Owner {
+        /** Returns the number of receives. */
+        int most();
+
+        /** Posts a receive again. */
+        void repost(int slot) throws RpmaException;
+
+        /** Excludes the receives from being chosen for further connections, and ends them with their last connection. */
+        void retire();
+
+        /** Called when the loop that polls the completions has ended. */
+        void loopEnded();
+    }
+
+    private final Owner receives;
     private final CompletionQueue queue;
     private final IoEventLoop loop;
     private final IntObjectHashMap<ReceivingPair> pairs = new IntObjectHashMap<>();
@@ -71,7 +86,7 @@ public final class LoopCompletions implements RpmaIoHandle {
     // Why this queue can receive nothing any more, or null.
     private volatile IOException failure;
 
-    LoopCompletions(SharedReceives receives, CompletionQueue queue, IoEventLoop loop) {
+    LoopCompletions(Owner receives, CompletionQueue queue, IoEventLoop loop) {
         this.receives = receives;
         this.queue = faults.apply(loop, queue);
         this.loop = loop;

@@ -47,7 +47,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  *
  * <p>The data path takes no lock. Slots are added and removed under the lock, when connections are made and closed.
  */
-public final class SharedReceives extends ReceiveBuffers {
+public final class SharedReceives extends ReceiveBuffers implements LoopCompletions.Owner {
     /** Up to this many receives of a queue each connection has its own share, if the queue does not belong to a loop. */
     private static final int SHARES =
         Math.max(64, SystemPropertyUtil.getInt("io.rpma.netty.sharedReceiveBuffers", 512));
@@ -342,8 +342,8 @@ public final class SharedReceives extends ReceiveBuffers {
         }
     }
 
-    /** Excludes this queue from being chosen for further connections, and ends it with the last one that uses it. */
-    void retire() {
+    @Override
+    public void retire() {
         synchronized (this) {
             retired = true;
         }
@@ -356,11 +356,9 @@ public final class SharedReceives extends ReceiveBuffers {
         end();
     }
 
-    /**
-     * Called when the loop that polls the completions has ended: if there are no connections, the queue is destroyed instead of
-     * kept.
-     */
-    void loopEnded() {
+    /** If there are no connections, the queue is destroyed instead of kept. */
+    @Override
+    public void loopEnded() {
         synchronized (GROUPS) {
             if (users > 0 || !decideToEnd()) {
                 return;

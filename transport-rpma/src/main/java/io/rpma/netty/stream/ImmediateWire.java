@@ -45,7 +45,7 @@ final class ImmediateWire extends StreamWire {
     }
 
     @Override
-    void received(StreamReceiver to, int slot, int bytes, boolean written, boolean hasImmediate, int immediate) {
+    void received(Sink to, int slot, int bytes, boolean written, boolean hasImmediate, int immediate) {
         if (hasImmediate) {
             to.take(slot, bytes, written, immediate);
         } else {

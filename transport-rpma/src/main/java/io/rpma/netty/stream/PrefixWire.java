@@ -98,7 +98,7 @@ public final class PrefixWire extends StreamWire {
     }
 
     @Override
-    void received(StreamReceiver to, int slot, int bytes, boolean written, boolean hasImmediate, int immediate) {
+    void received(Sink to, int slot, int bytes, boolean written, boolean hasImmediate, int immediate) {
         if (hasImmediate || written) {
             to.refuse(slot, "a message of " + bytes + " bytes came with immediate data, instead of a prefix of 32 bits");
             return;

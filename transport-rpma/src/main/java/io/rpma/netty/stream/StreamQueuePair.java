@@ -28,7 +28,6 @@ import io.rpma.netty.pair.UserTypes;
 import io.rpma.netty.receive.LoopCompletions;
 import io.rpma.netty.receive.LoopReceives;
 import io.rpma.netty.receive.ReceiveBuffers;
-import io.rpma.netty.receive.ReceivingPair;
 import io.rpma.netty.receive.StreamArrival;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -44,7 +43,7 @@ import java.util.function.BooleanSupplier;
  *
  * <p>Used by one event loop at a time.
  */
-public final class StreamQueuePair extends ReceivingPair {
+public final class StreamQueuePair extends StreamEnd {
     private final StreamSizes sizes;
     private final ReceiveBuffers receives;
     private final StreamSender sender;
@@ -265,10 +264,7 @@ public final class StreamQueuePair extends ReceivingPair {
         }
     }
 
-    /**
-     * Handles a message that could not be posted. An iWARP device refuses it when the peer has disconnected, while other
-     * devices accept and flush it; the reason is given by an event.
-     */
+    @Override
     void refused(RpmaException e, int kind) {
         if (!fabric.isIwarp() || e.error() != RpmaError.PROVIDER) {
             breakWith(e);
@@ -338,7 +334,7 @@ public final class StreamQueuePair extends ReceivingPair {
 
     // ---- the end ----
 
-    /** Returns whether the connection is closed, or has ended, or is about to end. */
+    @Override
     boolean isEnded() {
         return connection == null || broken != null || hungUp != null || isFlushed();
     }

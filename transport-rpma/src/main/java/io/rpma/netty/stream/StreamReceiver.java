@@ -34,13 +34,13 @@ import java.util.Queue;
  *
  * <p>Used by the thread that uses the queue pair.
  */
-public final class StreamReceiver {
+public final class StreamReceiver implements StreamWire.Sink {
     /** The opcode of a receive that was consumed by a write with immediate data. */
     static final int WRITTEN = CompletionOpcode.RECV_RDMA_WITH_IMM.code();
 
     private static final int MOST_READ_SLOTS = 8;
 
-    private final StreamQueuePair pair;
+    private final StreamEnd pair;
     private final StreamSizes sizes;
     private final ReceiveBuffers receives;
     private final ChannelCounts counters;
@@ -72,7 +72,7 @@ public final class StreamReceiver {
      * @param receives the receives that have been posted for the connection
      * @param given the credits of the peer
      */
-    StreamReceiver(StreamQueuePair pair, StreamSizes sizes, ReceiveBuffers receives, PeerCredits given, StreamSender sender) {
+    StreamReceiver(StreamEnd pair, StreamSizes sizes, ReceiveBuffers receives, PeerCredits given, StreamSender sender) {
         this.pair = pair;
         this.sizes = sizes;
         this.receives = receives;
@@ -108,26 +108,19 @@ public final class StreamReceiver {
         early.add(new StreamArrival(0, slot, 0, bytes, written ? WRITTEN : 0, hasImmediate, immediate));
     }
 
-    /** Returns the memory of a receive that has completed. */
-    RpmaByteBuf receive(int slot) {
+    @Override
+    public RpmaByteBuf receive(int slot) {
         return receives.buffer(slot);
     }
 
-    /** Ends this connection, because a message has no valid bits that describe it. */
-    void refuse(int slot, String why) {
+    @Override
+    public void refuse(int slot, String why) {
         violated(why);
         giveBack(slot);
     }
 
-    /**
-     * Handles a message that has arrived.
-     *
-     * @param slot the slot of its receive
-     * @param bytes the length of its payload, as reported by the peer or the device
-     * @param written whether the payload was written into an area
-     * @param bits the bits that the peer sent with it
-     */
-    void take(int slot, int bytes, boolean written, int bits) {
+    @Override
+    public void take(int slot, int bytes, boolean written, int bits) {
         if (pair.broken != null || !accepts(bytes, written, bits)) {
             giveBack(slot);
             return;

@@ -42,7 +42,7 @@ public final class StreamSender implements PostTarget {
     /** Contiguous data of at least this size is written into memory that the peer has granted, if there is any. */
     public static final int BULK_BYTES = 512 << 10;
 
-    private final StreamQueuePair pair;
+    private final StreamEnd pair;
     private final StreamSizes sizes;
     private final ChannelCounts counters;
     private final PeerCredits given;
@@ -73,7 +73,7 @@ public final class StreamSender implements PostTarget {
      * @param completesElsewhere whether the connection's own queue is only polled when a completion is expected, because receives
      *     complete in another one
      */
-    StreamSender(StreamQueuePair pair, StreamSizes sizes, PeerCredits given, boolean completesElsewhere) {
+    StreamSender(StreamEnd pair, StreamSizes sizes, PeerCredits given, boolean completesElsewhere) {
         this.pair = pair;
         this.sizes = sizes;
         this.given = given;

@@ -18,6 +18,7 @@ import io.rpma.Connection;
 import io.rpma.LocalMemoryRegion;
 import io.rpma.RemoteMemoryRegion;
 import io.rpma.RpmaException;
+import io.rpma.netty.memory.RpmaByteBuf;
 
 /**
  * The way in which the 32 bits of each message of a stream ({@link Immediate}) are transferred: beside the payload, or in front
@@ -26,6 +27,25 @@ import io.rpma.RpmaException;
  * <p>Used by the connection's event loop. Nothing is allocated for a message.
  */
 abstract class StreamWire {
+    /** Takes the messages whose bits the wire has extracted. */
+    interface Sink {
+        /** Returns the memory of a receive that has completed. */
+        RpmaByteBuf receive(int slot);
+
+        /**
+         * Handles a message that has arrived.
+         *
+         * @param slot the slot of its receive
+         * @param bytes the length of its payload, as reported by the peer or the device
+         * @param written whether the payload was written into an area
+         * @param bits the bits that the peer sent with it
+         */
+        void take(int slot, int bytes, boolean written, int bits);
+
+        /** Ends the connection, because a message has no valid bits that describe it. */
+        void refuse(int slot, String why);
+    }
+
     /** The number of bytes of each message that are not payload; they precede it in the same memory. */
     final int prefix;
 
@@ -80,8 +100,8 @@ abstract class StreamWire {
     }
 
     /**
-     * Extracts the bits of a message that has arrived, and calls {@link StreamReceiver#take}, or
-     * {@link StreamReceiver#refuse} if there are none.
+     * Extracts the bits of a message that has arrived, and calls {@link Sink#take}, or {@link Sink#refuse}
+     * if there are none.
      *
      * @param slot the slot of the receive
      * @param bytes the length that the completion contains
@@ -89,7 +109,7 @@ abstract class StreamWire {
      * @param hasImmediate whether it arrived with immediate data
      * @param immediate the immediate data
      */
-    abstract void received(StreamReceiver to, int slot, int bytes, boolean written, boolean hasImmediate, int immediate);
+    abstract void received(Sink to, int slot, int bytes, boolean written, boolean hasImmediate, int immediate);
 
     /** Releases memory; nothing may be under way any more. */
     void close() {
