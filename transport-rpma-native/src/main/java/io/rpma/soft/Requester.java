@@ -167,10 +167,7 @@ final class Requester {
             int capacity = Memory.getInt(entry + ReceiveEntry.LENGTH);
             long offset = Memory.getLong(entry + ReceiveEntry.OFFSET);
             int slot = Memory.getInt(entry + ReceiveEntry.SLOT);
-            RemoteRegion region = null;
-            if (length > 0 && length <= capacity) {
-                region = memory.region(key);
-            }
+            RemoteRegion region = length > 0 && length <= capacity ? memory.region(key) : null;
             // The fields read from the entry are valid only if no other sender has taken it meanwhile.
             if (receives.areShared() && !receives.take()) {
                 continue;
@@ -182,8 +179,7 @@ final class Requester {
                 receives.publish(slot, length, immediate, flags, LOC_LEN_ERR);
                 return REM_INV_REQ_ERR;
             }
-            if (length > 0 && (region == null || !memory.allows(region, MemoryUsage.RECV.bit())
-                || !region.contains(offset, length) || memory.copyTo(region, offset, source, length) != SUCCESS)) {
+            if (length > 0 && !fill(region, offset, source, length)) {
                 receives.publish(slot, 0, immediate, flags, LOC_PROT_ERR);
                 return REM_OP_ERR;
             }
@@ -197,6 +193,17 @@ final class Requester {
             return SUCCESS;
         }
         return NO_RECEIVE;
+    }
+
+    /**
+     * Copies a message into the buffer of a receive.
+     *
+     * @param region the region of the buffer, or {@code null} if the peer has none of that key
+     * @return whether the whole message was copied
+     */
+    private boolean fill(RemoteRegion region, long offset, long source, long length) {
+        return region != null && memory.allows(region, MemoryUsage.RECV.bit()) && region.contains(offset, length)
+            && memory.copyTo(region, offset, source, length) == SUCCESS;
     }
 
     /** Reads, writes or flushes a memory region of the peer. */

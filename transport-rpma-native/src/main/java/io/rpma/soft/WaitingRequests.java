@@ -38,6 +38,8 @@ final class WaitingRequests {
 
     private static final int WR_FLUSH_ERR = CompletionStatus.WR_FLUSH_ERR.code();
     private static final int RETRY_EXC_ERR = CompletionStatus.RETRY_EXC_ERR.code();
+    /** The result of {@link #execute} if the peer was asked to signal and has not done so yet. */
+    private static final int STILL_ANNOUNCED = Integer.MIN_VALUE;
 
     private static final VarHandle EXECUTING;
     private static final VarHandle AGAIN;
@@ -152,38 +154,9 @@ final class WaitingRequests {
         if (now == QueuePair.CLOSED) {
             return false;
         }
-        int status = WR_FLUSH_ERR;
-        if (now == Half.READY) {
-            Requester requester = pair.requester();
-            if (isStillAnnounced(requester)) {
-                return false;
-            }
-            status = requester.execute(request);
-            for (int tries = 0; status < 0 && !requester.isAnnounced(status) && tries < Requester.MOST_TRIES; tries++) {
-                // Ask to be woken, then try again: the peer may have posted a receive between the first attempt and announce().
-                // If the reason changes, for instance because there is room now but no receive, announce the new reason: it is
-                // announced in another word.
-                if (FaultPoints.ENABLED) {
-                    FaultPoints.at("announcing");
-                }
-                requester.announce(status);
-                status = requester.execute(request);
-            }
-            if (status < 0) {
-                if (!pair.isPeerGone()) {
-                    if (FaultPoints.ENABLED) {
-                        FaultPoints.at("waiting");
-                    }
-                    if (requester.waitsForShared(status)) {
-                        lookAgainLater();
-                    }
-                    return false;
-                }
-                status = RETRY_EXC_ERR;
-            }
-            // More receives may have been posted before the announcement, so the next request has to look for itself.
-            requester.forgetAnnouncement();
-            lookMillis = FIRST_LOOK_MILLIS;
+        int status = now == Half.READY ? execute(request) : WR_FLUSH_ERR;
+        if (status < 0) {
+            return false;
         }
         int operation = request.operation;
         boolean signalled = request.signalled;
@@ -202,6 +175,41 @@ final class WaitingRequests {
             HEAD.setRelease(this, head + 1);
         }
         return true;
+    }
+
+    /** Executes a request that waits. Returns its status; it is negative if the request has to wait longer. */
+    private int execute(WorkRequest request) {
+        Requester requester = pair.requester();
+        if (isStillAnnounced(requester)) {
+            return STILL_ANNOUNCED;
+        }
+        int status = requester.execute(request);
+        for (int tries = 0; status < 0 && !requester.isAnnounced(status) && tries < Requester.MOST_TRIES; tries++) {
+            // Ask to be woken, then try again: the peer may have posted a receive between the first attempt and announce().
+            // If the reason changes, for instance because there is room now but no receive, announce the new reason: it is
+            // announced in another word.
+            if (FaultPoints.ENABLED) {
+                FaultPoints.at("announcing");
+            }
+            requester.announce(status);
+            status = requester.execute(request);
+        }
+        if (status < 0) {
+            if (!pair.isPeerGone()) {
+                if (FaultPoints.ENABLED) {
+                    FaultPoints.at("waiting");
+                }
+                if (requester.waitsForShared(status)) {
+                    lookAgainLater();
+                }
+                return status;
+            }
+            status = RETRY_EXC_ERR;
+        }
+        // More receives may have been posted before the announcement, so the next request has to look for itself.
+        requester.forgetAnnouncement();
+        lookMillis = FIRST_LOOK_MILLIS;
+        return status;
     }
 
     /**
