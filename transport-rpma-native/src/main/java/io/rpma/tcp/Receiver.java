@@ -89,14 +89,8 @@ final class Receiver {
                 withdrawn();
                 continue;
             }
-            int vectors = 0;
-            long want = ahead;
-            if (direct) {
-                batch.set(vectors++, target, payloadLeft);
-                want += payloadLeft;
-            }
-            batch.set(vectors++, batch.buffer(), ahead);
-            long count = TcpSockets.receive(socket, batch.header(vectors));
+            long want = direct ? ahead + payloadLeft : ahead;
+            long count = read(batch, direct);
             if (direct && region != null) {
                 region.exit();
             }
@@ -109,22 +103,39 @@ final class Receiver {
             }
             pair.received();
             left -= count;
-            long buffered = count;
-            if (direct) {
-                long part = Math.min(count, payloadLeft);
-                buffered -= part;
-                target += part;
-                payloadLeft -= part;
-                if (payloadLeft == 0) {
-                    finish();
-                }
-            }
-            parse(batch.buffer(), buffered);
+            long stored = direct ? advance(count) : 0;
+            parse(batch.buffer(), count - stored);
             if (count < want) {
                 return true;
             }
         }
         return true;
+    }
+
+    /**
+     * Makes one system call that reads from the socket.
+     *
+     * @param direct whether the socket stores the rest of the payload in its target; what follows is stored in the batch
+     * @return the number of bytes, 0 at the end of the stream, or {@code -errno}
+     */
+    private long read(Batch batch, boolean direct) {
+        int vectors = 0;
+        if (direct) {
+            batch.set(vectors++, target, payloadLeft);
+        }
+        batch.set(vectors++, batch.buffer(), ahead);
+        return TcpSockets.receive(socket, batch.header(vectors));
+    }
+
+    /** Updates the state for bytes that the socket has stored, first in the target. Returns how many it has stored there. */
+    private long advance(long count) {
+        long part = Math.min(count, payloadLeft);
+        target += part;
+        payloadLeft -= part;
+        if (payloadLeft == 0) {
+            finish();
+        }
+        return part;
     }
 
     private void stopped(int errno) {
@@ -262,10 +273,7 @@ final class Receiver {
         dropping = false;
         boolean immediate = (Wire.flags(header) & Wire.WITH_IMMEDIATE) != 0;
         if ((type == Wire.SEND || type == Wire.WRITE && immediate) && !pair.takeReceive(taken)) {
-            dropping = true;
-            resumed = false;
-            transmitter.oweNotReady();
-            drop(payload);
+            starve(payload);
             return;
         }
         switch (type) {
@@ -281,6 +289,14 @@ final class Receiver {
             case Wire.ATOMIC_WRITE -> atomicWrite(next);
             default -> flush(type, next, length & 0xffff_ffffL | (long) Wire.immediate(header) << 32);
         }
+    }
+
+    /** Drops a request for which there is no receive. The peer sends it again when there is one. */
+    private void starve(long payload) {
+        dropping = true;
+        resumed = false;
+        transmitter.oweNotReady();
+        drop(payload);
     }
 
     private void beginSend(long number, int length) {

@@ -190,22 +190,12 @@ final class Transmitter {
             }
             Batch batch = Batch.get();
             batch.reset();
-            if (headerLeft > 0) {
-                batch.add(headerAt, headerLeft);
+            boolean entered = payloadLeft > 0 && payloadRegion != null;
+            if (entered && !payloadRegion.enter()) {
+                withdrawn();
+                return false;
             }
-            boolean entered = false;
-            if (payloadLeft > 0) {
-                if (payloadRegion != null) {
-                    if (!payloadRegion.enter()) {
-                        TcpLog.log(RpmaLog.Level.WARNING,
-                            "a region was closed while the peer was reading it: the connection ends");
-                        pair.breakOff();
-                        return false;
-                    }
-                    entered = true;
-                }
-                batch.add(payloadAt, payloadLeft);
-            }
+            gatherRest(batch);
             long rest = batch.bytes;
             gather(batch, acknowledging);
             if (batch.bytes == 0) {
@@ -215,11 +205,7 @@ final class Transmitter {
             if (entered) {
                 payloadRegion.exit();
             }
-            for (int i = 0; i < batch.count; i++) {
-                if (batch.regions[i] != null) {
-                    batch.regions[i].exit();
-                }
-            }
+            exitRegions(batch);
             if (count == -Posix.EINTR) {
                 continue;
             }
@@ -237,6 +223,12 @@ final class Transmitter {
         return false;
     }
 
+    /** Ends the connection, because the rest of an answer can no longer be read. */
+    private void withdrawn() {
+        TcpLog.log(RpmaLog.Level.WARNING, "a region was closed while the peer was reading it: the connection ends");
+        pair.breakOff();
+    }
+
     private void failed(int errno) {
         if (errno == Posix.EAGAIN || errno == Sockets.ENOBUFS || errno == Posix.ENOMEM) {
             blocked = true;
@@ -249,6 +241,25 @@ final class Transmitter {
         if (errno == Posix.EFAULT) {
             TcpLog.log(RpmaLog.Level.ERROR, "registered memory is no longer mapped: the connection ends");
             pair.breakOff();
+        }
+    }
+
+    /** Adds the rest of the frame that the socket has accepted in part. */
+    private void gatherRest(Batch batch) {
+        if (headerLeft > 0) {
+            batch.add(headerAt, headerLeft);
+        }
+        if (payloadLeft > 0) {
+            batch.add(payloadAt, payloadLeft);
+        }
+    }
+
+    /** Ends the accesses to the regions of the frames in a batch, which {@link #gatherAnswers} began. */
+    private static void exitRegions(Batch batch) {
+        for (int i = 0; i < batch.count; i++) {
+            if (batch.regions[i] != null) {
+                batch.regions[i].exit();
+            }
         }
     }
 
