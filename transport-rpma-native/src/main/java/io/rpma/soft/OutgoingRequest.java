@@ -107,12 +107,23 @@ final class OutgoingRequest extends SoftConnectionRequest {
         SoftConnection connection =
             new SoftConnection(peer(), queues, control, true, null, dialled.local(), remoteAddress());
         queues.queuePair().control(control);
+        request(dialled.local(), data);
+        // If the listener has closed meanwhile, the connection reports the event REJECTED.
+        return connection;
+    }
+
+    /**
+     * Sends the connection request to the listener. It is no error if the listener has closed meanwhile.
+     *
+     * @param local the address of this side
+     */
+    private void request(InetSocketAddress local, byte[] data) throws RpmaException {
         ControlMessage message = ControlMessage.of(ControlMessage.CONNECT);
         boolean lent = queues.describe(message);
         int result;
         try {
             write(message.body(), route.remote());
-            write(message.body(), dialled.local());
+            write(message.body(), local);
             message.body().put(data);
             result = peer().publish(control, message);
         } finally {
@@ -125,8 +136,6 @@ final class OutgoingRequest extends SoftConnectionRequest {
             throw SoftLog.failure(RpmaError.PROVIDER, -result, "connect: the request cannot be sent: "
                 + Posix.strerror(-result), null);
         }
-        // If the listener has closed meanwhile, the connection reports the event REJECTED.
-        return connection;
     }
 
     private void createQueues(RemoteProcess remote) throws RpmaException {

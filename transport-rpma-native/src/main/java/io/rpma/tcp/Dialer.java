@@ -147,15 +147,7 @@ final class Dialer {
             return false;
         }
         if (Arrays.equals(start, 0, SOFT.length, SOFT, 0, SOFT.length)) {
-            // In network order.
-            int size = (start[SOFT_SIZE] & 0xff) << 24 | (start[SOFT_SIZE + 1] & 0xff) << 16 | (start[SOFT_SIZE + 2] & 0xff) << 8
-                | start[SOFT_SIZE + 3] & 0xff;
-            if (size < START || size > Greeting.MAX_SIZE) {
-                throw stranger(remote, "its data begins like that of software RDMA within one host, but continues differently");
-            }
-            if (take(fd, size - START, remote, deadline) == null) {
-                throw stranger(remote, "its greeting is incomplete");
-            }
+            skipSoft(fd, start, remote, deadline);
             start = take(fd, START, remote, deadline);
             if (start == null) {
                 throw TcpLog.failure(RpmaError.PROVIDER, Posix.EPROTONOSUPPORT, "the listener at " + remote + " is software RDMA"
@@ -184,6 +176,19 @@ final class Dialer {
                 + " both sides", null);
         }
         return true;
+    }
+
+    /** Reads the rest of the hello of the provider soft, of which the start has been read. */
+    private static void skipSoft(int fd, byte[] start, InetSocketAddress remote, long deadline) throws RpmaException {
+        // In network order.
+        int size = (start[SOFT_SIZE] & 0xff) << 24 | (start[SOFT_SIZE + 1] & 0xff) << 16 | (start[SOFT_SIZE + 2] & 0xff) << 8
+            | start[SOFT_SIZE + 3] & 0xff;
+        if (size < START || size > Greeting.MAX_SIZE) {
+            throw stranger(remote, "its data begins like that of software RDMA within one host, but continues differently");
+        }
+        if (take(fd, size - START, remote, deadline) == null) {
+            throw stranger(remote, "its greeting is incomplete");
+        }
     }
 
     private static RpmaException stranger(InetSocketAddress remote, String what) {

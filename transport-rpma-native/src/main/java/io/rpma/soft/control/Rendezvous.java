@@ -219,6 +219,19 @@ public final class Rendezvous {
         if (route == last) {
             last = null;
         }
+        return notDialled(route, failure, failed, stranger);
+    }
+
+    /**
+     * Reports that no listener of a route could be connected to.
+     *
+     * @param failure the error of a name, {@code -errno}; {@code -ECONNREFUSED} if no name has a listener to connect to
+     * @param failed the name that this error belongs to
+     * @param stranger why memory may not be shared with a listener that was found, {@code null} if none was found
+     * @return the error, if it is one that {@link Dialled} has
+     * @throws RpmaException for every other error
+     */
+    private Dialled notDialled(Route route, int failure, String failed, String stranger) throws RpmaException {
         if (failure == -Posix.ECONNREFUSED && stranger != null) {
             throw SoftLog.failure(RpmaError.PROVIDER, Posix.EACCES, "the listener at " + route.remote() + ' ' + stranger, null);
         }

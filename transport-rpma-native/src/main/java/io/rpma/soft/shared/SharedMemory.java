@@ -130,21 +130,7 @@ public final class SharedMemory {
         boolean counted = false;
         SharedMemory memory = null;
         try {
-            int seals = Libc.getSeals(fd);
-            if (seals < 0 || (seals & (Libc.F_SEAL_SHRINK | Libc.F_SEAL_SEAL)) != (Libc.F_SEAL_SHRINK | Libc.F_SEAL_SEAL)) {
-                SoftLog.violation("received shared memory without the required seals (" + seals + "): its owner could truncate"
-                    + " it while this process uses it");
-                return null;
-            }
-            if (!Libc.isSharedMemory(fd)) {
-                SoftLog.violation("received shared memory in a file of a kind other than memfd_create creates without flags:"
-                    + " accessing it could crash this process");
-                return null;
-            }
-            long found = Libc.size(fd);
-            if (size <= 0 || size > MAX_SIZE || found != size || size % Posix.PAGE_SIZE != 0) {
-                SoftLog.violation("received shared memory of " + found + " bytes, but " + size + " were announced; it must have"
-                    + " whole pages, and at most " + MAX_SIZE + " bytes");
+            if (!isSafe(fd, size)) {
                 return null;
             }
             counted = account.add(size);
@@ -168,6 +154,32 @@ public final class SharedMemory {
             }
             Posix.close(fd);
         }
+    }
+
+    /**
+     * Returns whether a received file is one whose mapping cannot fault; otherwise the reason is logged.
+     *
+     * @param size the size that the sender names, in bytes
+     */
+    private static boolean isSafe(int fd, long size) {
+        int seals = Libc.getSeals(fd);
+        if (seals < 0 || (seals & (Libc.F_SEAL_SHRINK | Libc.F_SEAL_SEAL)) != (Libc.F_SEAL_SHRINK | Libc.F_SEAL_SEAL)) {
+            SoftLog.violation("received shared memory without the required seals (" + seals + "): its owner could truncate"
+                + " it while this process uses it");
+            return false;
+        }
+        if (!Libc.isSharedMemory(fd)) {
+            SoftLog.violation("received shared memory in a file of a kind other than memfd_create creates without flags:"
+                + " accessing it could crash this process");
+            return false;
+        }
+        long found = Libc.size(fd);
+        if (size <= 0 || size > MAX_SIZE || found != size || size % Posix.PAGE_SIZE != 0) {
+            SoftLog.violation("received shared memory of " + found + " bytes, but " + size + " were announced; it must have"
+                + " whole pages, and at most " + MAX_SIZE + " bytes");
+            return false;
+        }
+        return true;
     }
 
     private static long map(int fd, long size, boolean writable) {
