@@ -31,6 +31,7 @@ import io.rpma.soft.process.RemoteProcess;
 import io.rpma.soft.shared.Range;
 import io.rpma.soft.shared.RegionTable;
 import io.rpma.soft.shared.Segment;
+import io.rpma.software.ClientSockets;
 import io.rpma.software.SharedReceiveQueueSettings;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
@@ -123,7 +124,7 @@ final class SoftPeer implements Peer {
     public ConnectionRequest newConnectionRequest(InetSocketAddress remote, ConnectionConfig config) throws RpmaException {
         checkRemote("newConnectionRequest", remote);
         QueueSizes sizes = QueueSizes.of(config, this);
-        return new OutgoingRequest(this, sizes, rendezvous.resolve(Rendezvous.target(remote), sizes.timeoutMillis()));
+        return new OutgoingRequest(this, sizes, rendezvous.resolve(ClientSockets.target(remote), sizes.timeoutMillis()));
     }
 
     @Override
@@ -135,7 +136,7 @@ final class SoftPeer implements Peer {
     public ConnectionRequest tryNewConnectionRequest(InetSocketAddress remote, ConnectionConfig config) throws RpmaException {
         checkRemote("tryNewConnectionRequest", remote);
         QueueSizes sizes = QueueSizes.of(config, this);
-        Rendezvous.Route route = rendezvous.find(Rendezvous.target(remote));
+        Rendezvous.Route route = rendezvous.find(ClientSockets.target(remote));
         return route == null ? null : new OutgoingRequest(this, sizes, route);
     }
 

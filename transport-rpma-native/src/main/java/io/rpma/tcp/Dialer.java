@@ -19,10 +19,8 @@ import io.rpma.posix.Posix;
 import io.rpma.posix.Scratch;
 import io.rpma.posix.Sockets;
 import io.rpma.posix.TcpSockets;
-import java.net.Inet4Address;
-import java.net.InetAddress;
+import io.rpma.software.ClientSockets;
 import java.net.InetSocketAddress;
-import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
@@ -66,40 +64,22 @@ final class Dialer {
         TcpSockets.setKeepAlive(socket, IDLE_SECONDS, PROBE_SECONDS, PROBES, TIMEOUT_MILLIS);
     }
 
-    /** Returns the address that a wildcard stands for as a target. */
-    private static InetSocketAddress target(InetSocketAddress remote) {
-        InetAddress address = remote.getAddress();
-        if (!address.isAnyLocalAddress()) {
-            return remote;
-        }
-        try {
-            return new InetSocketAddress(InetAddress.getByName(address instanceof Inet4Address ? "127.0.0.1" : "::1"),
-                remote.getPort());
-        } catch (UnknownHostException e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
     /**
      * Connects.
      *
      * @throws RpmaException if the address cannot be reached in time, or what listens there is no listener of this provider
      */
     static Dialled dial(InetSocketAddress address, int timeoutMillis) throws RpmaException {
-        InetSocketAddress remote = target(address);
+        InetSocketAddress remote = ClientSockets.target(address);
         long deadline = System.nanoTime() + timeoutMillis * 1_000_000L;
-        int fd = Sockets.socket(remote.getAddress() instanceof Inet4Address ? Sockets.AF_INET : Sockets.AF_INET6,
-            Sockets.SOCK_STREAM | Sockets.SOCK_NONBLOCK);
+        int fd = ClientSockets.open(remote.getAddress());
         if (fd < 0) {
             throw failure(remote, -fd);
         }
         boolean done = false;
         try {
             setOptions(fd);
-            int result = Sockets.connect(fd, remote);
-            if (result == -Sockets.EINPROGRESS) {
-                result = await(fd, Sockets.POLLOUT, deadline) ? Sockets.pendingError(fd) : -Posix.ETIMEDOUT;
-            }
+            int result = ClientSockets.connect(fd, remote, deadline);
             if (result == -Posix.ECONNREFUSED) {
                 return new Dialled(-1, remote);
             }
@@ -121,9 +101,8 @@ final class Dialer {
 
     /** Returns whether an address of this host, which answers at once, refuses connections. Does not block. */
     static boolean isRefused(InetSocketAddress address) {
-        InetSocketAddress remote = target(address);
-        int fd = Sockets.socket(remote.getAddress() instanceof Inet4Address ? Sockets.AF_INET : Sockets.AF_INET6,
-            Sockets.SOCK_STREAM | Sockets.SOCK_NONBLOCK);
+        InetSocketAddress remote = ClientSockets.target(address);
+        int fd = ClientSockets.open(remote.getAddress());
         if (fd < 0) {
             return false;
         }
@@ -212,7 +191,7 @@ final class Dialer {
         long buffer = Scratch.get().messageAddress();
         int have = 0;
         while (have < length) {
-            if (!await(fd, (short) Sockets.EPOLLIN, deadline)) {
+            if (!ClientSockets.awaitInput(fd, deadline)) {
                 throw stranger(remote, "it sent " + (have == 0 ? "nothing" : "only " + words(Arrays.copyOf(bytes, have)))
                     + " in time");
             }
@@ -232,21 +211,5 @@ final class Dialer {
             }
         }
         return bytes;
-    }
-
-    private static boolean await(int fd, short events, long deadline) {
-        while (true) {
-            long left = deadline - System.nanoTime();
-            if (left <= 0) {
-                return false;
-            }
-            int result = Sockets.poll(fd, events, (int) Math.min(Integer.MAX_VALUE, left / 1_000_000 + 1));
-            if (result > 0) {
-                return true;
-            }
-            if (result < 0 && result != -Posix.EINTR) {
-                return false;
-            }
-        }
     }
 }

@@ -20,8 +20,8 @@ import io.rpma.posix.Scratch;
 import io.rpma.posix.Sockets;
 import io.rpma.soft.host.SoftLog;
 import io.rpma.soft.host.User;
+import io.rpma.software.ClientSockets;
 import io.rpma.software.HostAddresses;
-import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
@@ -50,8 +50,6 @@ public final class Rendezvous {
     private static final long HELLO_NANOS = 1_000_000_000L;
     private static final int FIRST_PORT = 32_768;
     private static final int PORTS = 65_536 - FIRST_PORT;
-    private static final byte[] LOOPBACK_6 = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1};
-    private static final byte[] LOOPBACK_4 = {127, 0, 0, 1};
 
     private final byte[] host;
     private final SocketNames names;
@@ -110,16 +108,6 @@ public final class Rendezvous {
         return names;
     }
 
-    /** Returns the address that a wildcard stands for as a target. */
-    public static InetSocketAddress target(InetSocketAddress remote) {
-        InetAddress address = remote.getAddress();
-        if (!address.isAnyLocalAddress()) {
-            return remote;
-        }
-        return new InetSocketAddress(Sockets.toAddress(address instanceof Inet4Address ? LOOPBACK_4 : LOOPBACK_6),
-            remote.getPort());
-    }
-
     /**
      * Finds the route to the listener of an address. It is no error if there is none: one may have been started by the time that
      * the connection is requested. The listener is not notified. Blocks, up to the given time for each step.
@@ -173,7 +161,7 @@ public final class Rendezvous {
     }
 
     private static InetAddress source(InetSocketAddress remote, boolean local) {
-        return local ? remote.getAddress() : loopback(remote.getAddress());
+        return local ? remote.getAddress() : ClientSockets.loopback(remote.getAddress());
     }
 
     /**
@@ -241,10 +229,6 @@ public final class Rendezvous {
         throw names.failure(route.remote(), failed, -failure);
     }
 
-    private static InetAddress loopback(InetAddress family) {
-        return Sockets.toAddress(family instanceof Inet4Address ? LOOPBACK_4 : LOOPBACK_6);
-    }
-
     private int newClientSocket(InetAddress address, InetSocketAddress[] own) throws RpmaException {
         int fd = AbstractNames.newSocket(Sockets.SOCK_SEQPACKET);
         int tries = triedInVainUntil - System.nanoTime() > 0 ? NAMES_TRIED_IN_VAIN : NAMES_TRIED;
@@ -288,16 +272,12 @@ public final class Rendezvous {
      */
     private Route ask(InetSocketAddress remote, boolean local, int timeout) throws RpmaException {
         long deadline = System.nanoTime() + timeout * 1_000_000L;
-        int family = remote.getAddress() instanceof Inet4Address ? Sockets.AF_INET : Sockets.AF_INET6;
-        int fd = Sockets.socket(family, Sockets.SOCK_STREAM | Sockets.SOCK_NONBLOCK);
+        int fd = ClientSockets.open(remote.getAddress());
         if (fd < 0) {
             throw unreachable(remote, -fd);
         }
         try {
-            int result = Sockets.connect(fd, remote);
-            if (result == -Sockets.EINPROGRESS) {
-                result = await(fd, Sockets.POLLOUT, deadline) ? Sockets.pendingError(fd) : -Posix.ETIMEDOUT;
-            }
+            int result = ClientSockets.connect(fd, remote, deadline);
             if (result == -Posix.ECONNREFUSED) {
                 return null;
             }
@@ -326,7 +306,7 @@ public final class Rendezvous {
         long buffer = Scratch.get().messageAddress();
         byte[] answer = new byte[Hello.SIZE];
         int length = 0;
-        while (length < answer.length && await(fd, (short) Sockets.EPOLLIN, deadline)) {
+        while (length < answer.length && ClientSockets.awaitInput(fd, deadline)) {
             long count = Sockets.receive(fd, buffer, answer.length - length);
             if (count == -Posix.EAGAIN || count == -Posix.EINTR) {
                 continue;
@@ -356,21 +336,5 @@ public final class Rendezvous {
                 + ": use the same release on both sides");
         }
         return hello;
-    }
-
-    private static boolean await(int fd, short events, long deadline) {
-        while (true) {
-            long left = deadline - System.nanoTime();
-            if (left <= 0) {
-                return false;
-            }
-            int result = Sockets.poll(fd, events, (int) Math.min(Integer.MAX_VALUE, left / 1_000_000 + 1));
-            if (result > 0) {
-                return true;
-            }
-            if (result < 0 && result != -Posix.EINTR) {
-                return false;
-            }
-        }
     }
 }
