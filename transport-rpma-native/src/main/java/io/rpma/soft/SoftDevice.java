@@ -12,7 +12,6 @@
  */
 package io.rpma.soft;
 
-import io.rpma.Device;
 import io.rpma.DeviceLimits;
 import io.rpma.Peer;
 import io.rpma.RpmaProvider;
@@ -20,12 +19,10 @@ import io.rpma.soft.control.Rendezvous;
 import io.rpma.soft.shared.Half;
 import io.rpma.soft.shared.RegionTable;
 import io.rpma.soft.shared.SharedMemory;
-import io.rpma.software.HostAddresses;
-import java.net.InetAddress;
-import java.util.List;
+import io.rpma.software.SoftwareDevice;
 
 /** The one device: this host. */
-final class SoftDevice implements Device {
+final class SoftDevice extends SoftwareDevice {
     /** Slots of a send, receive or shared receive queue. */
     static final int MAX_WORK_REQUESTS = Half.MAX_CAPACITY;
     /** Entries of a completion queue: enough for a full send and a full receive queue. */
@@ -45,39 +42,14 @@ final class SoftDevice implements Device {
     private final Rendezvous rendezvous;
 
     SoftDevice(LocalProcess process, Rendezvous rendezvous) {
+        super("soft", LIMITS);
         this.process = process;
         this.rendezvous = rendezvous;
     }
 
     @Override
-    public String name() {
-        return "soft";
-    }
-
-    @Override
     public RpmaProvider provider() {
         return SoftProvider.instance();
-    }
-
-    @Override
-    public DeviceLimits limits() {
-        return LIMITS;
-    }
-
-    @Override
-    public List<InetAddress> addresses() {
-        return HostAddresses.all();
-    }
-
-    /** Returns {@code true}: nothing is pinned. */
-    @Override
-    public boolean isOnDemandPagingCapable() {
-        return true;
-    }
-
-    @Override
-    public boolean isIwarp() {
-        return false;
     }
 
     @Override
@@ -88,10 +60,5 @@ final class SoftDevice implements Device {
     @Override
     public Peer newPeer() {
         return new SoftPeer(this, process, rendezvous);
-    }
-
-    @Override
-    public String toString() {
-        return name();
     }
 }

@@ -13,42 +13,32 @@
 package io.rpma.soft;
 
 import io.rpma.AddressRange;
-import io.rpma.ConnectionConfig;
-import io.rpma.ConnectionEvent;
 import io.rpma.Device;
-import io.rpma.PeerConfig;
 import io.rpma.RemoteMemoryRegion;
-import io.rpma.RpmaError;
 import io.rpma.RpmaException;
-import io.rpma.RpmaLog;
 import io.rpma.RpmaProvider;
-import io.rpma.SharedReceiveQueueConfig;
-import io.rpma.posix.Posix;
 import io.rpma.soft.control.ControlMessage;
 import io.rpma.soft.control.Rendezvous;
 import io.rpma.soft.host.SharedFolder;
 import io.rpma.soft.host.SoftLog;
-import io.rpma.software.ConnectionSettings;
 import io.rpma.software.HostAddresses;
-import io.rpma.software.PeerSettings;
 import io.rpma.software.Platform;
-import io.rpma.software.SharedReceiveQueueSettings;
-import io.rpma.software.Words;
+import io.rpma.software.SoftwareProvider;
 import java.net.InetAddress;
 import java.nio.ByteBuffer;
-import java.util.List;
 
 /**
  * Software RDMA: librpma's interface within one host, without a device and without the library. Connections between processes,
  * or within one, meet by IP address and port; data is copied once, by the side that starts the operation, in memory that both
  * have mapped.
  */
-public final class SoftProvider implements RpmaProvider {
+public final class SoftProvider extends SoftwareProvider {
     private final LocalProcess process;
     private final Rendezvous rendezvous;
     private final SoftDevice device;
 
     private SoftProvider() {
+        super(SoftLog.INSTANCE);
         process = new LocalProcess();
         rendezvous = new Rendezvous(process.user(), process.host());
         device = new SoftDevice(process, rendezvous);
@@ -88,61 +78,13 @@ public final class SoftProvider implements RpmaProvider {
     }
 
     @Override
-    public List<Device> devices() {
-        return List.of(device);
-    }
-
-    @Override
-    public Device localDevice(InetAddress local) throws RpmaException {
-        if (local == null) {
-            throw SoftLog.failure(RpmaError.INVALID, "localDevice: the address is null");
-        }
-        if (!HostAddresses.isLocal(local)) {
-            throw SoftLog.failure(RpmaError.PROVIDER, Posix.EADDRNOTAVAIL, "the address " + local.getHostAddress()
-                + " is not assigned to this host ('ip addr' lists the addresses)", null);
-        }
-        return device;
-    }
-
-    @Override
-    public Device remoteDevice(InetAddress remote) throws RpmaException {
-        if (remote == null) {
-            throw SoftLog.failure(RpmaError.INVALID, "remoteDevice: the address is null");
-        }
+    protected Device device() {
         return device;
     }
 
     @Override
     public boolean mayReach(InetAddress remote) {
         return HostAddresses.isLocal(remote);
-    }
-
-    @Override
-    public InetAddress reachable(InetAddress address) throws RpmaException {
-        if (address == null) {
-            throw SoftLog.failure(RpmaError.INVALID, "reachable: the address is null");
-        }
-        return address;
-    }
-
-    @Override
-    public ConnectionConfig newConnectionConfig() {
-        return new ConnectionSettings(SoftLog.INSTANCE);
-    }
-
-    @Override
-    public SharedReceiveQueueConfig newSharedReceiveQueueConfig() {
-        return new SharedReceiveQueueSettings(SoftLog.INSTANCE);
-    }
-
-    @Override
-    public PeerConfig newPeerConfig() {
-        return new PeerSettings(SoftLog.INSTANCE, false);
-    }
-
-    @Override
-    public PeerConfig peerConfigFromDescriptor(ByteBuffer descriptor) throws RpmaException {
-        return PeerSettings.read(SoftLog.INSTANCE, descriptor);
     }
 
     @Override
@@ -153,20 +95,5 @@ public final class SoftProvider implements RpmaProvider {
     @Override
     public AddressRange reserve(long bytes) throws RpmaException {
         return new SoftAddressRange(process, bytes);
-    }
-
-    @Override
-    public RpmaLog log() {
-        return SoftLog.INSTANCE;
-    }
-
-    @Override
-    public String describe(RpmaError error) {
-        return Words.of(error);
-    }
-
-    @Override
-    public String describe(ConnectionEvent event) {
-        return Words.of(event);
     }
 }

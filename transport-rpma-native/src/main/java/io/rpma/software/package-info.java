@@ -11,5 +11,8 @@
  * language governing permissions and limitations under the License.
  */
 
-/** What the providers in Java have in common that is no system call: their log, their configurations, and limits on clients. */
+/**
+ * What the providers in Java have in common that is no system call: the parts of their devices, connections and memory regions
+ * that do not depend on how data is transferred, their log, their configurations, and limits on clients.
+ */
 package io.rpma.software;

@@ -12,16 +12,13 @@
  */
 package io.rpma.tcp;
 
-import io.rpma.Device;
 import io.rpma.DeviceLimits;
 import io.rpma.Peer;
 import io.rpma.RpmaProvider;
-import io.rpma.software.HostAddresses;
-import java.net.InetAddress;
-import java.util.List;
+import io.rpma.software.SoftwareDevice;
 
 /** The one device: this host's network interfaces. */
-final class TcpDevice implements Device {
+final class TcpDevice extends SoftwareDevice {
     /** Slots of a send, receive or shared receive queue. */
     static final int MAX_WORK_REQUESTS = 1 << 15;
     /** Entries of a completion queue: enough for a full send and a full receive queue. */
@@ -35,9 +32,8 @@ final class TcpDevice implements Device {
     private static final DeviceLimits LIMITS = new DeviceLimits(MAX_QUEUE_PAIRS, MAX_WORK_REQUESTS, MAX_QUEUE_PAIRS,
         MAX_COMPLETIONS, MAX_WORK_REQUESTS, MAX_REGIONS, MAX_REGION, MAX_MESSAGE);
 
-    @Override
-    public String name() {
-        return "tcp";
+    TcpDevice() {
+        super("tcp", LIMITS);
     }
 
     @Override
@@ -46,34 +42,7 @@ final class TcpDevice implements Device {
     }
 
     @Override
-    public DeviceLimits limits() {
-        return LIMITS;
-    }
-
-    @Override
-    public List<InetAddress> addresses() {
-        return HostAddresses.all();
-    }
-
-    /** Returns {@code true}: nothing is pinned. */
-    @Override
-    public boolean isOnDemandPagingCapable() {
-        return true;
-    }
-
-    /** Returns {@code false}: there is immediate data, and a message waits for a receive. */
-    @Override
-    public boolean isIwarp() {
-        return false;
-    }
-
-    @Override
     public Peer newPeer() {
         return new TcpPeer(this);
-    }
-
-    @Override
-    public String toString() {
-        return name();
     }
 }

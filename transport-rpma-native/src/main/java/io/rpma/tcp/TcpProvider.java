@@ -13,34 +13,24 @@
 package io.rpma.tcp;
 
 import io.rpma.AddressRange;
-import io.rpma.ConnectionConfig;
-import io.rpma.ConnectionEvent;
 import io.rpma.Device;
-import io.rpma.PeerConfig;
 import io.rpma.RemoteMemoryRegion;
-import io.rpma.RpmaError;
 import io.rpma.RpmaException;
-import io.rpma.RpmaLog;
 import io.rpma.RpmaProvider;
-import io.rpma.SharedReceiveQueueConfig;
 import io.rpma.posix.AnonymousRange;
-import io.rpma.posix.Posix;
-import io.rpma.software.ConnectionSettings;
 import io.rpma.software.HostAddresses;
 import io.rpma.software.Platform;
-import io.rpma.software.PeerSettings;
-import io.rpma.software.SharedReceiveQueueSettings;
-import io.rpma.software.Words;
+import io.rpma.software.SoftwareProvider;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.util.List;
 
 /** Software RDMA over TCP: librpma's interface between hosts, without a device and without the library. */
-public final class TcpProvider implements RpmaProvider {
+public final class TcpProvider extends SoftwareProvider {
     private final TcpDevice device = new TcpDevice();
 
     private TcpProvider() {
+        super(TcpLog.INSTANCE);
         // What reads files is done now, on the thread that chooses the provider, and not on an event loop.
         Greeting.own(Greeting.SIZE);
         TcpPeer.newKey();
@@ -72,27 +62,7 @@ public final class TcpProvider implements RpmaProvider {
     }
 
     @Override
-    public List<Device> devices() {
-        return List.of(device);
-    }
-
-    @Override
-    public Device localDevice(InetAddress local) throws RpmaException {
-        if (local == null) {
-            throw TcpLog.failure(RpmaError.INVALID, "localDevice: the address is null");
-        }
-        if (!HostAddresses.isLocal(local)) {
-            throw TcpLog.failure(RpmaError.PROVIDER, Posix.EADDRNOTAVAIL, "the address " + local.getHostAddress()
-                + " is not assigned to this host ('ip addr' lists the addresses)", null);
-        }
-        return device;
-    }
-
-    @Override
-    public Device remoteDevice(InetAddress remote) throws RpmaException {
-        if (remote == null) {
-            throw TcpLog.failure(RpmaError.INVALID, "remoteDevice: the address is null");
-        }
+    protected Device device() {
         return device;
     }
 
@@ -107,34 +77,6 @@ public final class TcpProvider implements RpmaProvider {
     }
 
     @Override
-    public InetAddress reachable(InetAddress address) throws RpmaException {
-        if (address == null) {
-            throw TcpLog.failure(RpmaError.INVALID, "reachable: the address is null");
-        }
-        return address;
-    }
-
-    @Override
-    public ConnectionConfig newConnectionConfig() {
-        return new ConnectionSettings(TcpLog.INSTANCE);
-    }
-
-    @Override
-    public SharedReceiveQueueConfig newSharedReceiveQueueConfig() {
-        return new SharedReceiveQueueSettings(TcpLog.INSTANCE);
-    }
-
-    @Override
-    public PeerConfig newPeerConfig() {
-        return new PeerSettings(TcpLog.INSTANCE, false);
-    }
-
-    @Override
-    public PeerConfig peerConfigFromDescriptor(ByteBuffer descriptor) throws RpmaException {
-        return PeerSettings.read(TcpLog.INSTANCE, descriptor);
-    }
-
-    @Override
     public RemoteMemoryRegion openRemoteRegion(ByteBuffer descriptor) throws RpmaException {
         return TcpRemoteMemoryRegion.read(descriptor);
     }
@@ -142,20 +84,5 @@ public final class TcpProvider implements RpmaProvider {
     @Override
     public AddressRange reserve(long bytes) throws RpmaException {
         return AnonymousRange.reserve(bytes);
-    }
-
-    @Override
-    public RpmaLog log() {
-        return TcpLog.INSTANCE;
-    }
-
-    @Override
-    public String describe(RpmaError error) {
-        return Words.of(error);
-    }
-
-    @Override
-    public String describe(ConnectionEvent event) {
-        return Words.of(event);
     }
 }
