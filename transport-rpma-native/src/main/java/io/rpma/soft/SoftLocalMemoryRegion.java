@@ -15,7 +15,6 @@ package io.rpma.soft;
 import io.rpma.LocalMemoryRegion;
 import io.rpma.MemoryUsage;
 import io.rpma.Peer;
-import io.rpma.RegionDescriptor;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
@@ -24,12 +23,11 @@ import io.rpma.soft.host.SoftLog;
 import io.rpma.soft.process.GracePeriod;
 import io.rpma.soft.shared.Segment;
 import io.rpma.soft.shared.SharedMemory;
+import io.rpma.software.SoftwareMemoryRegion;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
-import java.util.Set;
 
 /** Registered memory of this process. */
-final class SoftLocalMemoryRegion implements LocalMemoryRegion {
+final class SoftLocalMemoryRegion extends SoftwareMemoryRegion {
     private static final int ADVICE_PREFETCH_WRITE = 1;
     private static final int ADVICE_PREFETCH_NO_FAULT = 2;
     private static final int ADVICE_FLAG_FLUSH = 1;
@@ -37,11 +35,6 @@ final class SoftLocalMemoryRegion implements LocalMemoryRegion {
         MemoryUsage.READ_DST.bit() | MemoryUsage.WRITE_DST.bit() | MemoryUsage.RECV.bit();
 
     private final SoftPeer peer;
-    private final MemorySegment memory;
-    private final long address;
-    private final long size;
-    private final int usages;
-    private final int key;
     private final Segment segment;
     private volatile boolean open = true;
     private volatile boolean quiescent;
@@ -52,12 +45,8 @@ final class SoftLocalMemoryRegion implements LocalMemoryRegion {
      * @param segment the segment that contains it, or {@code null} if peers cannot map it
      */
     SoftLocalMemoryRegion(SoftPeer peer, MemorySegment memory, int usages, int key, Segment segment) {
+        super(SoftLog.INSTANCE, memory, usages, key);
         this.peer = peer;
-        this.memory = memory;
-        this.address = memory.address();
-        this.size = memory.byteSize();
-        this.usages = usages;
-        this.key = key;
         this.segment = segment;
     }
 
@@ -82,21 +71,9 @@ final class SoftLocalMemoryRegion implements LocalMemoryRegion {
         return peer;
     }
 
-    int key() {
-        return key;
-    }
-
-    boolean isOpen() {
+    @Override
+    protected boolean isOpen() {
         return open;
-    }
-
-    boolean allows(int usage) {
-        return (usages & usage) != 0;
-    }
-
-    /** Returns whether a part lies within the region; the values may be anything. */
-    boolean contains(long offset, long length) {
-        return offset >= 0 && length >= 0 && length <= size && offset <= size - length;
     }
 
     @Override
@@ -105,56 +82,20 @@ final class SoftLocalMemoryRegion implements LocalMemoryRegion {
     }
 
     @Override
-    public MemorySegment memory() {
-        return memory;
-    }
-
-    @Override
-    public long address() {
-        return address;
-    }
-
-    @Override
-    public long size() {
-        return size;
-    }
-
-    @Override
-    public Set<MemoryUsage> usages() {
-        return MemoryUsage.of(usages);
-    }
-
-    @Override
-    public int descriptorSize() {
-        return RegionDescriptor.BYTES;
-    }
-
-    @Override
-    public void descriptor(ByteBuffer target) throws RpmaException {
-        SoftLog.DESCRIPTORS.checkTarget(target);
-        checkOpen();
-        new RegionDescriptor(address, size, key, usages).write(target);
-    }
-
-    @Override
     public void advise(long offset, long length, int advice, int flags) throws RpmaException {
-        checkOpen();
-        if (!contains(offset, length)) {
-            throw SoftLog.failure(RpmaError.INVALID, "advise: " + length + " bytes at offset " + offset
-                + " lie outside the region of " + size + " bytes");
-        }
+        checkAdvised(offset, length);
         if (advice < 0 || advice > ADVICE_PREFETCH_NO_FAULT || (flags & ~ADVICE_FLAG_FLUSH) != 0) {
             throw SoftLog.failure(RpmaError.INVALID, "advise: advice " + advice + " with flags " + flags
                 + " is not defined by ibv_advise_mr (advice 0 to 2, flags 0 or 1)");
         }
-        if (advice == ADVICE_PREFETCH_WRITE && !isWritten(usages)) {
+        if (advice == ADVICE_PREFETCH_WRITE && !isWritten(usageBits())) {
             throw SoftLog.failure(RpmaError.INVALID, "advise: the region is not registered for writing (" + usages() + ")");
         }
         if (length == 0) {
             return;
         }
-        long first = (address + offset) / Posix.PAGE_SIZE * Posix.PAGE_SIZE;
-        long count = SharedMemory.roundUp(address + offset + length - first);
+        long first = (address() + offset) / Posix.PAGE_SIZE * Posix.PAGE_SIZE;
+        long count = SharedMemory.roundUp(address() + offset + length - first);
         int result = Libc.madvise(first, count, advice == ADVICE_PREFETCH_WRITE ? Libc.MADV_POPULATE_WRITE
             : advice == ADVICE_PREFETCH_NO_FAULT ? Libc.MADV_WILLNEED : Libc.MADV_POPULATE_READ);
         if (result == -Posix.EINVAL) {
@@ -163,12 +104,6 @@ final class SoftLocalMemoryRegion implements LocalMemoryRegion {
         }
         if (result < 0) {
             throw SoftLog.failure(RpmaError.PROVIDER, -result, "advise: madvise failed: " + Posix.strerror(-result), null);
-        }
-    }
-
-    private void checkOpen() throws RpmaException {
-        if (!open) {
-            throw SoftLog.failure(RpmaError.INVALID, "the memory region is closed");
         }
     }
 
@@ -181,7 +116,7 @@ final class SoftLocalMemoryRegion implements LocalMemoryRegion {
             open = false;
         }
         LocalProcess process = peer.process();
-        GracePeriod period = process.deregister(key, usages);
+        GracePeriod period = process.deregister(key(), usageBits());
         if (period == null) {
             reclaim();
         } else if (segment == null) {
@@ -196,11 +131,11 @@ final class SoftLocalMemoryRegion implements LocalMemoryRegion {
         if (segment != null) {
             segment.regions().decrementAndGet();
         }
-        peer.remove(usages, segment);
+        peer.remove(usageBits(), segment);
     }
 
     private void reclaim() {
-        peer.process().forget(key);
+        peer.process().forget(key());
         quiescent = true;
     }
 

@@ -33,6 +33,7 @@ import io.rpma.soft.shared.RegionTable;
 import io.rpma.soft.shared.Segment;
 import io.rpma.software.ClientSockets;
 import io.rpma.software.SharedReceiveQueueSettings;
+import io.rpma.software.SoftwareMemoryRegion;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.util.LinkedHashMap;
@@ -171,7 +172,7 @@ final class SoftPeer implements Peer {
     @Override
     public LocalMemoryRegion register(MemorySegment memory, Set<MemoryUsage> usages) throws RpmaException {
         checkOpen();
-        checkMemory(memory, usages);
+        SoftwareMemoryRegion.check(SoftLog.INSTANCE, memory, usages);
         int bits = MemoryUsage.bits(usages);
         long address = memory.address();
         long size = memory.byteSize();
@@ -201,18 +202,6 @@ final class SoftPeer implements Peer {
                     retract(segment.range());
                 }
             }
-        }
-    }
-
-    private static void checkMemory(MemorySegment memory, Set<MemoryUsage> usages) throws RpmaException {
-        if (memory == null || usages == null || usages.isEmpty() || memory.byteSize() == 0
-            || memory.address() == 0) {
-            throw SoftLog.failure(RpmaError.INVALID, "register: memory " + memory + ", usages " + usages
-                + ": memory of at least 1 byte and at least one usage must be given");
-        }
-        if (!memory.isNative() || !memory.scope().isAlive()) {
-            throw SoftLog.failure(RpmaError.INVALID, "register: " + memory + " is on the Java heap or already freed; only"
-                + " off-heap memory that outlives the region can be registered");
         }
     }
 

@@ -13,24 +13,21 @@
 package io.rpma.tcp;
 
 import io.rpma.LocalMemoryRegion;
-import io.rpma.MemoryUsage;
 import io.rpma.Peer;
-import io.rpma.RegionDescriptor;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 import io.rpma.software.Patience;
+import io.rpma.software.SoftwareMemoryRegion;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.nio.ByteBuffer;
-import java.util.Set;
 
 /**
  * Registered memory. A thread that reads or writes it for a peer calls {@link #enter} first. {@link #close()} waits for the
  * threads that are inside; each makes at most one system call or copies one buffer, and never waits for a peer.
  */
-final class TcpLocalMemoryRegion implements LocalMemoryRegion {
+final class TcpLocalMemoryRegion extends SoftwareMemoryRegion {
     private static final int CLOSED = 1 << 30;
     private static final VarHandle INSIDE;
 
@@ -43,21 +40,12 @@ final class TcpLocalMemoryRegion implements LocalMemoryRegion {
     }
 
     private final TcpPeer peer;
-    private final MemorySegment memory;
-    private final long address;
-    private final long size;
-    private final int usages;
-    private final int key;
     // The number of threads that are inside, and the bit CLOSED, after which no thread may enter.
     private int inside;
 
     TcpLocalMemoryRegion(TcpPeer peer, MemorySegment memory, int usages, int key) {
+        super(TcpLog.INSTANCE, memory, usages, key);
         this.peer = peer;
-        this.memory = memory;
-        address = memory.address();
-        size = memory.byteSize();
-        this.usages = usages;
-        this.key = key;
     }
 
     /** Returns the implementation of a region, which must be open. */
@@ -74,19 +62,6 @@ final class TcpLocalMemoryRegion implements LocalMemoryRegion {
 
     TcpPeer owner() {
         return peer;
-    }
-
-    int key() {
-        return key;
-    }
-
-    boolean allows(int usage) {
-        return (usages & usage) != 0;
-    }
-
-    /** Returns whether a part lies within the region; the values may be anything. */
-    boolean contains(long offset, long length) {
-        return offset >= 0 && length >= 0 && length <= size && offset <= size - length;
     }
 
     /** Begins to use the memory; returns {@code false} if the region is closed. */
@@ -109,58 +84,17 @@ final class TcpLocalMemoryRegion implements LocalMemoryRegion {
         return peer;
     }
 
-    @Override
-    public MemorySegment memory() {
-        return memory;
-    }
-
-    @Override
-    public long address() {
-        return address;
-    }
-
-    @Override
-    public long size() {
-        return size;
-    }
-
-    @Override
-    public Set<MemoryUsage> usages() {
-        return MemoryUsage.of(usages);
-    }
-
-    @Override
-    public int descriptorSize() {
-        return RegionDescriptor.BYTES;
-    }
-
-    @Override
-    public void descriptor(ByteBuffer target) throws RpmaException {
-        TcpLog.DESCRIPTORS.checkTarget(target);
-        checkOpen();
-        new RegionDescriptor(address, size, key, usages).write(target);
-    }
-
     /** Refuses advice: nothing is pinned, and there is no device that could fetch pages. */
     @Override
     public void advise(long offset, long length, int advice, int flags) throws RpmaException {
-        checkOpen();
-        if (!contains(offset, length)) {
-            throw TcpLog.failure(RpmaError.INVALID, "advise: " + length + " bytes at offset " + offset
-                + " lie outside the region of " + size + " bytes");
-        }
+        checkAdvised(offset, length);
         throw TcpLog.failure(RpmaError.NOT_SUPPORTED, Posix.EINVAL, "advise: software RDMA over TCP has no device that fetches"
             + " pages", null);
     }
 
-    private void checkOpen() throws RpmaException {
-        if (isClosed()) {
-            throw TcpLog.failure(RpmaError.INVALID, "the memory region is closed");
-        }
-    }
-
-    private boolean isClosed() {
-        return ((int) INSIDE.getAcquire(this) & CLOSED) != 0;
+    @Override
+    protected boolean isOpen() {
+        return ((int) INSIDE.getAcquire(this) & CLOSED) == 0;
     }
 
     @Override

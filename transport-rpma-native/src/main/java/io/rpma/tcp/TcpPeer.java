@@ -24,6 +24,7 @@ import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.SharedReceiveQueueConfig;
 import io.rpma.software.SharedReceiveQueueSettings;
+import io.rpma.software.SoftwareMemoryRegion;
 import io.rpma.software.TcpPort;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
@@ -161,15 +162,7 @@ final class TcpPeer implements Peer {
     @Override
     public LocalMemoryRegion register(MemorySegment memory, Set<MemoryUsage> usages) throws RpmaException {
         checkOpen();
-        if (memory == null || usages == null || usages.isEmpty() || memory.byteSize() == 0
-            || memory.address() == 0) {
-            throw TcpLog.failure(RpmaError.INVALID, "register: memory " + memory + ", usages " + usages
-                + ": memory of at least 1 byte and at least one usage must be given");
-        }
-        if (!memory.isNative() || !memory.scope().isAlive()) {
-            throw TcpLog.failure(RpmaError.INVALID, "register: " + memory + " is on the Java heap or already freed; only"
-                + " off-heap memory that outlives the region can be registered");
-        }
+        SoftwareMemoryRegion.check(TcpLog.INSTANCE, memory, usages);
         TcpLocalMemoryRegion region = enter(memory, MemoryUsage.bits(usages));
         addChild();
         return region;
