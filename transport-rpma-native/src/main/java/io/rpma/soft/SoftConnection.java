@@ -14,12 +14,10 @@ package io.rpma.soft;
 
 import io.rpma.CompletionFlag;
 import io.rpma.CompletionQueue;
-import io.rpma.Connection;
 import io.rpma.ConnectionEvent;
 import io.rpma.ConnectionRequest;
 import io.rpma.FlushType;
 import io.rpma.LocalMemoryRegion;
-import io.rpma.PeerConfig;
 import io.rpma.RemoteMemoryRegion;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
@@ -34,14 +32,14 @@ import io.rpma.soft.process.ControlSocket;
 import io.rpma.soft.process.RemoteEnd;
 import io.rpma.soft.process.RemoteProcess;
 import io.rpma.soft.shared.EventPipe;
+import io.rpma.software.SoftwareConnection;
 import io.rpma.software.WorkArguments;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 
 /** A connection: the queue pair, and the events that arrive on the control socket. */
-final class SoftConnection implements Connection {
+final class SoftConnection extends SoftwareConnection {
     private static final WorkArguments ARGUMENTS = new WorkArguments(SoftLog.INSTANCE, SoftDevice.MAX_MESSAGE);
-    private static final ByteBuffer NO_DATA = ByteBuffer.allocate(0).asReadOnlyBuffer();
 
     private final SoftPeer peer;
     private final Queues queues;
@@ -50,9 +48,6 @@ final class SoftConnection implements Connection {
     private final ConnectionEvent failure;
     private final EventPipe failed;
     private final boolean active;
-    private final InetSocketAddress localAddress;
-    private final InetSocketAddress remoteAddress;
-    private ByteBuffer privateData;
     // A message for which this process had too few descriptors, to be processed again; null if there is none.
     private ControlMessage putOff;
     private Phase phase = Phase.CONNECTING;
@@ -60,9 +55,7 @@ final class SoftConnection implements Connection {
     private boolean lostReported;
     private boolean endReported;
     private boolean disconnectSent;
-    private boolean directWrite;
     private boolean receivesNext;
-    private boolean closed;
 
     private enum Phase {
         /** The other side has not answered yet. */
@@ -82,6 +75,7 @@ final class SoftConnection implements Connection {
      */
     SoftConnection(SoftPeer peer, Queues queues, ControlSocket control, boolean active, ByteBuffer privateData,
             InetSocketAddress localAddress, InetSocketAddress remoteAddress) {
+        super(SoftLog.INSTANCE, privateData, localAddress, remoteAddress);
         this.failure = null;
         this.failed = null;
         this.peer = peer;
@@ -89,22 +83,17 @@ final class SoftConnection implements Connection {
         this.queuePair = queues.queuePair();
         this.control = control;
         this.active = active;
-        this.privateData = privateData == null ? NO_DATA : privateData;
-        this.localAddress = localAddress;
-        this.remoteAddress = remoteAddress;
     }
 
     /** Creates a connection that has failed already: its only event is the failure. */
     SoftConnection(SoftPeer peer, Queues queues, ConnectionEvent failure, InetSocketAddress localAddress,
             InetSocketAddress remoteAddress) throws RpmaException {
+        super(SoftLog.INSTANCE, null, localAddress, remoteAddress);
         this.peer = peer;
         this.queues = queues;
         this.queuePair = queues.queuePair();
         this.control = null;
         this.active = true;
-        this.privateData = NO_DATA;
-        this.localAddress = localAddress;
-        this.remoteAddress = remoteAddress;
         this.failure = failure;
         failed = EventPipe.create();
         failed.signal();
@@ -185,7 +174,7 @@ final class SoftConnection implements Connection {
 
     private ConnectionEvent take(ControlMessage message) throws RpmaException {
         if (message.version() != ControlMessage.VERSION) {
-            SoftLog.log(RpmaLog.Level.WARNING, "the other side at " + remoteAddress + " speaks version " + message.version()
+            SoftLog.log(RpmaLog.Level.WARNING, "the other side at " + remoteAddress() + " speaks version " + message.version()
                 + " of the protocol, this side " + ControlMessage.VERSION + ": use the same release on both sides");
             return finish(ConnectionEvent.REJECTED);
         }
@@ -195,7 +184,7 @@ final class SoftConnection implements Connection {
             case ControlMessage.REJECT:
                 byte[] reason = new byte[message.body().remaining()];
                 message.body().get(reason);
-                SoftLog.log(RpmaLog.Level.WARNING, "rejected by " + remoteAddress + ": "
+                SoftLog.log(RpmaLog.Level.WARNING, "rejected by " + remoteAddress() + ": "
                     + new String(reason, java.nio.charset.StandardCharsets.UTF_8));
                 return finish(ConnectionEvent.REJECTED);
             case ControlMessage.READY:
@@ -241,7 +230,7 @@ final class SoftConnection implements Connection {
         }
         byte[] data = new byte[ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA];
         message.body().get(data);
-        privateData = ByteBuffer.wrap(data).asReadOnlyBuffer();
+        acceptedWith(data);
         queuePair.connect(remote);
         phase = Phase.ESTABLISHED;
         queuePair.ready();
@@ -264,10 +253,9 @@ final class SoftConnection implements Connection {
 
     @Override
     public void close() {
-        if (closed) {
+        if (!markClosed()) {
             return;
         }
-        closed = true;
         DescriptorWait.closing(eventFd());
         if (control != null) {
             peer.removeControl(control);
@@ -289,39 +277,14 @@ final class SoftConnection implements Connection {
 
     @Override
     public boolean isQuiescent() {
-        return closed && queuePair.isReclaimed();
+        return isClosed() && queuePair.isReclaimed();
     }
 
     // ---- properties
 
     @Override
-    public ByteBuffer privateData() throws RpmaException {
-        checkOpen();
-        return privateData.duplicate();
-    }
-
-    @Override
     public int queuePairNumber() {
         return queuePair.number();
-    }
-
-    @Override
-    public InetSocketAddress localAddress() {
-        return localAddress;
-    }
-
-    @Override
-    public InetSocketAddress remoteAddress() {
-        return remoteAddress;
-    }
-
-    @Override
-    public void applyRemotePeerConfig(PeerConfig config) throws RpmaException {
-        checkOpen();
-        if (config == null) {
-            throw SoftLog.failure(RpmaError.INVALID, "applyRemotePeerConfig: the configuration is null");
-        }
-        directWrite = config.isDirectWriteToPmem();
     }
 
     // ---- completions
@@ -338,13 +301,13 @@ final class SoftConnection implements Connection {
 
     @Override
     public int completionFd() throws RpmaException {
-        checkShared();
+        checkShared(queues.isChannelShared());
         return queues.channel().fd();
     }
 
     @Override
     public CompletionQueue consumeCompletionEvent() throws RpmaException {
-        checkShared();
+        checkShared(queues.isChannelShared());
         ConnectionCompletionQueue main = queues.completions();
         ConnectionCompletionQueue receives = queues.receiveCompletions();
         // Alternate between the queues, so that one that fires all the time does not starve the other.
@@ -355,14 +318,6 @@ final class SoftConnection implements Connection {
         }
         receivesNext = true;
         return main.consume(receives) ? main : null;
-    }
-
-    private void checkShared() throws RpmaException {
-        checkOpen();
-        if (!queues.isChannelShared()) {
-            throw SoftLog.failure(RpmaError.NOT_SHARED_CHANNEL, "each completion queue of this connection has a descriptor of"
-                + " its own (ConnectionConfig.sharedCompletionChannel)");
-        }
     }
 
     // ---- work requests
@@ -424,7 +379,7 @@ final class SoftConnection implements Connection {
     @Override
     public void flush(RemoteMemoryRegion target, long targetOffset, long length, FlushType type, CompletionFlag flag,
             long context) throws RpmaException {
-        ARGUMENTS.checkFlush(target, targetOffset, length, type, flag, directWrite);
+        ARGUMENTS.checkFlush(target, targetOffset, length, type, flag, isDirectWrite());
         SoftRemoteMemoryRegion region = SoftRemoteMemoryRegion.of(target);
         ARGUMENTS.checkFlushUsage(region, type);
         boolean persistent = type == FlushType.PERSISTENT;
@@ -436,12 +391,6 @@ final class SoftConnection implements Connection {
         if (!SoftDevice.IMMEDIATE_DATA) {
             throw SoftLog.failure(RpmaError.PROVIDER, 22, what + ": the device does not support immediate data"
                 + " (io.rpma.soft.withoutImmediateData)", null);
-        }
-    }
-
-    private void checkOpen() throws RpmaException {
-        if (closed) {
-            throw SoftLog.failure(RpmaError.INVALID, "the connection is closed");
         }
     }
 

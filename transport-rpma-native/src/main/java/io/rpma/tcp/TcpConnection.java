@@ -14,64 +14,55 @@ package io.rpma.tcp;
 
 import io.rpma.CompletionFlag;
 import io.rpma.CompletionQueue;
-import io.rpma.Connection;
 import io.rpma.ConnectionEvent;
 import io.rpma.FlushType;
 import io.rpma.LocalMemoryRegion;
 import io.rpma.MemoryUsage;
-import io.rpma.PeerConfig;
 import io.rpma.RemoteMemoryRegion;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.RpmaLog;
 import io.rpma.posix.Posix;
+import io.rpma.software.SoftwareConnection;
 import io.rpma.software.WorkArguments;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /** A connection: the queue pair, and the events, which the thread that drives the queue pair reports. */
-final class TcpConnection implements Connection, QueuePair.Owner {
+final class TcpConnection extends SoftwareConnection implements QueuePair.Owner {
     private static final WorkArguments ARGUMENTS = new WorkArguments(TcpLog.INSTANCE, TcpDevice.MAX_MESSAGE);
-    private static final ByteBuffer NO_DATA = ByteBuffer.allocate(0).asReadOnlyBuffer();
     private static final int ENOTCONN = 107;
 
     private final TcpPeer peer;
     private final Queues queues;
     private final QueuePair pair;
     private final int socket;
-    private final InetSocketAddress localAddress;
-    private final InetSocketAddress remoteAddress;
     private final Alarm events = new Alarm();
     private final Handshake handshake;
-    private ByteBuffer privateData;
     private boolean started;
     // Events that have not been taken; guarded by the lock of the alarm.
     private boolean isEstablished;
     private ConnectionEvent end;
     private boolean wasEstablished;
     private boolean ended;
-    private boolean directWrite;
     private boolean receivesNext;
-    private boolean closed;
 
     private TcpConnection(TcpPeer peer, Queues queues, int socket, boolean isClient, ByteBuffer privateData,
             InetSocketAddress localAddress, InetSocketAddress remoteAddress) throws RpmaException {
+        super(TcpLog.INSTANCE, privateData, localAddress, remoteAddress);
         this.peer = peer;
         this.queues = queues;
         pair = queues.pair();
         this.socket = socket;
         handshake = isClient ? new Handshake(socket) : null;
-        this.privateData = privateData;
-        this.localAddress = localAddress;
-        this.remoteAddress = remoteAddress;
         events.made();
     }
 
     /** Creates the connection of a client that has sent its request. */
     static TcpConnection requested(TcpPeer peer, Queues queues, int socket, InetSocketAddress local, InetSocketAddress remote)
             throws RpmaException {
-        TcpConnection connection = new TcpConnection(peer, queues, socket, true, NO_DATA, local, remote);
+        TcpConnection connection = new TcpConnection(peer, queues, socket, true, null, local, remote);
         connection.events.watch(socket);
         return connection;
     }
@@ -86,7 +77,7 @@ final class TcpConnection implements Connection, QueuePair.Owner {
 
     /** Creates a connection that has been rejected, because there is no listener. */
     static TcpConnection rejected(TcpPeer peer, Queues queues, InetSocketAddress remote) throws RpmaException {
-        TcpConnection connection = new TcpConnection(peer, queues, -1, true, NO_DATA, null, remote);
+        TcpConnection connection = new TcpConnection(peer, queues, -1, true, null, null, remote);
         connection.ended(ConnectionEvent.REJECTED);
         return connection;
     }
@@ -118,7 +109,7 @@ final class TcpConnection implements Connection, QueuePair.Owner {
 
     @Override
     public String remote() {
-        return String.valueOf(remoteAddress);
+        return String.valueOf(remoteAddress());
     }
 
     @Override
@@ -170,19 +161,19 @@ final class TcpConnection implements Connection, QueuePair.Owner {
         events.unwatch();
         switch (result) {
             case Handshake.ACCEPTED -> {
-                privateData = ByteBuffer.wrap(handshake.payload()).asReadOnlyBuffer();
+                acceptedWith(handshake.payload());
                 start();
                 established();
             }
             case Handshake.REJECTED -> {
                 String words = new String(handshake.payload(), StandardCharsets.UTF_8);
-                TcpLog.log(RpmaLog.Level.WARNING, "rejected by " + remoteAddress
+                TcpLog.log(RpmaLog.Level.WARNING, "rejected by " + remoteAddress()
                     + (words.isEmpty() ? ", which has closed the connection" : ": " + words));
                 ended(ConnectionEvent.REJECTED);
             }
             case Handshake.UNREACHABLE -> ended(ConnectionEvent.UNREACHABLE);
             default -> {
-                TcpLog.violation("Handshake", "the listener at " + remoteAddress + " sent an invalid answer");
+                TcpLog.violation("Handshake", "the listener at " + remoteAddress() + " sent an invalid answer");
                 ended(ConnectionEvent.REJECTED);
             }
         }
@@ -198,10 +189,9 @@ final class TcpConnection implements Connection, QueuePair.Owner {
 
     @Override
     public void close() {
-        if (closed) {
+        if (!markClosed()) {
             return;
         }
-        closed = true;
         events.close();
         queues.close();
         if (!started && socket >= 0) {
@@ -213,39 +203,14 @@ final class TcpConnection implements Connection, QueuePair.Owner {
     /** Returns whether the connection is closed: no operation of it is in progress then. */
     @Override
     public boolean isQuiescent() {
-        return closed;
+        return isClosed();
     }
 
     // ---- properties
 
     @Override
-    public ByteBuffer privateData() throws RpmaException {
-        checkOpen();
-        return privateData.duplicate();
-    }
-
-    @Override
     public int queuePairNumber() {
         return pair.number();
-    }
-
-    @Override
-    public InetSocketAddress localAddress() {
-        return localAddress;
-    }
-
-    @Override
-    public InetSocketAddress remoteAddress() {
-        return remoteAddress;
-    }
-
-    @Override
-    public void applyRemotePeerConfig(PeerConfig config) throws RpmaException {
-        checkOpen();
-        if (config == null) {
-            throw TcpLog.failure(RpmaError.INVALID, "applyRemotePeerConfig: the configuration is null");
-        }
-        directWrite = config.isDirectWriteToPmem();
     }
 
     // ---- completions
@@ -262,13 +227,13 @@ final class TcpConnection implements Connection, QueuePair.Owner {
 
     @Override
     public int completionFd() throws RpmaException {
-        checkShared();
+        checkShared(queues.isChannelShared());
         return queues.completions().fd();
     }
 
     @Override
     public CompletionQueue consumeCompletionEvent() throws RpmaException {
-        checkShared();
+        checkShared(queues.isChannelShared());
         TcpCompletionQueue main = queues.completions();
         TcpCompletionQueue receives = queues.receiveCompletions();
         if (!main.hasFired() && (receives == null || !receives.hasFired())) {
@@ -282,14 +247,6 @@ final class TcpConnection implements Connection, QueuePair.Owner {
         }
         receivesNext = true;
         return main.consume(receives) ? main : null;
-    }
-
-    private void checkShared() throws RpmaException {
-        checkOpen();
-        if (!queues.isChannelShared()) {
-            throw TcpLog.failure(RpmaError.NOT_SHARED_CHANNEL, "each completion queue of this connection has a descriptor of"
-                + " its own (ConnectionConfig.sharedCompletionChannel)");
-        }
     }
 
     // ---- work requests
@@ -353,7 +310,7 @@ final class TcpConnection implements Connection, QueuePair.Owner {
     @Override
     public void flush(RemoteMemoryRegion target, long targetOffset, long length, FlushType type, CompletionFlag flag,
             long context) throws RpmaException {
-        ARGUMENTS.checkFlush(target, targetOffset, length, type, flag, directWrite);
+        ARGUMENTS.checkFlush(target, targetOffset, length, type, flag, isDirectWrite());
         TcpRemoteMemoryRegion remote = TcpRemoteMemoryRegion.of(target);
         ARGUMENTS.checkFlushUsage(remote, type);
         post(type == FlushType.PERSISTENT ? Wire.FLUSH_PERSISTENT : Wire.FLUSH, false, null, null, 0, length, flag,
@@ -381,11 +338,5 @@ final class TcpConnection implements Connection, QueuePair.Owner {
         pair.sends().post(type, withImmediate, bad, flag == CompletionFlag.ALWAYS, region,
             region == null ? 0 : region.address() + offset, length, immediate, address, key, value, context);
         pair.kick(QueuePair.SEND);
-    }
-
-    private void checkOpen() throws RpmaException {
-        if (closed) {
-            throw TcpLog.failure(RpmaError.INVALID, "the connection is closed");
-        }
     }
 }
