@@ -12,28 +12,18 @@
  */
 package io.rpma.soft;
 
-import io.rpma.MemoryUsage;
 import io.rpma.RegionDescriptor;
 import io.rpma.RemoteMemoryRegion;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.soft.host.SoftLog;
+import io.rpma.software.SoftwareRemoteMemoryRegion;
 import java.nio.ByteBuffer;
-import java.util.Set;
 
 /** A memory region of the other side as its descriptor describes it. The allowed access is in the other side's table. */
-final class SoftRemoteMemoryRegion implements RemoteMemoryRegion {
-    private final long address;
-    private final long size;
-    private final int key;
-    private final int usages;
-    private volatile boolean open = true;
-
+final class SoftRemoteMemoryRegion extends SoftwareRemoteMemoryRegion {
     private SoftRemoteMemoryRegion(RegionDescriptor descriptor) {
-        address = descriptor.address();
-        size = descriptor.size();
-        key = descriptor.key();
-        usages = descriptor.usages();
+        super(SoftLog.INSTANCE, descriptor);
     }
 
     /** Reads a descriptor. */
@@ -49,36 +39,7 @@ final class SoftRemoteMemoryRegion implements RemoteMemoryRegion {
         if (!(region instanceof SoftRemoteMemoryRegion soft)) {
             throw SoftLog.failure(RpmaError.INVALID, "the memory region belongs to another provider: " + region);
         }
-        if (!soft.open) {
-            throw SoftLog.failure(RpmaError.INVALID, "the remote memory region is closed");
-        }
+        soft.checkOpen();
         return soft;
-    }
-
-    long address() {
-        return address;
-    }
-
-    int key() {
-        return key;
-    }
-
-    boolean allows(MemoryUsage usage) {
-        return (usages & usage.bit()) != 0;
-    }
-
-    @Override
-    public long size() {
-        return size;
-    }
-
-    @Override
-    public Set<MemoryUsage> flushUsages() {
-        return MemoryUsage.of(usages & (MemoryUsage.FLUSH_VISIBILITY.bit() | MemoryUsage.FLUSH_PERSISTENT.bit()));
-    }
-
-    @Override
-    public void close() {
-        open = false;
     }
 }

@@ -322,7 +322,7 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner 
     }
 
     private static long key(TcpRemoteMemoryRegion remote) {
-        return remote == null ? 0 : remote.key();
+        return remote == null ? 0 : remote.unsignedKey();
     }
 
     private void post(int type, boolean withImmediate, LocalMemoryRegion local, MemoryUsage usage, long offset, long length,

@@ -12,27 +12,17 @@
  */
 package io.rpma.tcp;
 
-import io.rpma.MemoryUsage;
 import io.rpma.RegionDescriptor;
 import io.rpma.RemoteMemoryRegion;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
+import io.rpma.software.SoftwareRemoteMemoryRegion;
 import java.nio.ByteBuffer;
-import java.util.Set;
 
 /** A memory region of the other side as its descriptor tells it; what it allows is checked there. */
-final class TcpRemoteMemoryRegion implements RemoteMemoryRegion {
-    private final long address;
-    private final long size;
-    private final int key;
-    private final int usages;
-    private volatile boolean open = true;
-
+final class TcpRemoteMemoryRegion extends SoftwareRemoteMemoryRegion {
     private TcpRemoteMemoryRegion(RegionDescriptor descriptor) {
-        address = descriptor.address();
-        size = descriptor.size();
-        key = descriptor.key();
-        usages = descriptor.usages();
+        super(TcpLog.INSTANCE, descriptor);
     }
 
     /** Reads a descriptor. */
@@ -48,35 +38,19 @@ final class TcpRemoteMemoryRegion implements RemoteMemoryRegion {
         if (!(region instanceof TcpRemoteMemoryRegion tcp)) {
             throw TcpLog.failure(RpmaError.INVALID, "the memory region belongs to another provider: " + region);
         }
-        if (!tcp.open) {
-            throw TcpLog.failure(RpmaError.INVALID, "the remote memory region is closed");
-        }
+        tcp.checkOpen();
         return tcp;
     }
 
     /** Returns the address of a part; an offset beyond the end of the address space leads nowhere. */
     long address(long offset) {
-        long at = address + offset;
-        return at - address < 0 || (at ^ address) < 0 ? -1 : at;
+        long start = address();
+        long at = start + offset;
+        return at - start < 0 || (at ^ start) < 0 ? -1 : at;
     }
 
-    /** Returns the key as it travels. */
-    long key() {
-        return key & 0xffff_ffffL;
-    }
-
-    @Override
-    public long size() {
-        return size;
-    }
-
-    @Override
-    public Set<MemoryUsage> flushUsages() {
-        return MemoryUsage.of(usages & (MemoryUsage.FLUSH_VISIBILITY.bit() | MemoryUsage.FLUSH_PERSISTENT.bit()));
-    }
-
-    @Override
-    public void close() {
-        open = false;
+    /** Returns the key as it is sent: as an unsigned number. */
+    long unsignedKey() {
+        return key() & 0xffff_ffffL;
     }
 }
