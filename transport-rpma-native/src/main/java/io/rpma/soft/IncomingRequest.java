@@ -62,12 +62,12 @@ final class IncomingRequest extends SoftConnectionRequest {
     }
 
     @Override
-    int maxPrivateData() {
+    protected int maxPrivateData() {
         return MAX_ACCEPT_PRIVATE_DATA;
     }
 
     @Override
-    Connection open(byte[] data) throws RpmaException {
+    protected Connection open(byte[] data) throws RpmaException {
         QueuePair queuePair = queues.queuePair();
         SoftConnection connection =
             new SoftConnection(peer(), queues, control, false, privateData, localAddress, remoteAddress());

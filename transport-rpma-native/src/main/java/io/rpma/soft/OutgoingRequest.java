@@ -78,12 +78,12 @@ final class OutgoingRequest extends SoftConnectionRequest {
     }
 
     @Override
-    int maxPrivateData() {
+    protected int maxPrivateData() {
         return MAX_CONNECT_PRIVATE_DATA;
     }
 
     @Override
-    Connection open(byte[] data) throws RpmaException {
+    protected Connection open(byte[] data) throws RpmaException {
         Rendezvous.Dialled dialled = peer().rendezvous().dial(route);
         if (dialled.fd() < 0) {
             createQueues(peer().process().remotes().self());
@@ -151,7 +151,7 @@ final class OutgoingRequest extends SoftConnectionRequest {
     }
 
     @Override
-    void ended() {
+    protected void ended() {
         if (holdsQueue) {
             holdsQueue = false;
             sizes.sharedReceiveQueue().countDown();

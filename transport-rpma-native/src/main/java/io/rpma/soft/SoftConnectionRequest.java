@@ -12,27 +12,21 @@
  */
 package io.rpma.soft;
 
-import io.rpma.Connection;
-import io.rpma.ConnectionRequest;
 import io.rpma.LocalMemoryRegion;
-import io.rpma.RpmaError;
 import io.rpma.RpmaException;
-import io.rpma.posix.Posix;
 import io.rpma.soft.control.ControlMessage;
 import io.rpma.soft.host.SoftLog;
+import io.rpma.software.SoftwareConnectionRequest;
 import java.net.InetSocketAddress;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /** The common part of outgoing and incoming connection requests. */
-abstract class SoftConnectionRequest implements ConnectionRequest {
+abstract class SoftConnectionRequest extends SoftwareConnectionRequest {
     private final SoftPeer peer;
-    private final InetSocketAddress remoteAddress;
-    private boolean used;
 
     SoftConnectionRequest(SoftPeer peer, InetSocketAddress remoteAddress) {
+        super(SoftLog.INSTANCE, remoteAddress);
         this.peer = peer;
-        this.remoteAddress = remoteAddress;
     }
 
     SoftPeer peer() {
@@ -46,73 +40,16 @@ abstract class SoftConnectionRequest implements ConnectionRequest {
     abstract void post(SoftLocalMemoryRegion target, long offset, long length, long context) throws RpmaException;
 
     @Override
-    public InetSocketAddress remoteAddress() {
-        return remoteAddress;
-    }
-
-    @Override
     public void receive(LocalMemoryRegion target, long offset, long length, long context) throws RpmaException {
-        checkUnused();
-        if (target == null) {
-            throw SoftLog.failure(RpmaError.INVALID,
-                "receive: a receive posted before the connection exists needs a memory region");
-        }
+        checkReceive(target);
         post(SoftLocalMemoryRegion.of(target), offset, length, context);
     }
-
-    @Override
-    public Connection connect(ByteBuffer data) throws RpmaException {
-        checkUnused();
-        used = true;
-        boolean done = false;
-        try {
-            int length = data == null ? 0 : data.remaining();
-            if (data != null && length == 0) {
-                throw SoftLog.failure(RpmaError.INVALID, "connect: the private data is empty; pass null to send none");
-            }
-            if (length > maxPrivateData()) {
-                throw SoftLog.failure(RpmaError.PROVIDER, Posix.EINVAL, "connect: " + length
-                    + " bytes of private data; at most " + maxPrivateData() + " fit", null);
-            }
-            byte[] padded = new byte[maxPrivateData()];
-            if (data != null) {
-                data.duplicate().get(padded, 0, length);
-            }
-            Connection connection = open(padded);
-            done = true;
-            return connection;
-        } finally {
-            ended();
-            if (!done) {
-                release();
-            }
-        }
-    }
-
-    /** Called when the request can no longer be used. */
-    void ended() {
-        // There is nothing to release.
-    }
-
-    /** Returns the largest number of bytes of private data that can be sent to the other side. */
-    abstract int maxPrivateData();
-
-    /** Sends the request, or accepts it. If it fails, the caller releases the resources. */
-    abstract Connection open(byte[] data) throws RpmaException;
 
     /** Rejects the request if it is an incoming one, and closes the socket. */
     abstract void drop();
 
     @Override
-    public void close() throws RpmaException {
-        if (!used) {
-            used = true;
-            ended();
-            release();
-        }
-    }
-
-    private void release() throws RpmaException {
+    protected void release() throws RpmaException {
         drop();
         try {
             if (queues() != null) {
@@ -120,12 +57,6 @@ abstract class SoftConnectionRequest implements ConnectionRequest {
             }
         } finally {
             peer.removeChild();
-        }
-    }
-
-    private void checkUnused() throws RpmaException {
-        if (used) {
-            throw SoftLog.failure(RpmaError.INVALID, "the connection request has already been connected or closed");
         }
     }
 

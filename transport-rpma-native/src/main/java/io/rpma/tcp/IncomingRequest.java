@@ -42,12 +42,12 @@ final class IncomingRequest extends TcpConnectionRequest {
     }
 
     @Override
-    int maxPrivateData() {
+    protected int maxPrivateData() {
         return MAX_ACCEPT_PRIVATE_DATA;
     }
 
     @Override
-    Connection open(byte[] data) throws RpmaException {
+    protected Connection open(byte[] data) throws RpmaException {
         InetSocketAddress local = TcpSockets.localAddress(socket);
         long sent = send(socket, Wire.ACCEPT, data);
         if (sent != Wire.HEADER + data.length || local == null) {

@@ -39,12 +39,12 @@ final class OutgoingRequest extends TcpConnectionRequest {
     }
 
     @Override
-    int maxPrivateData() {
+    protected int maxPrivateData() {
         return MAX_CONNECT_PRIVATE_DATA;
     }
 
     @Override
-    Connection open(byte[] data) throws RpmaException {
+    protected Connection open(byte[] data) throws RpmaException {
         if (socket < 0) {
             return TcpConnection.rejected(peer(), queues(), remoteAddress());
         }
