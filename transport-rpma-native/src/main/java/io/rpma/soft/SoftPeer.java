@@ -14,12 +14,9 @@ package io.rpma.soft;
 
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
-import io.rpma.Device;
 import io.rpma.Endpoint;
 import io.rpma.LocalMemoryRegion;
 import io.rpma.MemoryUsage;
-import io.rpma.Peer;
-import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.SharedReceiveQueueConfig;
@@ -34,6 +31,7 @@ import io.rpma.soft.shared.Segment;
 import io.rpma.software.ClientSockets;
 import io.rpma.software.SharedReceiveQueueSettings;
 import io.rpma.software.SoftwareMemoryRegion;
+import io.rpma.software.SoftwarePeer;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
 import java.util.LinkedHashMap;
@@ -41,26 +39,22 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /** A protection domain. It also sends the ranges of its regions to the processes at the other ends of its connections. */
-final class SoftPeer implements Peer {
+final class SoftPeer extends SoftwarePeer {
     /** The usages by which peers access a region: they must have received its range. */
     private static final int REACHED = MemoryUsage.READ_SRC.bit() | MemoryUsage.WRITE_DST.bit()
         | MemoryUsage.FLUSH_VISIBILITY.bit() | MemoryUsage.FLUSH_PERSISTENT.bit() | MemoryUsage.RECV.bit();
 
-    private final SoftDevice device;
     private final LocalProcess process;
     private final Rendezvous rendezvous;
     private final int domain;
-    private final AtomicInteger children = new AtomicInteger();
     // The ranges that contain regions which peers access, with the number of these regions; guarded by the lock of "controls".
     private final Map<Range, Integer> published = new LinkedHashMap<>();
     private final Set<ControlSocket> controls = new LinkedHashSet<>();
-    private volatile boolean closed;
 
     SoftPeer(SoftDevice device, LocalProcess process, Rendezvous rendezvous) {
-        this.device = device;
+        super(SoftLog.INSTANCE, device);
         this.process = process;
         this.rendezvous = rendezvous;
         domain = process.newDomain();
@@ -79,29 +73,9 @@ final class SoftPeer implements Peer {
         return domain;
     }
 
-    void addChild() {
-        children.incrementAndGet();
-    }
-
-    void removeChild() {
-        children.decrementAndGet();
-    }
-
-    @Override
-    public Device device() {
-        return device;
-    }
-
-    private void checkOpen() throws RpmaException {
-        if (closed) {
-            throw SoftLog.failure(RpmaError.INVALID, "the peer is closed");
-        }
-    }
-
     @Override
     public Endpoint listen(InetSocketAddress local) throws RpmaException {
-        checkOpen();
-        checkAddress("listen", local);
+        checkLocal(local);
         addChild();
         boolean done = false;
         try {
@@ -112,12 +86,6 @@ final class SoftPeer implements Peer {
             if (!done) {
                 removeChild();
             }
-        }
-    }
-
-    private static void checkAddress(String what, InetSocketAddress address) throws RpmaException {
-        if (address == null || address.isUnresolved()) {
-            throw SoftLog.failure(RpmaError.INVALID, what + ": the address " + address + " is not resolved");
         }
     }
 
@@ -139,14 +107,6 @@ final class SoftPeer implements Peer {
         QueueSizes sizes = QueueSizes.of(config, this);
         Rendezvous.Route route = rendezvous.find(ClientSockets.target(remote));
         return route == null ? null : new OutgoingRequest(this, sizes, route);
-    }
-
-    private void checkRemote(String what, InetSocketAddress remote) throws RpmaException {
-        checkOpen();
-        checkAddress(what, remote);
-        if (remote.getPort() == 0) {
-            throw SoftLog.failure(RpmaError.INVALID, what + ": the port of " + remote + " must not be 0");
-        }
     }
 
     @Override
@@ -277,16 +237,7 @@ final class SoftPeer implements Peer {
     }
 
     @Override
-    public void close() throws RpmaException {
-        if (closed) {
-            return;
-        }
-        int open = children.get();
-        if (open > 0) {
-            throw SoftLog.failure(RpmaError.PROVIDER, 16, open + " endpoints, requests, connections, shared receive queues or"
-                + " memory regions of this peer are still open: close them first", null);
-        }
-        closed = true;
+    protected void ended() {
         process.remove(this);
     }
 }

@@ -14,17 +14,15 @@ package io.rpma.tcp;
 
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
-import io.rpma.Device;
 import io.rpma.Endpoint;
 import io.rpma.LocalMemoryRegion;
 import io.rpma.MemoryUsage;
-import io.rpma.Peer;
-import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.SharedReceiveQueueConfig;
 import io.rpma.software.SharedReceiveQueueSettings;
 import io.rpma.software.SoftwareMemoryRegion;
+import io.rpma.software.SoftwarePeer;
 import io.rpma.software.TcpPort;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
@@ -35,24 +33,20 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** A protection domain: its memory regions are what the peers of its connections reach, by keys that cannot be guessed. */
-final class TcpPeer implements Peer {
+final class TcpPeer extends SoftwarePeer {
     // Seeded once: registering may be done on an event loop, which reads no file.
     private static final SecureRandom RANDOM = random();
     private static final AtomicInteger NEXT_QUEUE_PAIR = new AtomicInteger(ThreadLocalRandom.current().nextInt());
     // Queue pair numbers have 24 bits, as on devices.
     private static final int QUEUE_PAIR_MASK = 0xff_ffff;
     private static final int FIRST_QUEUE_PAIR = 2;
-    private static final int EBUSY = 16;
 
-    private final TcpDevice device;
-    private final AtomicInteger children = new AtomicInteger();
     // A table with open addresses, replaced as a whole under this lock; read by every thread.
     private volatile TcpLocalMemoryRegion[] regions = new TcpLocalMemoryRegion[16];
     private int regionCount;
-    private volatile boolean closed;
 
     TcpPeer(TcpDevice device) {
-        this.device = device;
+        super(TcpLog.INSTANCE, device);
     }
 
     private static SecureRandom random() {
@@ -78,35 +72,9 @@ final class TcpPeer implements Peer {
         return number;
     }
 
-    void addChild() {
-        children.incrementAndGet();
-    }
-
-    void removeChild() {
-        children.decrementAndGet();
-    }
-
-    @Override
-    public Device device() {
-        return device;
-    }
-
-    private void checkOpen() throws RpmaException {
-        if (closed) {
-            throw TcpLog.failure(RpmaError.INVALID, "the peer is closed");
-        }
-    }
-
-    private static void checkAddress(String what, InetSocketAddress address) throws RpmaException {
-        if (address == null || address.isUnresolved()) {
-            throw TcpLog.failure(RpmaError.INVALID, what + ": the address " + address + " is not resolved");
-        }
-    }
-
     @Override
     public Endpoint listen(InetSocketAddress local) throws RpmaException {
-        checkOpen();
-        checkAddress("listen", local);
+        checkLocal(local);
         TcpEndpoint endpoint = new TcpEndpoint(this, local);
         addChild();
         return endpoint;
@@ -117,8 +85,7 @@ final class TcpPeer implements Peer {
         if (!(beside instanceof TcpPort port) || beside.localAddress().getPort() != local.getPort()) {
             return listen(local);
         }
-        checkOpen();
-        checkAddress("listen", local);
+        checkLocal(local);
         TcpEndpoint endpoint = new TcpEndpoint(this, port);
         addChild();
         return endpoint;
@@ -126,11 +93,7 @@ final class TcpPeer implements Peer {
 
     @Override
     public ConnectionRequest newConnectionRequest(InetSocketAddress remote, ConnectionConfig config) throws RpmaException {
-        checkOpen();
-        checkAddress("newConnectionRequest", remote);
-        if (remote.getPort() == 0) {
-            throw TcpLog.failure(RpmaError.INVALID, "newConnectionRequest: the port of " + remote + " must not be 0");
-        }
+        checkRemote("newConnectionRequest", remote);
         QueueSizes sizes = QueueSizes.of(config, this);
         Queues queues = Queues.create(this, sizes);
         boolean done = false;
@@ -229,18 +192,5 @@ final class TcpPeer implements Peer {
             regions = rest;
         }
         removeChild();
-    }
-
-    @Override
-    public void close() throws RpmaException {
-        if (closed) {
-            return;
-        }
-        int open = children.get();
-        if (open > 0) {
-            throw TcpLog.failure(RpmaError.PROVIDER, EBUSY, open + " endpoints, requests, connections, shared receive queues or"
-                + " memory regions of this peer are still open: close them first", null);
-        }
-        closed = true;
     }
 }
