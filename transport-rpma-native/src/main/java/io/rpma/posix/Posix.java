@@ -198,13 +198,22 @@ public final class Posix {
     }
 
     /**
+     * Executes a command on a descriptor ({@code fcntl(2)}).
+     *
+     * @return the result of the command, or {@code -errno}
+     */
+    public static int fcntl(int fd, int command, int argument) {
+        return FCNTL.call(fd, command, argument);
+    }
+
+    /**
      * Makes a descriptor non-blocking.
      *
      * @return 0, or {@code -errno}
      */
     public static int setNonBlocking(int fd) {
-        int flags = FCNTL.call(fd, F_GETFL, 0);
-        return flags < 0 ? flags : FCNTL.call(fd, F_SETFL, flags | O_NONBLOCK);
+        int flags = fcntl(fd, F_GETFL, 0);
+        return flags < 0 ? flags : fcntl(fd, F_SETFL, flags | O_NONBLOCK);
     }
 
     /**
@@ -213,7 +222,7 @@ public final class Posix {
      * @return the descriptor, or {@code -errno}
      */
     public static int duplicate(int fd) {
-        return FCNTL.call(fd, F_DUPFD_CLOEXEC, 0);
+        return fcntl(fd, F_DUPFD_CLOEXEC, 0);
     }
 
     /**

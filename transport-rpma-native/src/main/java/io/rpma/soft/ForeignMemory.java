@@ -42,7 +42,7 @@ final class ForeignMemory {
     static void check(MemorySegment memory, int usages, boolean reached) throws RpmaException {
         boolean written = SoftLocalMemoryRegion.isWritten(usages);
         if (written && memory.isReadOnly()) {
-            throw SoftLog.failure(RpmaError.PROVIDER, Libc.EFAULT, "register: the memory is read-only, but a usage requires"
+            throw SoftLog.failure(RpmaError.PROVIDER, Posix.EFAULT, "register: the memory is read-only, but a usage requires"
                 + " write access ("
                 + memory + ")", null);
         }
@@ -79,7 +79,7 @@ final class ForeignMemory {
                 return;
             }
         }
-        throw SoftLog.failure(RpmaError.PROVIDER, Libc.EFAULT, "register: of " + size + " bytes at 0x"
+        throw SoftLog.failure(RpmaError.PROVIDER, Posix.EFAULT, "register: of " + size + " bytes at 0x"
             + Long.toHexString(address) + ", those from 0x" + Long.toHexString(at) + " on are not mapped for reading"
             + (written ? " and writing" : ""), null);
     }

@@ -170,7 +170,7 @@ final class RemoteAccess {
         if (result == 0) {
             return SUCCESS;
         }
-        if (result == -Libc.EFAULT) {
+        if (result == -Posix.EFAULT) {
             return REM_ACCESS_ERR;
         }
         if (result == -Libc.ESRCH) {

@@ -14,6 +14,7 @@ package io.rpma.soft.host;
 
 import io.rpma.posix.CFunction;
 import io.rpma.posix.Memory;
+import io.rpma.posix.Posix;
 import io.rpma.posix.Scratch;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -27,8 +28,6 @@ public final class Libc {
     public static final int ESRCH = 3;
     /** Not a file of the kind that the call is for. */
     public static final int EBADF = 9;
-    /** Bad address. */
-    public static final int EFAULT = 14;
 
     /** {@code F_SEAL_SEAL}: no further seals. */
     public static final int F_SEAL_SEAL = 1;
@@ -53,8 +52,6 @@ public final class Libc {
     public static final int MADV_POPULATE_WRITE = 23;
     /** {@code MADV_WILLNEED}. */
     public static final int MADV_WILLNEED = 3;
-    /** {@code MS_SYNC}. */
-    static final int MS_SYNC = 4;
 
     private static final int MFD_CLOEXEC = 1;
     private static final int MFD_ALLOW_SEALING = 2;
@@ -83,7 +80,6 @@ public final class Libc {
     private static final CFunction FALLOCATE = CFunction.of("fallocate", 4);
     private static final CFunction LSEEK = CFunction.of("lseek", 3);
     private static final CFunction FSTATFS = CFunction.of("fstatfs", 2);
-    private static final CFunction FCNTL = CFunction.variadic("fcntl", 3, 2);
     private static final CFunction PIPE2 = CFunction.of("pipe2", 2);
     private static final CFunction OPEN = CFunction.variadic("open", 3, 2);
     private static final CFunction FCHMOD = CFunction.of("fchmod", 2);
@@ -144,16 +140,12 @@ public final class Libc {
     }
 
     public static int addSeals(int fd, int seals) {
-        return fcntl(fd, F_ADD_SEALS, seals);
+        return Posix.fcntl(fd, F_ADD_SEALS, seals);
     }
 
     /** Returns the seals of a file; negative if it is none that can be sealed. */
     public static int getSeals(int fd) {
-        return fcntl(fd, F_GET_SEALS, 0);
-    }
-
-    private static int fcntl(int fd, int command, int argument) {
-        return FCNTL.call(fd, command, argument);
+        return Posix.fcntl(fd, F_GET_SEALS, 0);
     }
 
     /** Creates a non-blocking pipe: the end to read from, and the end to write to. */
@@ -169,7 +161,7 @@ public final class Libc {
 
     /** Returns whether a descriptor stands for a pipe: no other file has a capacity of that kind. */
     public static boolean isPipe(int fd) {
-        return fcntl(fd, F_GETPIPE_SZ, 0) > 0;
+        return Posix.fcntl(fd, F_GETPIPE_SZ, 0) > 0;
     }
 
     /** Opens what a descriptor stands for once more, non-blocking: as an open file of its own, with flags of its own. */

@@ -14,6 +14,7 @@ package io.rpma.soft.process;
 
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
+import io.rpma.posix.Posix;
 import io.rpma.soft.control.ControlMessage;
 import io.rpma.soft.control.EndDescription;
 import io.rpma.soft.control.Link;
@@ -435,7 +436,7 @@ public final class RemoteProcess {
         while (done < length) {
             long count = Libc.processWrite(pid, remote + done, source + done, length - done);
             if (count <= 0) {
-                return count == 0 ? -Libc.EFAULT : (int) count;
+                return count == 0 ? -Posix.EFAULT : (int) count;
             }
             done += count;
         }
@@ -448,7 +449,7 @@ public final class RemoteProcess {
         while (done < length) {
             long count = Libc.processRead(pid, remote + done, target + done, length - done);
             if (count <= 0) {
-                return count == 0 ? -Libc.EFAULT : (int) count;
+                return count == 0 ? -Posix.EFAULT : (int) count;
             }
             done += count;
         }
