@@ -20,11 +20,11 @@ usage() {
     cat << 'USAGE'
 Usage: testsuite/run-suite.sh [-Dname=value | -J<JVM option>]... [CLASS...]
 
-Runs the compliance suite in one JVM, on the provider that RPMA_PROVIDER names (default: soft): all of it, or the classes with
-these simple names. Prints one line per class and the totals, and leaves testsuite/target/compliance.md. Exits with 0 if
-nothing failed. It builds nothing: `mvn -pl testsuite -am process-test-classes` does.
+Runs the compliance suite in one JVM, on the provider in RPMA_PROVIDER (default: soft): all of it, or the classes with these
+simple names. Prints one line for each class and the totals, and writes testsuite/target/compliance.md. The exit code is 0 if
+no test failed. It builds nothing; run `mvn -pl testsuite -am process-test-classes` before.
 
-Every build runs all of it on soft and a part of it over TCP; RPMA_PROVIDER=tcp runs all of it over TCP, and needs no device.
+Every build runs the whole suite on soft and a part of it over TCP. RPMA_PROVIDER=tcp runs all of it over TCP, without a device.
 
 Examples:
   testsuite/run-suite.sh

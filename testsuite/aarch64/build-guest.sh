@@ -66,7 +66,7 @@ fi
 
 for command in apt-get dpkg-deb busybox xz; do
     command -v "$command" > /dev/null ||
-        fail "$command is needed, and this is a Debian's to have: apt-get install apt dpkg busybox-static xz-utils"
+        fail "$command is needed; install it on Debian with: apt-get install apt dpkg busybox-static xz-utils"
 done
 [[ -r $keyring ]] || fail "$keyring is needed: apt-get install debian-archive-keyring"
 available=$(df -P -B 1M "$cache" | awk 'NR == 2 { print $4 }')
@@ -103,7 +103,7 @@ logged() {
     }
 }
 
-say "taking packages for arm64 from $mirror $release, some 180 MB"
+say "downloading packages for arm64 from $mirror $release, about 180 MB"
 logged "the mirror does not have $release for arm64" own_apt apt-get -o APT::Update::Error-Mode=any update
 
 if [[ ! -f $cache/packages || ! -d $cache/root ]]; then

@@ -25,21 +25,21 @@ Usage: testsuite/aarch64/run.sh [OPTION...] [--] COMMAND [ARGUMENT...]
        testsuite/aarch64/run.sh [--pages SIZE] --build
 
 Runs COMMAND on Debian 13 for arm64, in a machine that QEMU emulates, and returns its exit code. That machine has two
-processors (Neoverse N1), the software RDMA device rxe0 (RoCE v2) at 10.77.0.1 and fd77::1, librpma and OpenJDK 25; no network
-leads out of it. Emulated code is slow: expect 20 to 50 times the time. The packages are taken from Debian once and cached
-(build-guest.sh); needed here are QEMU (apt-get install qemu-system-arm), apt, busybox-static and xz-utils.
+processors (Neoverse N1), the software RDMA device rxe0 (RoCE v2) at 10.77.0.1 and fd77::1, librpma and OpenJDK 25. It has no
+connection to other networks. Emulated code takes 20 to 50 times as long. The packages are downloaded from Debian once and
+cached (build-guest.sh). This host needs QEMU (apt-get install qemu-system-arm), apt, busybox-static and xz-utils.
 
-Inside are this project's folder, the repository that Maven has put its jars in, and the working directory, at the same places.
-What is written there is discarded, apart from the folder $RPMA_RESULTS. Standard input is /dev/null. The two output streams come
-out as two, or in their exact order if both go to the same place. Of the environment COMMAND sees what is named RPMA_*.
+The machine has the folder of this project, Maven's repository and the working directory at the same paths. What COMMAND writes
+to them is discarded; the folder $RPMA_RESULTS is kept. Standard input is /dev/null. The two output streams stay two streams, or
+are merged in their exact order if both have the same destination. COMMAND gets the environment variables RPMA_*.
 
 Options:
   --pages SIZE     the size of the kernel's pages: 4k (default) or 16k
-  --results DIR    a folder for what shall survive, given to COMMAND in RPMA_RESULTS (default: none)
-  --mem SIZE       the guest's memory, as 4G (default)
-  --build          only make the guest, print its folder; --update before it takes the newest packages
+  --results DIR    the folder for the results of COMMAND, which gets it in RPMA_RESULTS (default: none)
+  --mem SIZE       the memory of the guest (default: 4G)
+  --build          only build the guest and print its folder; with --update before it, use the newest packages
 
-Exit code: COMMAND's own (128 + N if signal N ended it), 125 if the guest ended without one, 2 for a wrong option.
+Exit code: that of COMMAND (128 + N if it was ended by signal N), 125 if the guest ended without one, 2 for a wrong option.
 
 Examples:
   testsuite/aarch64/run.sh getconf PAGESIZE
@@ -128,8 +128,8 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 trap 'exit 129' HUP
 
-control=$(mktemp -d "${TMPDIR:-/tmp}/aarch64.XXXXXX") || fail "a temporary folder is needed: set TMPDIR to a place for it"
-[[ $control != *,* ]] || fail "QEMU takes no folder with a comma in its name: set TMPDIR to another than $TMPDIR"
+control=$(mktemp -d "${TMPDIR:-/tmp}/aarch64.XXXXXX") || fail "a temporary folder cannot be created: set TMPDIR to a folder for it"
+[[ $control != *,* ]] || fail "QEMU accepts no folder with a comma in its name: set TMPDIR to a folder other than $TMPDIR"
 mkdir -p "$control/out/results"
 cp "$here/init" "$control/init"
 

@@ -30,20 +30,20 @@ usage() {
     cat << 'USAGE'
 Usage: testsuite/aarch64/verify.sh [--pages SIZE] [STAGE...]
 
-Runs the tests on Debian 13 for arm64, which run.sh emulates: first with a kernel of 16 KiB pages, then with one of 4 KiB, or with
-that of --pages (4k or 16k) alone. Takes what `mvn package` has left. This takes hours, so no build runs it.
+Runs the tests on Debian 13 for arm64, which run.sh emulates: first with a kernel with pages of 16 KiB, then with pages of 4 KiB,
+or only with those of --pages (4k or 16k). It uses the existing build of `mvn package`. It takes hours, so no build runs it.
 
 Stages (default: the first four, in this order):
-  echo       ./run-example.sh echo on soft, and on real librpma over SoftRoCE: the checksums match
+  echo       ./run-example.sh echo on soft, and on real librpma over SoftRoCE; the checksums must match
   contract   the rules of librpma's man pages, on soft
   native     the other tests of transport-rpma-native, on soft
   transport  the tests of transport-rpma, on soft
   librpma    the rules of librpma's man pages, on real librpma over SoftRoCE
   CLASS...   test classes of these modules by their full names, on $RPMA_PROVIDER (default: soft)
 
-The whole output of each is in testsuite/target/aarch64. JUnit's limits of time are off, and the contract suite and the processes
-of the tests of soft have $RPMA_TEST_PATIENCE (20) times as long; a stage that hangs is ended after $RPMA_AARCH64_STAGE_SECONDS
-(14400), and fails. Exit code: 0 if all tests passed.
+The whole output of each stage is in testsuite/target/aarch64. JUnit's time limits are disabled. The time limits of the contract
+suite and of the processes of soft's tests are multiplied by $RPMA_TEST_PATIENCE (20). A stage is ended after
+$RPMA_AARCH64_STAGE_SECONDS (14400) and then fails. Exit code: 0 if all tests passed.
 USAGE
 }
 

@@ -25,27 +25,27 @@ usage() {
     cat << 'USAGE'
 Usage: testsuite/ecosystem/run.sh [OPTION...] SUITE...
 
-Runs a framework's own tests twice, each class in a process of its own: on Netty's epoll transport, and with the agent on RPMA.
-What differs or fails is run a second time, and counts as different if it differs again. Prints the counts and a table of the
-differences; exit code 1 if one of them is not explained in testsuite/ecosystem/explained. What the suites need comes from Maven
-Central the first time.
+Runs the tests of a framework twice, each class in a separate process: on Netty's epoll transport, and with the agent on RPMA.
+Tests that differ or fail are run again, and count as different if they differ again. Prints the counts and a table of the
+differences. The exit code is 1 if one of them has no explanation in testsuite/ecosystem/explained. The first run downloads what
+the suites need from Maven Central.
 
 Suites:
   grpc                  gRPC's interoperability tests, as published (grpc-interop-testing), without and with TLS
   vertx                 the tests of Vert.x core that concern streams, as published (vertx-core, tests)
-  reactor-netty=FOLDER  the tests of Reactor Netty's core and of its HTTP that concern streams, which are not published: the
-                        folder has its sources, of the version that the project's pom.xml names
+  reactor-netty=FOLDER  the tests of Reactor Netty's core and of its HTTP part that concern streams, which are not published; the
+                        folder must contain its sources, in the version of the project's pom.xml
 
 Options:
   --classes REGEX       only the classes whose simple names match
-  --rounds N            how often what differs or fails is run in all (default: 2)
+  --rounds N            how many times tests that differ or fail are run in total (default: 2)
   --provider NAME       soft (default), librpma or tcp
-  --jobs N              how many classes are run at the same time (default: 2, which is each class on both transports)
-  --resume              keep the results that are there, and run what they lack
-  --no-build            take the agent that `mvn package` has left
-  --agent JAR           take this agent
+  --jobs N              how many classes run at the same time (default: 2, which runs each class on both transports at once)
+  --resume              keep the existing results, and run only the missing ones
+  --no-build            use the agent of the existing build of `mvn package`
+  --agent JAR           use this agent
 
-Whatever the tests print is in testsuite/ecosystem/target/SUITE. A suite can be run in parts: the table is about all classes that
+The output of the tests is in testsuite/ecosystem/target/SUITE. A suite can be run in parts: the table contains all classes that
 have results there.
 USAGE
 }
@@ -77,7 +77,7 @@ while (($# > 0)); do
                 --provider) provider=$2 ;;
                 --jobs) jobs=$2 ;;
                 --agent)
-                    [[ -f $2 ]] || fail "--agent is '$2', which is no file"
+                    [[ -f $2 ]] || fail "--agent is '$2', which is not a file"
                     agent=$(realpath "$2")
                     build=0
                     ;;
@@ -95,7 +95,7 @@ while (($# > 0)); do
     esac
     shift
 done
-((${#suites[@]} > 0)) || fail "which suite? See $0 --help"
+((${#suites[@]} > 0)) || fail "no suite is named; see $0 --help"
 [[ $rounds =~ ^[1-9]$ ]] || fail "--rounds is '$rounds'; a number from 1 to 9 is needed"
 [[ $jobs =~ ^[1-9]$ ]] || fail "--jobs is '$jobs'; a number from 1 to 9 is needed"
 
@@ -105,7 +105,7 @@ if ((build)); then
     echo "ecosystem: building"
     (cd "$root" && mvn -B -q -DskipTests package -pl agent -am)
 fi
-[[ -f $agent ]] || fail "$agent is not built: leave out --no-build"
+[[ -f $agent ]] || fail "$agent is not built: omit --no-build"
 
 # alone COMMAND...: runs a command in its own network namespace, because some suites require specific ports, and addresses that
 # accept every packet and answer none. Queries to name servers fail at once.
@@ -114,7 +114,7 @@ alone() {
         && ip address add 198.18.0.1/24 dev hole && ip link set bottom up && ip link set hole up \
         && ip route add 10.0.0.0/24 dev hole && ip route add 192.168.255.0/24 dev hole && exec "$@"' alone "$@"
 }
-alone true || fail "a network namespace is needed for each class of tests, and cannot be made here (unshare --net, ip)"
+alone true || fail "each test class needs a network namespace, which cannot be created here (unshare --net, ip)"
 
 # class_path SUITE: lets Maven resolve the class path once.
 class_path() {
@@ -172,7 +172,7 @@ run_class() {
     touch finished
 }
 
-# run_one ...: runs run_class in a process of its own, as soon as fewer than $jobs are running.
+# run_one ...: runs run_class in a separate process, as soon as fewer than $jobs are running.
 run_one() {
     while (($(jobs -rp | wc -l) >= jobs)); do
         wait -n

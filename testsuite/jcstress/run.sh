@@ -18,27 +18,27 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 root=$(cd "$here/../.." && pwd -P)
 readonly here root
-# How many states are live at a time: Turns.OBJECTS has to be more than twice the product.
+# The product is the number of states that are live at the same time. Turns.OBJECTS must be more than twice as large.
 readonly strides=(-strideSize 16 -strideCount 4)
 
 usage() {
     cat << 'USAGE'
 Usage: testsuite/jcstress/run.sh [OPTION...] [CLASS...]
 
-Runs the jcstress cases for the memory order of the provider soft (docs/memory-order.md), all of them or those whose class names
-match one of these regular expressions. Prints one line for each case: how many results were observed, how many of them are
-forbidden, and how many show what a case without the fence allows. Exit code 1 if a forbidden result was observed or a case could
-not be run. The first build needs Maven Central, for jcstress.
+Runs the jcstress cases for the memory order of the provider soft (docs/memory-order.md): all of them, or those whose class names
+match one of these regular expressions. Prints one line for each case: the number of results, how many of them are forbidden, and
+how many show what a case without the fence allows. The exit code is 1 if a forbidden result was observed or a case could not be
+run. The first build downloads jcstress from Maven Central.
 
 Options:
   -m, --mode MODE       the preset of jcstress: sanity, quick (default), default, tough or stress
   --time MILLISECONDS   the time of one iteration (default: that of the preset)
   --iterations N        the iterations in each JVM (default: that of the preset)
-  --one-jvm             only with C2, instead of one JVM for each compiler and more: for a first look
+  --one-jvm             use one JVM with C2, instead of several JVMs with different compilers, for a quick check
   --without-fence CLASS:N
-                        with a copy of this class of soft that lacks the N-th full fence of its source; the cases of that
+                        use a copy of this class of soft without the N-th full fence of its source; the cases of that
                         fence should then fail
-  --no-build            take what the last build has left
+  --no-build            use the existing build
   -h, --help            print this text
   -- OPTION...          other options of jcstress (java -cp 'target/lib/*' org.openjdk.jcstress.Main -h)
 
@@ -56,7 +56,7 @@ build=1
 cuts=()
 options=()
 classes=()
-# Without these options jcstress chooses the JVMs, and passes on the option that it is started with itself.
+# Without these options, jcstress chooses the JVMs, and passes on the option with which it was started.
 jvm=()
 while (($# > 0)); do
     case $1 in
@@ -69,11 +69,11 @@ while (($# > 0)); do
             case $1 in
                 -m | --mode) mode=$2 ;;
                 --time)
-                    [[ $2 =~ ^[1-9][0-9]*$ ]] || fail "--time is '$2', which is no number of milliseconds"
+                    [[ $2 =~ ^[1-9][0-9]*$ ]] || fail "--time is '$2', which is not a number of milliseconds"
                     options+=(-time "$2")
                     ;;
                 --iterations)
-                    [[ $2 =~ ^[1-9][0-9]*$ ]] || fail "--iterations is '$2', which is no number"
+                    [[ $2 =~ ^[1-9][0-9]*$ ]] || fail "--iterations is '$2', which is not a number"
                     options+=(-iters "$2")
                     ;;
                 --without-fence)
@@ -102,9 +102,9 @@ if ((build)); then
     echo "jcstress: building"
     (cd "$root" && mvn -B -q -Pjcstress -Dmaven.test.skip=true -Dcheckstyle.skip -pl testsuite/jcstress -am package)
 fi
-[[ -d $target/classes && -d $target/lib ]] || fail "the cases are not built: leave out --no-build"
+[[ -d $target/classes && -d $target/lib ]] || fail "the cases are not built: omit --no-build"
 
-# Copies of classes without fences, which come before those of the project.
+# Copies of classes without fences, which precede the project's classes on the class path.
 sources=$root/transport-rpma-native/src/main/java
 rm -rf "$target/without-fence"
 mkdir -p "$target/without-fence/classes"
@@ -114,7 +114,7 @@ for cut in ${cuts[@]+"${cuts[@]}"}; do
     copy=$target/without-fence/sources/${source#"$sources/"}
     mkdir -p "${copy%/*}"
     [[ -f $copy ]] || cp "$source" "$copy"
-    # Always counted in the source, since the copy may lack a fence already.
+    # The fences are counted in the source, because the copy may already lack one.
     line=$(awk -v n="${cut#*:}" '/^ *Memory\.fullFence\(\);$/ && ++count == n { print NR }' "$source")
     [[ -n $line ]] || fail "${cut%:*} has fewer than ${cut#*:} full fences: $source"
     sed -i "${line}s/Memory\.fullFence();//" "$copy"

@@ -28,17 +28,18 @@ usage() {
     cat << 'USAGE'
 Usage: testsuite/librpma-versions/run.sh [RELEASE...]
 
-Takes librpma of each release of Debian (default: bookworm, which has 1.2, and trixie, which has 1.3), the libraries of
-rdma-core that belong to it, and the C library that these need, from the mirror ($DEBIAN_MIRROR, http://deb.debian.org/debian), by
-apt with settings of its own: nothing is installed on this machine, and none of apt's files is changed. Unpacks them to
-testsuite/target/librpma-versions and runs on each, in the guest of testsuite/softroce or, as root, on this machine's RDMA device,
-with these libraries laid over the machine's in a mount namespace of its own:
+Downloads librpma of each release of Debian (default: bookworm, which has 1.2, and trixie, which has 1.3), its libraries of
+rdma-core, and the C library that they need from the mirror ($DEBIAN_MIRROR, http://deb.debian.org/debian). It uses apt with its
+own settings, so that nothing is installed on this machine and none of apt's files is changed. It unpacks the libraries to
+testsuite/target/librpma-versions and runs the following tests with each release, in the guest of testsuite/softroce or, as root,
+on this machine's RDMA device. A separate mount namespace has these libraries in place of the machine's:
 
   contract   the rules of librpma's man pages
   binding    the tests of io.rpma.librpma
   transport  one-sided operations, transfers and message channels
 
-Takes what `mvn package` has left. The report is report.txt beside the logs. Exit code: 0 if all tests passed on all of them.
+It uses the existing build of `mvn package`. The report is report.txt, next to the logs. Exit code: 0 if all tests passed with
+every release.
 USAGE
 }
 

@@ -22,17 +22,18 @@ usage() {
     cat << 'USAGE'
 Usage: testsuite/namespaces/run.sh [--quick]
 
-Makes two or three network namespaces, joins them by veth, and runs between them, with the provider auto and the paths
-shared-memory, rdma and tcp:
-  - echo between two hosts, which goes by TCP
-  - one server, reached by shared memory on its own host and by TCP from two others at the same time
+Creates two or three network namespaces, connects them by veth, and runs these tests between them, with the provider auto and
+the paths shared-memory, rdma and tcp:
+  - echo between two hosts, which uses TCP
+  - one server that is reached by shared memory on its own host and by TCP from two other hosts at the same time
   - the examples remote-log and memory-cache between two hosts
-  - a host that vanishes: its connections end by the deadlines of docs/tcp-protocol.md, in a minute (not with --quick)
+  - a host that disappears: its connections end by the deadlines of docs/tcp-protocol.md, within a minute (not with --quick)
 
-Nobody has to be root: everything is made in a user namespace, and is gone with the processes that hold it, however they end.
-Builds nothing: `mvn -B -DskipTests package` does. The tests are those of NamespacesTest in codec-examples.
+Root rights are not needed, because everything is created in a user namespace. It disappears together with the processes that
+hold it, however they end. This script builds nothing; run `mvn -B -DskipTests package` before. The tests are those of
+NamespacesTest in codec-examples.
 
-Exit code: 0 if all passed, 1 if not, 2 if this machine does not let this user make what is needed.
+Exit code: 0 if all tests passed, 1 if not, 2 if this user may not create the namespaces on this machine.
 USAGE
 }
 

@@ -34,21 +34,22 @@ usage() {
 Usage: testsuite/power-cut/run.sh [--times N] [--control N] [--seed S] [--provider soft|librpma]
 
 Runs the example remote-log, its server and two writers, in a user-mode Linux kernel whose disk (ext4) is a file of this host,
-and kills that kernel outright (SIGKILL) at a random moment: what the machine had not written to its disk is gone with its
-memory, as in a power cut. The numbers of the records that were acknowledged to the writers have left the machine before, by a
-write to a file of this host each. The next start of the machine mounts the disk, reads the log, and compares: each
-acknowledged record has to be there, whole and in order. Then it appends on, up to the next cut.
+and kills that kernel with SIGKILL at a random moment. As in a power cut, all data that was not on the disk is lost. The numbers
+of the records that were acknowledged to the writers are outside of the machine by then, because each of them is written to a
+file of this host. The next start of the machine mounts the disk, reads the log and compares: each acknowledged record must be
+there, complete and in order. Then the writers continue until the next cut.
 
-  --times N        cuts in all, divided among the providers (default: 200)
-  --control N      cuts of each provider with remote-log --no-sync, which acknowledges records that are not on the disk: there
-                   records have to be lost, or the cuts prove nothing (default: 10; 0 for none)
-  --seed S         chooses the moments (default: the time)
+  --times N        the number of all cuts, which are divided among the providers (default: 200)
+  --control N      the number of cuts of each provider with remote-log --no-sync, which acknowledges records that are not on the
+                   disk. Records must be lost then; otherwise the cuts prove nothing (default: 10; 0 for none)
+  --seed S         determines the moments of the cuts (default: the time)
   --provider NAME  only soft, or only librpma (default: both, at the same time)
 
-Needs what testsuite/softroce/run.sh needs, and mke2fs (e2fsprogs). Builds nothing of Java: `mvn -B -DskipTests package` does.
+This script needs what testsuite/softroce/run.sh needs, and mke2fs (e2fsprogs). It does not build Java classes; run
+`mvn -B -DskipTests package` before.
 
-Prints a table. Exit code: 0 if nothing acknowledged was lost or torn, and something was in each control; 1 if not; 2 for a
-wrong option or what is missing.
+It prints a table. Exit code: 0 if no acknowledged record was lost or torn, and some were in each control; 1 otherwise; 2 for a
+wrong option or a missing program.
 USAGE
 }
 

@@ -27,38 +27,39 @@ Usage: testsuite/softroce/run.sh [OPTION...] [--] COMMAND [ARGUMENT...]
        testsuite/softroce/run.sh [OPTION...] --suite [CLASS...]
        testsuite/softroce/run.sh --build
 
-Runs COMMAND with the provider forced to librpma (RPMA_PROVIDER=librpma) and returns its exit code. On a machine with a
-usable RDMA device COMMAND runs directly. Anywhere else it runs inside a user-mode Linux kernel that has the software
-device rxe0 (RoCE v2) at 10.77.0.1 and fd77::1; the kernel is built once and cached.
+Runs COMMAND on the provider librpma (RPMA_PROVIDER=librpma) and returns its exit code. On a machine with a usable RDMA
+device, COMMAND runs directly. Otherwise it runs inside a user-mode Linux kernel that has the software device rxe0
+(RoCE v2) at 10.77.0.1 and fd77::1. The kernel is built once and cached.
 
-Inside, files, working directory and arguments are those of the host, and whatever COMMAND writes is discarded, apart
-from the results folder and the folders named by --keep. Its standard input is /dev/null. Its two output streams come
-out as two streams, or in their exact order if both go to the same place. Of the environment it sees PATH, HOME,
-JAVA_HOME, LANG, LC_*, TZ, TERM, USER, LOGNAME, MAVEN_OPTS, MAVEN_ARGS and everything named RPMA_*. Addresses in
-192.0.2.0/24 are a black hole: an attempt to connect there times out.
+Inside, the files, the working directory and the arguments are those of the host. What COMMAND writes is discarded,
+except in the results folder and in the folders of --keep. Its standard input is /dev/null. Its two output streams stay
+two streams, or are merged in their exact order if both have the same destination. COMMAND gets the environment
+variables PATH, HOME, JAVA_HOME, LANG, LC_*, TZ, TERM, USER, LOGNAME, MAVEN_OPTS, MAVEN_ARGS and RPMA_*. Addresses in
+192.0.2.0/24 are a black hole: an attempt to connect to them times out.
 
 Options:
-  --results DIR    where COMMAND leaves what shall survive, given to it in RPMA_SOFTROCE_RESULTS
-                   (default: a new folder in testsuite/target/softroce, removed again if nothing is in it)
-  --keep DIR       let COMMAND write to this folder of the host as well; may be repeated
-  --disk FILE      give the guest a disk, /dev/ubda, whose contents are this file of the host; implies --guest
-  --mem SIZE       the guest's memory, as 512M or 6G (default: 4G)
+  --results DIR    the folder for the results of COMMAND, which gets it in RPMA_SOFTROCE_RESULTS
+                   (default: a new folder in testsuite/target/softroce, which is removed if it stays empty)
+  --keep DIR       also let COMMAND write to this folder of the host; may be repeated
+  --disk FILE      give the guest a disk, /dev/ubda, whose content is this file of the host; implies --guest
+  --mem SIZE       the memory of the guest, for example 512M or 6G (default: 4G)
   --guest          use the guest even if this machine has an RDMA device
-  --build          only build the kernel, print its path
+  --build          only build the kernel and print its path
   --suite          run Netty's transport testsuite (testsuite/run-suite.sh), all of it or the classes that follow
 
-The following ones describe the guest and imply --guest:
-  --siw            make the iWARP device siw0 in place of rxe0
-  --no-device      make no RDMA device
+The following options describe the guest and imply --guest:
+  --siw            create the iWARP device siw0 instead of rxe0
+  --no-device      create no RDMA device
   --as-user        run COMMAND as the unprivileged user nobody; its HOME is an empty folder
   --memlock KIB    limit its locked memory, as `ulimit -l` does (default: unlimited); implies --as-user, since root has
                    no limit
 
-Exit code: COMMAND's own (128 + N if signal N ended it), 125 if the guest ended without one or if COMMAND failed after the
-host had refused the guest memory, 141 if the reader of the output went away, 2 for a wrong option.
+Exit code: that of COMMAND (128 + N if it was ended by signal N), 125 if the guest ended without one or if COMMAND failed
+after the host had refused memory to the guest, 141 if the reader of the output closed it, 2 for a wrong option.
 
-Each page that a process in the guest touches can take a mapping of the host, which limits them (vm.max_map_count). Root
-raises that limit while guests run; the last of them restores it. Anybody else is told when the limit was reached.
+Each page that a process in the guest touches can need a mapping of the host, which limits their number
+(vm.max_map_count). If root runs this script, it raises the limit while guests run, and the last one restores it. For
+other users, a message reports that the limit was reached.
 
 Examples:
   testsuite/softroce/run.sh ./run-example.sh echo --bytes 32MiB
@@ -161,7 +162,7 @@ fi
 
 # Creates a folder if necessary and prints its real path. The guest's list of mounts has one path per line.
 folder_of() {
-    [[ $1 != *$'\n'* ]] || wrong_option "a folder's name may not contain a line break: ${1@Q}"
+    [[ $1 != *$'\n'* ]] || wrong_option "the name of a folder must not contain a line break: ${1@Q}"
     if [[ ! -d $1 ]]; then
         local reason
         reason=$(mkdir -p -- "$1" 2>&1) || fail "$reason"
@@ -174,7 +175,7 @@ folder_of() {
 
 disk_parameter=()
 if [[ -n $disk ]]; then
-    [[ -f $disk && -w $disk ]] || wrong_option "--disk $disk: a file is needed that exists and can be written"
+    [[ -f $disk && -w $disk ]] || wrong_option "--disk $disk: an existing file is needed, which can be written to"
     disk=$(realpath -- "$disk")
 fi
 
@@ -336,7 +337,7 @@ done
 # The path of the control folder is passed on the kernel's command line, and must be visible in the guest.
 parent=${TMPDIR:-/tmp}
 [[ $parent =~ ^/[A-Za-z0-9/._+-]+$ && ! $parent/ =~ ^/(proc|sys|dev|run)/ ]] || parent=/tmp
-control=$(mktemp -d "$parent/softroce.XXXXXX") || fail "a temporary folder is needed: set TMPDIR to a place for it"
+control=$(mktemp -d "$parent/softroce.XXXXXX") || fail "a temporary folder cannot be created: set TMPDIR to a folder for it"
 exec {lock}> "$control/lock"
 flock "$lock"
 # Removes the folders of earlier runs that were killed, whose locks nobody holds. A folder without a lock file may belong to a
@@ -377,7 +378,7 @@ memory_folder() {
         report+=", $folder has $room MiB"
     done
     say "no folder has room for the guest's memory of $mebibytes MiB (--mem)${report}; set TMPDIR to a larger one," \
-        "or ask for less with --mem"
+        "or use less memory with --mem"
     return 1
 }
 
@@ -516,7 +517,7 @@ explain_map_limit() {
     local limit
     limit=$(< "$map_limit")
     say "the host refused the guest memory: a process of the guest has probably touched more pages than a process of this" \
-        "host may have mappings, $limit (vm.max_map_count): about $((limit / 256)) MiB, if they lie scattered. Have it use" \
+        "host may have mappings, $limit (vm.max_map_count): about $((limit / 256)) MiB, if they are scattered. Use" \
         "less memory (java -Xmx), or raise the limit: sudo sysctl -w vm.max_map_count=$((mebibytes * 256 + 65536))"
 }
 

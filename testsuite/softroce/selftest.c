@@ -12,14 +12,14 @@
  */
 
 /*
- * The self test's own client and server over librpma.
+ * The client and the server of the self test, which use librpma.
  *
- *   selftest pingpong ADDRESS PORT ROUNDS   two processes, ROUNDS messages each way, each checked; prints what happened
- *   selftest connect ADDRESS PORT SECONDS   tries to connect; prints how that ended, or that it had not in SECONDS
- *   selftest register ADDRESS BYTES         registers memory; prints how that ended
- *   selftest touch BYTES                    writes to each page of so much memory, in no order, and reads it
+ *   selftest pingpong ADDRESS PORT ROUNDS   exchanges and checks ROUNDS messages between two processes; prints the result
+ *   selftest connect ADDRESS PORT SECONDS   tries to connect; prints the result, or that there was none within SECONDS
+ *   selftest register ADDRESS BYTES         registers memory; prints the result
+ *   selftest touch BYTES                    writes to each page of this much memory, in a scattered order, and reads it
  *
- * The exit code is 0 if what the mode tries worked, 3 if librpma said no, 2 if the arguments are wrong.
+ * The exit code is 0 on success, 3 if a function of librpma failed, and 2 if the arguments are wrong.
  */
 
 #include <errno.h>
@@ -37,7 +37,7 @@
 #define MESSAGE_SIZE 64
 #define REFUSED 3
 
-/* The peer's memory: a message to send, then one to receive. */
+/* The memory of the peer: a message to send, followed by one to receive. */
 struct side {
     struct rpma_peer *peer;
     struct rpma_mr_local *mr;
@@ -148,7 +148,7 @@ static void post_receive(struct side *side) {
 static struct rpma_conn_cfg *connection_config(int rounds) {
     struct rpma_conn_cfg *cfg = NULL;
     check(rpma_conn_cfg_new(&cfg), "rpma_conn_cfg_new");
-    /* Sends are unsignalled: the send queue holds all of them. */
+    /* The sends are unsignalled, so the send queue must hold all of them. */
     check(rpma_conn_cfg_set_sq_size(cfg, (uint32_t) rounds + 1), "rpma_conn_cfg_set_sq_size");
     check(rpma_conn_cfg_set_cq_size(cfg, (uint32_t) rounds + 11), "rpma_conn_cfg_set_cq_size");
     return cfg;
@@ -220,7 +220,7 @@ static void play(const char *address, const char *port, int rounds) {
 
 static int pingpong(const char *address, const char *port, int rounds) {
     int ready[2];
-    /* Two processes from the start: what RDMA has registered does not survive a fork. */
+    /* The process forks first, because memory that is registered for RDMA does not survive a fork. */
     if (pipe(ready) != 0) {
         perror("pipe");
         return 1;
@@ -290,10 +290,10 @@ static int register_memory(const char *address, size_t size) {
     return 0;
 }
 
-/* Touches each page of so much memory, in an order that leaves no two neighbours together, and looks whether it is kept. */
+/* Touches each page of this much memory in an order without adjacent pages, and checks that the content is kept. */
 static int touch(size_t size) {
     size_t pages = size / 4096;
-    /* A prime, so that each page is reached once. */
+    /* The step is a prime number, so that each page is reached once. */
     size_t step = 0x9e3779b1;
     uint8_t *memory = allocate(size);
     for (size_t i = 0; i < pages; i++) {
@@ -311,7 +311,7 @@ static int touch(size_t size) {
 }
 
 int main(int argc, char *argv[]) {
-    /* Failures are reported here; by default the library reports them to syslog too. */
+    /* This program reports failures. By default, the library also reports them to syslog. */
     rpma_log_set_threshold(RPMA_LOG_THRESHOLD, RPMA_LOG_DISABLED);
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (argc == 5 && strcmp(argv[1], "pingpong") == 0 && atoi(argv[4]) > 0) {

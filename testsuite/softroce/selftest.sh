@@ -61,7 +61,7 @@ same() {
 
 # like NAME PATTERN GOT
 like() {
-    # shellcheck disable=SC2053 # a pattern
+    # shellcheck disable=SC2053 # the right side is a pattern
     if [[ $3 == $2 ]]; then ok "$1"; else not_ok "$1" "$2" "$3"; fi
 }
 
@@ -118,7 +118,7 @@ guest bash -c 'kill -KILL $$'
 same 'exit code of a command that was killed' 137 "$code"
 guest this-command-does-not-exist
 same 'exit code of a command that does not exist' 127 "$code"
-like 'and it is named' '*this-command-does-not-exist*not found*' "$err"
+like 'and the message names it' '*this-command-does-not-exist*not found*' "$err"
 
 started=$(milliseconds)
 guest true
@@ -162,14 +162,14 @@ guest ls deep
 same 'a relative path' "a folder with 'quotes'" "$out"
 code=0
 err=$(cd /dev && "$run" --guest true 2>&1) || code=$?
-like 'a working directory that is not there inside is refused' '125 *working directory /dev*' "$code $err"
+like 'a working directory that does not exist inside is refused' '125 *working directory /dev*' "$code $err"
 
 guest readlink /proc/self/fd/0
 same 'standard input is /dev/null' /dev/null "$out"
 
 RPMA_PROVIDER=soft RPMA_SELFTEST=$'a\n"b"' MAVEN_OPTS='-Xmx1g -Da=b' JAVA_HOME='/a b' SELFTEST_SECRET=1 guest env -0
 environment=$(tr '\0' '\1' < stdout)
-like 'the provider is librpma, whatever was set' $'*RPMA_PROVIDER=librpma\1*' $'\1'"$environment"
+like 'the provider is librpma, whatever RPMA_PROVIDER was' $'*RPMA_PROVIDER=librpma\1*' $'\1'"$environment"
 like 'RPMA_* is passed' $'*\1RPMA_SELFTEST=a\n"b"\1*' $'\1'"$environment"
 like 'MAVEN_OPTS is passed' $'*\1MAVEN_OPTS=-Xmx1g -Da=b\1*' $'\1'"$environment"
 like 'JAVA_HOME is passed' $'*\1JAVA_HOME=/a b\1*' $'\1'"$environment"
@@ -396,7 +396,7 @@ if ((EUID == 0)); then
 fi
 code=0
 err=$("${as_nobody[@]}" copy/run.sh --guest true 2>&1) || code=$?
-like 'a missing package: which, and what installs it' \
+like 'a missing package: its name, and the command that installs it' \
     "125 softroce: *not installed: librpma0; install with: sudo $work/copy/install-packages.sh" "$code $err"
 
 # No privilege of root is needed.
@@ -418,7 +418,7 @@ if ((EUID == 0)); then
         err=$(cd nobody && "${as_nobody[@]}" XDG_CACHE_HOME="$PWD/cache" TMPDIR="$TMPDIR/nobody" \
             "$run" --guest --results "$PWD/results" "$TMPDIR/nobody-touch" touch $((1 << 30)) 2>&1) || code=$?
         if ((before < 200000 && $(< /proc/sys/vm/max_map_count) < 200000)); then
-            like 'a user that needs more mappings than the host allows is told so' \
+            like 'a user that needs more mappings than the host allows gets a message' \
                 "125 *max_map_count*sudo sysctl -w vm.max_map_count=*" "$code $err"
         else
             skip 'more mappings than the host allows' 'vm.max_map_count is high, perhaps because root runs another guest'

@@ -24,28 +24,28 @@ usage() {
     cat << 'USAGE'
 Usage: testsuite/softroce/verify.sh [OPTION...] [STAGE...]
 
-Runs the tests on real librpma: on this machine's RDMA device, or without one in the user-mode kernel of run.sh. Builds them
-first.
+Builds the tests and runs them on real librpma: on this machine's RDMA device, or in the user-mode kernel of run.sh if there is
+none.
 
 Options:
-  --no-build  take what `mvn package` or `mvn verify` has left
-  --jobs N    run N stages at the same time, each in a kernel of its own, which uses one processor (default: 1); chaos, which
-              measures pauses, still runs alone
+  --no-build  use the existing build of `mvn package` or `mvn verify`
+  --jobs N    run N stages at the same time, each in a separate kernel, which uses one processor (default: 1); the stage chaos
+              measures pauses, so it always runs alone
 
 Stages (default: all of them, in this order):
   echo       ./run-example.sh echo --bytes 32MiB: the provider is librpma and the checksums match
-  contract   the rules of librpma's man pages, as both providers must keep them
-  native     the other tests of transport-rpma-native, but those of the providers soft and tcp, which use no device
+  contract   the rules of librpma's man pages, which all providers must follow
+  native     the other tests of transport-rpma-native, except those of the providers soft and tcp, which use no device
   transport  the tests of transport-rpma
   paths      shared memory and the device at the same time, behind one listener
   siw        streams, message channels and one-sided operations on an iWARP device, siw0 of the guest
-  c-peers    message channels against a C program over librpma, each in either role (needs gcc and librpma-dev)
-  examples   the tests of codec-examples: every example in a process of its own, Netty's codecs, gRPC, real programs by tcp-proxy
+  c-peers    message channels against a C program that uses librpma, in both roles (needs gcc and librpma-dev)
+  examples   the tests of codec-examples: every example in a separate process, Netty's codecs, gRPC, programs through tcp-proxy
   cli        the tests of ./rpma
   frameworks the tests of the adapters of Vert.x and Reactor Netty, and of the starter of Spring Boot
-  suite      Netty's transport testsuite; leaves its table in testsuite/target/compliance.md
-  chaos      a minute of testsuite/chaos: clients that die, stop, run out of memory and break the protocol beside checked traffic
-  refusals   without a device, and with a low limit of locked memory, the example says what is missing (in the guest)
+  suite      Netty's transport testsuite; writes its table to testsuite/target/compliance.md
+  chaos      a minute of testsuite/chaos: clients that die, stop, run out of memory and break the protocol next to checked traffic
+  refusals   without a device, and with a low limit of locked memory, the example reports what is missing (in the guest)
 
 The whole output of each stage is in testsuite/target/verify. Exit code: 0 if all tests passed.
 USAGE
@@ -111,7 +111,7 @@ in_java() {
     local module=$1
     shift
     if [[ ! -f $module/target/test.classpath ]]; then
-        echo "verify.sh: $module is not built: leave out --no-build, or run mvn -B -DskipTests package"
+        echo "verify.sh: $module is not built: omit --no-build, or run mvn -B -DskipTests package"
         return 2
     fi
     (

@@ -12,13 +12,14 @@
  */
 
 /*
- * An ordinary program over librpma, to be the peer of a message channel.
+ * An ordinary program that uses librpma, as the peer of a message channel.
  *
  *   peer server ADDRESS PORT SCENARIO   listens, prints "listening", serves, prints "done"
- *   peer client ADDRESS PORT SCENARIO   connects, plays, prints "done"
+ *   peer client ADDRESS PORT SCENARIO   connects, runs the scenario, prints "done"
  *
  * SCENARIO is one of: ping, immediate, read, write-flush, atomic-append, srq. The server accepts with the descriptor of its
- * memory as private data; messages are eight bytes, a number in the machine's order. CPeersTest is the other side of each.
+ * memory as private data. A message has eight bytes, which are a number in the byte order of the machine. CPeersTest is the other
+ * side of each scenario.
  */
 
 #include <arpa/inet.h>
@@ -45,7 +46,7 @@ static uint8_t *memory;
 static struct rpma_mr_remote *remote;
 static struct rpma_srq *srq;
 
-/* One connection, and a receive that completed while a send was waited for. */
+/* A connection, and a receive that completed while the program waited for a send. */
 struct side {
     struct rpma_conn *conn;
     struct rpma_cq *cq;
@@ -160,7 +161,7 @@ static struct ibv_wc next(struct rpma_cq *cq) {
     return wc;
 }
 
-/* Waits for the send, or whatever else was posted last, to complete. */
+/* Waits until the send, or the other work request that was posted last, has completed. */
 static void complete(struct side *side) {
     for (;;) {
         struct ibv_wc wc = next(side->cq);
@@ -328,7 +329,7 @@ static const struct scenario SCENARIOS[] = {
     {"atomic-append", atomic_append_client, atomic_append_server},
 };
 
-/* ---- several connections over a shared receive queue: receives complete in its queue, and tell the queue pair ---- */
+/* ---- several connections that share a receive queue: receives complete in its queue, with the number of the queue pair ---- */
 
 static struct side *by_number(struct side *sides, uint32_t qp_num) {
     for (int i = 0; i < CONNECTIONS; i++) {
@@ -464,7 +465,7 @@ int main(int argc, char *argv[]) {
             known = 1;
         }
     }
-    /* Failures are reported here; by default the library reports them to syslog too. */
+    /* This program reports failures. By default, the library also reports them to syslog. */
     rpma_log_set_threshold(RPMA_LOG_THRESHOLD, RPMA_LOG_DISABLED);
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (known && strcmp(argv[1], "server") == 0) {
