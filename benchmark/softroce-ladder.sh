@@ -41,7 +41,7 @@ for option; do
         --install) install=1 ;;
         *)
             echo "usage: softroce-ladder.sh [--accel=auto|kvm|tcg] [--rounds=1..9] [--limit=SECONDS] [--install]" >&2
-            echo "  --install  lets root have apt-get install what is missing" >&2
+            echo "  --install  installs missing packages with apt-get, as root" >&2
             exit 2
             ;;
     esac
@@ -64,14 +64,14 @@ missing() {
 
 lacking=$(missing | tr '\n' ' ')
 if [[ -n $lacking ]]; then
-    command -v apt-get > /dev/null || fail "not installed, by the names that Debian has for them: $lacking"
+    command -v apt-get > /dev/null || fail "not installed (the names are those of Debian): $lacking"
     if [[ -z $install ]] || ((EUID != 0)); then
         fail "not installed: $lacking; as root: $0 --install"
     fi
     DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "${packages[@]}" >&2
 fi
 PATH=$PATH:/usr/sbin:/sbin
-[[ $(uname -m) == x86_64 ]] || fail "this is made for x86-64, not $(uname -m)"
+[[ $(uname -m) == x86_64 ]] || fail "this script needs x86-64; this machine is $(uname -m)"
 
 # Debian's stock kernel, which is unpacked once, outside of the source tree.
 kernel() {
@@ -157,7 +157,7 @@ elif [[ $accelerator == kvm ]]; then
 elif start tcg,thread=multi max 90; then
     used=tcg
 else
-    fail "the guest does not come up; see $work/qemu.log and $work/console.log"
+    fail "the guest did not start; see $work/qemu.log and $work/console.log"
 fi
 while kill -0 "$guest" 2> /dev/null; do
     ((SECONDS - began < limit)) || fail "not done within $limit s; so far: $(cat "$work/results/rungs" 2> /dev/null); see $work/results"

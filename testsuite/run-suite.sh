@@ -70,7 +70,7 @@ find_java() {
             return 0
         fi
     done
-    echo "run-suite.sh: a Java 25 is needed: set JAVA_HOME" >&2
+    echo "run-suite.sh: Java 25 is needed: set JAVA_HOME" >&2
     return 1
 }
 

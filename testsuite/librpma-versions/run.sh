@@ -76,7 +76,7 @@ done
 ((${#releases[@]} > 0)) || releases=(bookworm trixie)
 
 for command in apt-get dpkg-deb; do
-    command -v "$command" > /dev/null || fail "$command is needed: the packages are Debian's"
+    command -v "$command" > /dev/null || fail "$command is needed, because the packages are those of Debian"
 done
 [[ -r $keyring ]] || fail "$keyring is needed: install debian-archive-keyring"
 for module in transport-rpma-native transport-rpma; do

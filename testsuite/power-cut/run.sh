@@ -209,7 +209,7 @@ cut_often() (
                 break
             fi
         done
-        echo "$name: the machine did not say '$1'; what it said:" >&2
+        echo "$name: the machine did not print '$1'; its output:" >&2
         tail -n 30 "$work/$name.log" >&2
         kill "$guest" 2> /dev/null || true
         wait "$guest" 2> /dev/null || true
@@ -314,7 +314,7 @@ for provider in "${providers[@]}"; do
             "$seconds"
         if [[ $name == *-control ]]; then
             if ((lost + torn == 0)); then
-                echo "power-cut: $provider without sync has lost nothing: these cuts prove nothing" >&2
+                echo "power-cut: $provider without sync lost no record, so these cuts prove nothing" >&2
                 status=1
             fi
         elif ((lost + torn > 0 || acknowledged == 0)); then

@@ -195,7 +195,7 @@ make_room_for_registers() {
     local file=$build/source/arch/x86/um/user-offsets.c
     sed -i "s/^\(\tDEFINE_LONGS(HOST_FP_SIZE, \)2696);/\1$XSTATE_BYTES);/" "$file"
     grep -q "HOST_FP_SIZE, $XSTATE_BYTES" "$file" || {
-        echo "error: $file does not say 'HOST_FP_SIZE, 2696' any more"
+        echo "error: $file does not contain 'HOST_FP_SIZE, 2696' any more"
         return 1
     }
 }
@@ -210,7 +210,7 @@ configure() {
     local line
     while read -r line; do
         grep -qxF -- "$line" .config || {
-            echo "kernel.config: '$line' did not survive the configuration"
+            echo "kernel.config: the configuration does not contain '$line'"
             return 1
         }
     done < <(grep '^CONFIG_' "$here/kernel.config")

@@ -29,7 +29,7 @@ case ${1-} in
         ;;
 esac
 if ! command -v apt-get > /dev/null; then
-    echo "install-packages.sh: no apt-get here; install what your distribution calls these: ${packages[*]}" >&2
+    echo "install-packages.sh: there is no apt-get; install the packages of your distribution for these: ${packages[*]}" >&2
     exit 1
 fi
 if ((EUID != 0)); then

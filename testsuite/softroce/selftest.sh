@@ -130,7 +130,7 @@ same 'and nothing else is there' '' "$err"
 
 guest busybox poweroff -f
 same 'a guest that ends without an exit code: 125' 125 "$code"
-like 'and that is said' '*without an exit code*kernel.log*' "$(< stderr)"
+like 'and the message says so' '*without an exit code*kernel.log*' "$(< stderr)"
 log=$(sed -n 's/.*messages are in //p' stderr)
 if [[ -n $log && -f $log ]]; then
     ok 'and the kernel'"'"'s messages are kept'
@@ -302,7 +302,7 @@ else
 fi
 guest --no-device rdma link
 same 'no device' '' "$out"
-like 'and that is said' '*without an RDMA device' "$(< stderr)"
+like 'and the message says so' '*without an RDMA device' "$(< stderr)"
 
 guest bash -c 'timeout 5 bash -c "exec 3<> /dev/tcp/192.0.2.254/80"; echo $?'
 same 'a TCP connection to the black hole times out' 124 "$out"

@@ -71,7 +71,7 @@ class ArchitectureTest {
     void theTransportNamesNoProvider() {
         noClasses().that().resideInAPackage("io.rpma.netty..").should()
             .dependOnClassesThat(resideInAnyPackage(PROVIDERS).or(resideInAnyPackage(BELOW_PROVIDERS)))
-            .because("it speaks to every provider through io.rpma alone").check(ALL);
+            .because("it uses every provider through io.rpma only").check(ALL);
     }
 
     /** Packages that depend on each other in a cycle cannot be understood one at a time. */
@@ -79,14 +79,14 @@ class ArchitectureTest {
     void thePackagesOfTheTransportHaveNoCycle() {
         slices().assignedFrom(PACKAGES_OF_THE_TRANSPORT).should().beFreeOfCycles().check(ALL);
         noClasses().that().resideInAPackage("io.rpma.netty.*..").should().dependOnClassesThat().resideInAPackage("io.rpma.netty")
-            .because("io.rpma.netty is made of them").check(ALL);
+            .because("io.rpma.netty consists of them").check(ALL);
     }
 
     @Test
     void onlyTheTransportUsesItsInternalPackages() {
         noClasses().that().resideOutsideOfPackage("io.rpma.netty..").should()
             .dependOnClassesThat().resideInAPackage("io.rpma.netty.*..")
-            .because("the module exports io.rpma.netty alone").check(ALL);
+            .because("the module exports only io.rpma.netty").check(ALL);
     }
 
     @Test
@@ -94,7 +94,7 @@ class ArchitectureTest {
         noClasses().that().resideInAnyPackage(PROVIDERS).or().resideInAnyPackage(BELOW_PROVIDERS)
             .or().resideInAPackage("io.rpma").should()
             .dependOnClassesThat().resideInAnyPackage("io.netty..", "io.rpma.netty..")
-            .because("RPMA for Java is used without Netty too").check(ALL);
+            .because("RPMA for Java can be used without Netty").check(ALL);
     }
 
     @Test
@@ -103,7 +103,7 @@ class ArchitectureTest {
             for (String other : PROVIDERS) {
                 if (!provider.equals(other)) {
                     noClasses().that().resideInAPackage(provider).should().dependOnClassesThat().resideInAPackage(other)
-                        .because("what two providers share is in io.rpma.software or io.rpma.posix").check(ALL);
+                        .because("code that two providers share is in io.rpma.software or io.rpma.posix").check(ALL);
                 }
             }
         }
@@ -126,7 +126,7 @@ class ArchitectureTest {
     @Test
     void thePackagesOfSoftHaveNoCycle() {
         slices().matching("io.rpma.(**)").namingSlices("$1").should().beFreeOfCycles()
-            .because("each can be understood with nothing but those below it")
+            .because("each can be understood together with those below it only")
             .check(ALL.that(resideInAPackage("io.rpma.soft..")));
         noClasses().that().resideInAPackage("io.rpma.soft.*..").should().dependOnClassesThat().resideInAPackage("io.rpma.soft")
             .because("io.rpma.soft is above its sub-packages").check(ALL);
@@ -136,7 +136,7 @@ class ArchitectureTest {
     void softAloneUsesItsPackages() {
         noClasses().that().resideOutsideOfPackage("io.rpma.soft..").should()
             .dependOnClassesThat().resideInAPackage("io.rpma.soft.*..")
-            .because("their classes are public for the other packages of soft only").check(ALL);
+            .because("their classes are only public for the other packages of soft").check(ALL);
     }
 
     @Test
@@ -145,7 +145,7 @@ class ArchitectureTest {
             .dependOnClassesThat(resideInAPackage("io.rpma..").and(not(resideInAPackage("io.rpma.posix")))
                 .and(not(equivalentTo(RpmaException.class))).and(not(equivalentTo(RpmaError.class)))
                 .and(not(equivalentTo(RpmaUnavailableException.class))).and(not(equivalentTo(AddressRange.class))))
-            .because("io.rpma.posix is the C library, and nothing of RPMA but how it reports errors and lends address space")
+            .because("io.rpma.posix binds the C library, and uses only the errors and the address ranges of RPMA")
             .check(ALL);
     }
 
@@ -153,7 +153,7 @@ class ArchitectureTest {
     void programsUseWhatUsersUse() {
         noClasses().that().resideInAnyPackage("io.rpma.examples", "io.rpma.vertx", "io.rpma.reactor").should()
             .dependOnClassesThat(resideInAnyPackage(PROVIDERS).or(resideInAnyPackage(BELOW_PROVIDERS)))
-            .because("an application sees io.rpma and io.rpma.netty alone").check(ALL);
+            .because("an application uses only io.rpma and io.rpma.netty").check(ALL);
     }
 
     /** A class that needs more lines has more than one task. */

@@ -53,7 +53,7 @@ class TroubleshootingTest {
         }
         assertEquals(expected, text.substring(at),
             "docs/troubleshooting.md does not list the messages as the sources have them; RPMA_DOCS_UPDATE=1 mvn -pl docs -am"
-                + " -Dtest=TroubleshootingTest -Dsurefire.failIfNoSpecifiedTests=false verify writes the list anew");
+                + " -Dtest=TroubleshootingTest -Dsurefire.failIfNoSpecifiedTests=false verify writes the list");
     }
 
     @Test

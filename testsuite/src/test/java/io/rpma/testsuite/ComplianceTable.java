@@ -129,7 +129,7 @@ final class ComplianceTable {
                     .append(override == null ? "NONE GIVEN" : override.value()).append(" |\n");
             }
         }
-        out.append("\nDetectPeerCloseWithoutReadTest is written anew, because Netty does not publish it.\n\n");
+        out.append("\nDetectPeerCloseWithoutReadTest is a class of this project, because Netty does not publish its own.\n\n");
     }
 
     private static void appendOutOfScope(StringBuilder out) {

@@ -24,7 +24,7 @@ import java.util.List;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Tests that a leak would be found. Without this, it would mean nothing that no leak is reported for the classes of a run. */
+/** Tests that a leak would be found. Without this test, a run without reported leaks would prove nothing. */
 class LeakDetectionTest {
     private static final int COLLECTIONS = 20;
 

@@ -58,7 +58,7 @@ class ConnectContractTest extends ContractCase {
         Endpoint endpoint = endpoint();
         Connection client = client(endpoint, null);
         assertNull(client.nextEvent());
-        assertFalse(Poll.readable(client.eventFd()), "nobody has accepted yet");
+        assertFalse(Poll.readable(client.eventFd()), "the request has not been accepted yet");
         Connection server = scope.own(scope.own(Wait.request(endpoint, config())).connect(null));
         assertTrue(Poll.readable(client.eventFd(), Contract.DEADLINE));
         assertNull(server.nextEvent());

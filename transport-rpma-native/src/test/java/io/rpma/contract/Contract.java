@@ -81,7 +81,7 @@ final class Contract {
     static RpmaException refused(RpmaError error, Executable call) {
         RpmaException e = assertThrows(RpmaException.class, call);
         assertEquals(error, e.error(), () -> "the refusal was: " + e);
-        assertFalse(e.getMessage() == null || e.getMessage().isBlank(), "a refusal says why");
+        assertFalse(e.getMessage() == null || e.getMessage().isBlank(), "the exception has no message");
         return e;
     }
 

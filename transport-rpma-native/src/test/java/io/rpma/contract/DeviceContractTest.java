@@ -104,7 +104,7 @@ class DeviceContractTest extends ContractCase {
     void reachableAddressIsOneToListenAndConnectTo() throws Exception {
         for (String literal : new String[] {"127.0.0.1", "0.0.0.0"}) {
             InetAddress reachable = Contract.PROVIDER.reachable(InetAddress.getByName(literal));
-            assertEquals(reachable, Contract.PROVIDER.reachable(reachable), "what is reachable stays as it is");
+            assertEquals(reachable, Contract.PROVIDER.reachable(reachable), "a reachable address is returned unchanged");
             assertEquals(DEVICE.name(), Contract.PROVIDER.localDevice(reachable).name());
         }
     }

@@ -226,7 +226,7 @@ class MessageContractTest extends ContractCase {
         int message = 0;
         for (Completion received : Wait.successes(pair.server.completionQueue(), count)) {
             assertTrue(buffers.add(received.context()), "a buffer takes one message");
-            assertEquals(10 + message, received.byteLength(), "completions come in the order of the messages");
+            assertEquals(10 + message, received.byteLength(), "completions must be in the order of the messages");
             Memory.assertFilled(pair.serverMemory, received.context() * 256, received.byteLength(), message);
             message++;
         }

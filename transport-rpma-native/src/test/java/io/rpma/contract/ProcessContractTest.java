@@ -145,7 +145,7 @@ class ProcessContractTest extends ContractCase {
      */
     @Test
     void stalledSendOfABusyProcessArrives() throws Exception {
-        assumeFalse(Contract.PROVIDER.name().equals("soft"), "software RDMA goes on when the sending process looks again");
+        assumeFalse(Contract.PROVIDER.name().equals("soft"), "software RDMA continues when the sending process calls a function");
         child.command("post send"); // The process then waits for the next command without calling a function.
         Wait.noCompletion(connection.completionQueue());
         connection.receive(region, 0, 64, 1);

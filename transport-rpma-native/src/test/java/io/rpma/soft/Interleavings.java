@@ -283,12 +283,12 @@ final class Interleavings implements AutoCloseable {
             AtomicInteger times = at("failing", () -> {
                 ends.server.close();
                 assertFalse(Libc.isPipe(closing), "the descriptor is not closed");
-                // Another user gets the number of the descriptor.
+                // The number of the descriptor is reused for another pipe.
                 assertEquals(0, Libc.replace(next.fd(), closing));
             });
             shared.receiveCompletionQueue().poll(batch);
             assertEquals(1, times.get());
-            assertEquals(0, next.read(), "the doorbell was rung on a descriptor of another user");
+            assertEquals(0, next.read(), "the doorbell was rung on the other pipe");
             Posix.close(closing);
             next.release();
             source.close();
@@ -338,7 +338,7 @@ final class Interleavings implements AutoCloseable {
         }
     }
 
-    /** The peer changes the length of a message to more than its buffer has after the owner has checked it. */
+    /** After the owner has checked the length of a message, the peer changes it to more than the buffer holds. */
     private void lengthIsReadOnce() throws Exception {
         try (SharedReceiveQueue shared = sharedQueue(4, 0)) {
             Ends ends = ends(shared);

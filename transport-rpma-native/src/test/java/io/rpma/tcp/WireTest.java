@@ -158,8 +158,8 @@ class WireTest {
             Named.of("acknowledgement of nothing", RawClient.frame(Wire.ACK, 0, 0, 0, 1, 0, 0, 0)),
             Named.of("refusal of nothing", RawClient.frame(Wire.NAK, 0, 0, 1, 0, 0, 0, 10)),
             Named.of("refusal by success", RawClient.frame(Wire.NAK, 0, 0, 0, 0, 0, 0, 0)),
-            Named.of("data that nobody reads", RawClient.frame(Wire.READ_DATA, 0, 8, 1, 0, 0, 0, 0, new byte[8])),
-            Named.of("persistence that nobody asked for", RawClient.frame(Wire.PERSISTED, 0, 0, 1, 0, 0, 0, 0)),
+            Named.of("data that was not requested", RawClient.frame(Wire.READ_DATA, 0, 8, 1, 0, 0, 0, 0, new byte[8])),
+            Named.of("result of a flush that was not requested", RawClient.frame(Wire.PERSISTED, 0, 0, 1, 0, 0, 0, 0)),
             Named.of("not ready for nothing", RawClient.frame(Wire.NOT_READY, 0, 0, 1, 0, 0, 0, 0)),
             Named.of("ready for nothing", RawClient.frame(Wire.RESUME, 0, 0, 1, 0, 0, 0, 0)));
     }

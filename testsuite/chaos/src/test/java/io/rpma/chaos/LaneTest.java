@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Timeout;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Tests that a lane detects what a server does to its traffic, and nothing if the server does nothing to it. */
+/** Tests that a lane detects each fault of a server, and reports none for a server without faults. */
 @Timeout(60)
 class LaneTest {
     private static final int FAULT_AT = 5;

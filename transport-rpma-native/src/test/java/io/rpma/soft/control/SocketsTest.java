@@ -74,7 +74,7 @@ class SocketsTest {
 
     /** The read end of a pipe shows whether any process still has its write end, even in a message that has not been received. */
     private void assertNobodyHasThePipe() {
-        assertTrue(Sockets.hasHungUp(pipe[0]), "descriptors that came with the message are still open");
+        assertTrue(Sockets.hasHungUp(pipe[0]), "descriptors of the message are still open");
     }
 
     @Test
