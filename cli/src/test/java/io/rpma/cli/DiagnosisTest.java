@@ -52,7 +52,7 @@ class DiagnosisTest {
     }
 
     @Test
-    void nothingIsMissingWhereAllIsThere() {
+    void nothingIsMissingOnACompleteMachine() {
         assertEquals(List.of(), commands(device("ACTIVE", "LinkUp", "Ethernet", true, "10.0.0.1")));
     }
 

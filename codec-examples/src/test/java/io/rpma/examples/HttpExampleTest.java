@@ -86,7 +86,7 @@ class HttpExampleTest {
     }
 
     @Test
-    void whoAcceptsItCompressedGetsItCompressed() throws Exception {
+    void aClientThatAcceptsCompressionGetsACompressedBody() throws Exception {
         String body = "compressible ".repeat(200_000);
         HttpExample.BodyCounter counter = connection.pipeline().get(HttpExample.BodyCounter.class);
         for (String encoding : new String[] {"gzip", "deflate", "identity"}) {

@@ -334,7 +334,7 @@ class TcpProxyExampleTest {
     /** The client ends its direction before or after the proxy has connected to the target, and reads later. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void whoHasEndedItsSideMayReadLate(boolean beforeTheTarget) throws Exception {
+    void aSideThatHasEndedItsDirectionMayReadLater(boolean beforeTheTarget) throws Exception {
         try (ServerSocketChannel server = ServerSocketChannel.open().bind(new InetSocketAddress(LOOPBACK, 0));
                 Socket client = new Socket(LOOPBACK, through(server.socket().getLocalPort()))) {
             if (beforeTheTarget) {

@@ -83,7 +83,7 @@ class WebSocketExampleTest {
     }
 
     @Test
-    void whoLeavesIsMissedByNobody() throws Exception {
+    void aClientThatLeavesDoesNotAffectTheOthers() throws Exception {
         WebSocketExample.Client first = connect();
         WebSocketExample.Client second = connect();
         second.say("hello");

@@ -187,7 +187,7 @@ class LaunchTest {
 
     /** A script that waited uses the build of the other one. A program that is started does not hold the lock. */
     @Test
-    void thoseStartedAtOnceBuildOneAfterTheOther() throws Exception {
+    void scriptsThatStartAtOnceBuildOneAfterTheOther() throws Exception {
         Path gate = temporary.resolve("gate");
         assertEquals(new Run(0, ""), Run.of(temporary, List.of("mkfifo", gate.toString())));
         maven("[[ $(< ../builds) != codec-examples ]] || read -r < ../gate");

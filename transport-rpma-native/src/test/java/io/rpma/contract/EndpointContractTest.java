@@ -127,7 +127,7 @@ class EndpointContractTest extends ContractCase {
     }
 
     @Test
-    void nobodyIsThereAfterTheEndpointHasClosed() throws Exception {
+    void noListenerIsLeftAfterTheEndpointHasClosed() throws Exception {
         Endpoint endpoint = endpoint();
         endpoint.close();
         Connection client = scope.own(scope.own(

@@ -35,7 +35,7 @@ class HalfOpenClientsTest {
     }
 
     @Test
-    void whoHasTheMostMakesRoomForTheOthers() {
+    void theProcessWithTheMostClientsMakesRoomForTheOthers() {
         HalfOpenClients clients = new HalfOpenClients(4, 3, 100);
         clients.add(1, 7, 0);
         HalfOpenClients.Client oldestOfMost = clients.add(2, 8, 0);

@@ -310,7 +310,7 @@ class OverwrittenSharedReceivesTest {
 
     /** The marks of senders that wait for a receive are erased. */
     @Test
-    void whoWaitsIsServedThoughItsMarksAreGone() throws Exception {
+    void aWaitingSenderIsServedEvenIfItsMarksAreErased() throws Exception {
         WorkCompletions one = new WorkCompletions(1);
         for (int round = 0; round < 2; round++) {
             honest.client.send(station.region, 8192, 8, CompletionFlag.ALWAYS, round);

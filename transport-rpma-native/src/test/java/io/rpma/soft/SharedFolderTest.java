@@ -254,7 +254,7 @@ class SharedFolderTest {
     }
 
     @Test
-    void whoMayNotWriteToTheFolderCannotConnect() throws Exception {
+    void aUserWhoMayNotWriteToTheFolderCannotConnect() throws Exception {
         assumeWorks(AS_ANOTHER_USER);
         setMode("rwxr-xr-x");
         String port = serve(List.of(), LOOPBACK).answer();
@@ -268,7 +268,7 @@ class SharedFolderTest {
     // ---- both or neither
 
     @Test
-    void whoHasNotBeenToldOfTheFolderIsRefused() throws Exception {
+    void aProcessThatDoesNotKnowTheFolderIsRefused() throws Exception {
         String port = serve(List.of(), LOOPBACK).answer();
         String refused = start(List.of(), List.of(), "connect", LOOPBACK, port, "1").answer();
         assertTrue(refused.contains("-Dio.rpma.soft.directory") && refused.contains("start it with the same option"), refused);
@@ -344,7 +344,7 @@ class SharedFolderTest {
 
     /** Many processes start at once in a folder where dead processes have left files, and each of them gets its name. */
     @Test
-    void thoseThatStartAtOnceDoNotRemoveEachOther() throws Exception {
+    void processesThatStartAtOnceDoNotRemoveEachOther() throws Exception {
         SharedFolder shared = SharedFolder.open(folder.toString());
         List<Thread> threads = new ArrayList<>();
         List<Throwable> failures = Collections.synchronizedList(new ArrayList<>());

@@ -101,7 +101,7 @@ class SharedReceivesTest {
      * receive is released twice, or lost because a taker was delayed between finding and taking it.
      */
     @Test
-    void whoGoesLeavesReceivesThatWerePostedAnewMeanwhile() throws Exception {
+    void aTakerThatEndsLeavesReceivesThatWerePostedAgain() throws Exception {
         int threads = 3;
         try (Station station = new Station(); Endpoint endpoint = station.listen()) {
             SoftSharedReceiveQueue shared = (SoftSharedReceiveQueue) station.peer.newSharedReceiveQueue(

@@ -102,7 +102,7 @@ class SilentClientsTest {
     }
 
     @Test
-    void whoHasSpokenIsHeardHoweverManyOthersCome() throws Exception {
+    void aClientThatHasSentItsRequestIsServedHoweverManyOthersConnect() throws Exception {
         for (int i = 0; i < FLOOD / 2; i++) {
             clients.add(RawClient.connect(station.peer, endpoint));
         }

@@ -106,7 +106,7 @@ class SquattedNamesTest {
     }
 
     @Test
-    void whoListensInPlaceOfThisUserIsNamed() throws Exception {
+    void aUserWhoListensInPlaceOfThisOneIsNamed() throws Exception {
         AnotherUser.assumeRoot();
         squat(address);
         ConnectionRequest request = station.peer.newConnectionRequest(address, null);
@@ -117,7 +117,7 @@ class SquattedNamesTest {
     }
 
     @Test
-    void whoHoldsTheNameOfAListenerIsNamed() throws Exception {
+    void aUserWhoHoldsTheNameOfAListenerIsNamed() throws Exception {
         AnotherUser.assumeRoot();
         squat(address);
         RpmaException failure = assertThrows(RpmaException.class, () -> station.peer.listen(address));

@@ -398,7 +398,7 @@ class ProtocolTest {
      * available to the other connections again.
      */
     @Test
-    void whoIgnoresItsCreditsIsFoundOutAndTakesNothingAlong() throws Exception {
+    void aPeerThatIgnoresItsCreditsIsDisconnectedAndHoldsNoReceives() throws Exception {
         int others = 8;
         int share = StreamOptions.DEFAULT_CREDITS + StreamSizes.CONTROL_RESERVE;
         List<Channel> clients = new ArrayList<>();

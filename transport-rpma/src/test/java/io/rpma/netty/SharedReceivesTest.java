@@ -173,7 +173,7 @@ class SharedReceivesTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void whoDoesNotReadHoldsUpNobody(boolean shared) throws Exception {
+    void aConnectionThatDoesNotReadDelaysNoOther(boolean shared) throws Exception {
         Channel server = serve(512, false, shared);
         List<Channel> clients = new ArrayList<>();
         List<Collector> collectors = new ArrayList<>();
@@ -234,7 +234,7 @@ class SharedReceivesTest {
 
     /** An application that holds all registered memory is notified. Messages that arrive nevertheless are complete. */
     @Test
-    void whoKeepsAllMemoryIsTold() throws Exception {
+    void anApplicationThatHoldsAllMemoryIsNotified() throws Exception {
         int bytes = 32 << 10;
         Channel server = serve(bytes, false, true);
         List<Channel> clients = new ArrayList<>();

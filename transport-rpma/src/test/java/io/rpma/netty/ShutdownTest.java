@@ -107,7 +107,7 @@ class ShutdownTest {
     }
 
     @Test
-    void soItIsInAGroupOfNettysOwnClass() throws Exception {
+    void aShutdownOfAGroupOfNettysOwnClassDoesTheSame() throws Exception {
         assertThatAllAreClosed(new MultiThreadIoEventLoopGroup(1, RpmaIoHandler.newFactory()));
     }
 

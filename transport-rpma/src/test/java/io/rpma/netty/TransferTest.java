@@ -230,7 +230,7 @@ class TransferTest {
 
     @ParameterizedTest
     @EnumSource
-    void nothingIsMovedToo(Kind kind) throws Exception {
+    void anEmptyTransferSucceeds(Kind kind) throws Exception {
         Channel client = connect(kind);
         RpmaTransfer transfer = new RpmaTransfer(client);
         transfer.write(here, SIZE, 0, remote, SIZE).sync();
@@ -248,7 +248,7 @@ class TransferTest {
 
     @ParameterizedTest
     @EnumSource
-    void itTellsOfItsProgressAndLetsOthersHaveTheirTurn(Kind kind) throws Exception {
+    void progressIsReportedAndOtherMessagesAreSentInBetween(Kind kind) throws Exception {
         Channel client = connect(kind);
         List<Long> progress = new ArrayList<>();
         List<ChannelFuture> told = new ArrayList<>();
@@ -337,7 +337,7 @@ class TransferTest {
     @ParameterizedTest
     @EnumSource
     @Tag("refusals-by-the-peer")
-    void itFailsOnceWithTheOffset(Kind kind) throws Exception {
+    void aTransferFailsOnceWithTheOffset(Kind kind) throws Exception {
         Channel client = connect(kind);
         RpmaRegion small = RpmaRegion.allocate(4 * PIECE, ALL);
         ByteBuffer descriptor = small.descriptor(channels.server);

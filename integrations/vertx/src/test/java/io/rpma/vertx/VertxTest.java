@@ -224,7 +224,7 @@ class VertxTest {
     }
 
     @Test
-    void itIsThere() {
+    void theTransportIsAvailable() {
         assertTrue(new RpmaTransport().available());
         assertEquals("rpma", new RpmaTransport().name());
         assertTrue(vertx.isNativeTransportEnabled());

@@ -32,7 +32,7 @@ class RunQueueTest {
     }
 
     @Test
-    void whoWaitsForMoreThanAnEighthOfTheTimeIsInACrowd() {
+    void aLoopThatWaitsForMoreThanAnEighthOfTheTimeIsCrowded() {
         RunQueue queue = new RunQueue(this::waitedNanos);
         assertFalse(queue.isCrowded(0));
         waited = MILLI;

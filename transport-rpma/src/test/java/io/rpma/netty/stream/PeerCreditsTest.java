@@ -79,7 +79,7 @@ class PeerCreditsTest {
 
     /** If no credits were due in this state, both ends would wait for each other forever. */
     @Property(tries = 200)
-    void whoHasNoCreditIsOwedSomeOnceAllReceivesArePostedAgain(@ForAll @IntRange(min = 1, max = Immediate.MAX_CREDITS) int total,
+    void creditsAreDueToAPeerWithoutAnyOnceAllReceivesArePosted(@ForAll @IntRange(min = 1, max = Immediate.MAX_CREDITS) int total,
             @ForAll @IntRange(max = Immediate.MAX_CREDITS) int early) {
         PeerCredits credits = new PeerCredits(total);
         int returned = Math.min(early, total);
