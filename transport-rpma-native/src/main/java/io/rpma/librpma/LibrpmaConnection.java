@@ -47,7 +47,7 @@ final class LibrpmaConnection extends LibrpmaHandle implements Connection {
     private static final long ATOMIC_VALUE = 24;
     private static final long SCRATCH_SIZE = 32;
 
-    private final LibrpmaPeer peer;
+    private final LibrpmaProtectionDomain peer;
     private final LibrpmaSharedReceiveQueue sharedReceiveQueue;
     private final int eventFd;
     private final int queuePairNumber;
@@ -62,8 +62,8 @@ final class LibrpmaConnection extends LibrpmaHandle implements Connection {
     private long sender;
     private volatile boolean quiescent;
 
-    private LibrpmaConnection(long handle, LibrpmaPeer peer, LibrpmaSharedReceiveQueue sharedReceiveQueue, boolean incoming,
-            InetSocketAddress asked) throws RpmaException {
+    private LibrpmaConnection(long handle, LibrpmaProtectionDomain peer, LibrpmaSharedReceiveQueue sharedReceiveQueue,
+            boolean incoming, InetSocketAddress asked) throws RpmaException {
         super("connection", handle);
         sender = incoming ? handle : 0;
         this.peer = peer;
@@ -86,8 +86,8 @@ final class LibrpmaConnection extends LibrpmaHandle implements Connection {
      * @param incoming whether this side has accepted it
      * @param asked the address of the other side in the request, or {@code null}
      */
-    static LibrpmaConnection open(long handle, LibrpmaPeer peer, LibrpmaSharedReceiveQueue sharedReceiveQueue, boolean incoming,
-            InetSocketAddress asked) throws RpmaException {
+    static LibrpmaConnection open(long handle, LibrpmaProtectionDomain peer, LibrpmaSharedReceiveQueue sharedReceiveQueue,
+            boolean incoming, InetSocketAddress asked) throws RpmaException {
         try {
             return new LibrpmaConnection(handle, peer, sharedReceiveQueue, incoming, asked);
         } catch (Throwable e) {

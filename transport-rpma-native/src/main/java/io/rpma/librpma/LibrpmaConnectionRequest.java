@@ -29,14 +29,14 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /** {@code struct rpma_conn_req}. Its uses of the peer and of the shared receive queue pass to the connection. */
 final class LibrpmaConnectionRequest extends LibrpmaHandle implements ConnectionRequest {
-    private final LibrpmaPeer peer;
+    private final LibrpmaProtectionDomain peer;
     private final LibrpmaSharedReceiveQueue queue;
     // null on an outgoing request
     private final LibrpmaEndpoint endpoint;
     private final InetSocketAddress remoteAddress;
 
-    private LibrpmaConnectionRequest(long handle, LibrpmaPeer peer, LibrpmaSharedReceiveQueue queue, LibrpmaEndpoint endpoint,
-            InetSocketAddress remoteAddress) {
+    private LibrpmaConnectionRequest(long handle, LibrpmaProtectionDomain peer, LibrpmaSharedReceiveQueue queue,
+            LibrpmaEndpoint endpoint, InetSocketAddress remoteAddress) {
         super("connection request", handle);
         this.peer = peer;
         this.queue = queue;
@@ -49,7 +49,7 @@ final class LibrpmaConnectionRequest extends LibrpmaHandle implements Connection
      *
      * @param queue the shared receive queue, retained by the caller, or {@code null}; the request takes over that use on success
      */
-    static LibrpmaConnectionRequest incoming(long handle, LibrpmaEndpoint endpoint, LibrpmaPeer peer,
+    static LibrpmaConnectionRequest incoming(long handle, LibrpmaEndpoint endpoint, LibrpmaProtectionDomain peer,
             LibrpmaSharedReceiveQueue queue) throws RpmaException {
         boolean retained = false;
         try {
@@ -67,7 +67,7 @@ final class LibrpmaConnectionRequest extends LibrpmaHandle implements Connection
     }
 
     /** Resolves an address and creates a request to it. Blocks. */
-    static LibrpmaConnectionRequest outgoing(LibrpmaPeer peer, InetSocketAddress remote, ConnectionConfig config)
+    static LibrpmaConnectionRequest outgoing(LibrpmaProtectionDomain peer, InetSocketAddress remote, ConnectionConfig config)
             throws RpmaException {
         if (remote == null || remote.isUnresolved()) {
             throw LibrpmaFailure.invalid("rpma_conn_req_new: the address is " + (remote == null ? "null"

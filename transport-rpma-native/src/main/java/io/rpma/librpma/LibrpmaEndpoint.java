@@ -37,13 +37,13 @@ final class LibrpmaEndpoint extends LibrpmaHandle implements Endpoint {
     /** The descriptors of a connection: an event channel, and a completion channel for each of at most two completion queues. */
     private static final int DESCRIPTORS = 3;
 
-    private final LibrpmaPeer peer;
+    private final LibrpmaProtectionDomain peer;
     private final int fd;
     private final InetSocketAddress localAddress;
     // Requests that were taken and not connected: they use the endpoint's event channel until then, and are closed before it.
     private final Set<LibrpmaConnectionRequest> taken = new HashSet<>();
 
-    private LibrpmaEndpoint(long handle, LibrpmaPeer peer, InetSocketAddress asked) throws RpmaException {
+    private LibrpmaEndpoint(long handle, LibrpmaProtectionDomain peer, InetSocketAddress asked) throws RpmaException {
         super("endpoint", handle);
         this.peer = peer;
         fd = LibrpmaDescriptor.nonBlocking(Librpma.EP_GET_FD, "rpma_ep_get_fd", handle);
@@ -52,7 +52,7 @@ final class LibrpmaEndpoint extends LibrpmaHandle implements Endpoint {
     }
 
     /** Starts to listen. */
-    static LibrpmaEndpoint listen(LibrpmaPeer peer, InetSocketAddress local) throws RpmaException {
+    static LibrpmaEndpoint listen(LibrpmaProtectionDomain peer, InetSocketAddress local) throws RpmaException {
         if (local == null || local.isUnresolved()) {
             throw LibrpmaFailure.invalid("rpma_ep_listen: the address is " + (local == null ? "null" : "not resolved: " + local));
         }

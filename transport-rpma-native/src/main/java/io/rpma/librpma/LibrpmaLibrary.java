@@ -23,9 +23,7 @@ import java.lang.invoke.MethodHandle;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
 import java.util.function.Predicate;
-import java.util.stream.Stream;
 
 /**
  * Loads the shared library, and refuses one that is older than 1.0. Every release since 0.9 has the same name,
@@ -52,9 +50,10 @@ final class LibrpmaLibrary {
      * Loads the library for the life of the process and checks that it is 1.x. The classes that bind its functions must not be
      * initialised before.
      *
+     * @param functions the functions that it must have
      * @throws RpmaUnavailableException if it cannot be loaded or is too old
      */
-    static synchronized void load() {
+    static synchronized void load(List<String> functions) {
         if (loaded != null) {
             return;
         }
@@ -62,27 +61,20 @@ final class LibrpmaLibrary {
         String name = name();
         SymbolLookup lookup = open(name);
         refuseOld(name, symbol -> lookup.find(symbol).isPresent());
-        refuseIncomplete(name, symbol -> lookup.find(symbol).isPresent());
+        refuseIncomplete(name, functions, symbol -> lookup.find(symbol).isPresent());
         loaded = lookup;
-    }
-
-    /** Returns the functions of the library that this code binds, all of which it needs. */
-    static List<String> functions() {
-        // Each constant has the name of its function. Reflection on a class does not initialise it.
-        return Stream.of(Librpma.class, LibrpmaDataPath.class).flatMap(type -> Stream.of(type.getDeclaredFields()))
-            .filter(field -> field.getType() == MethodHandle.class)
-            .map(field -> "rpma_" + field.getName().toLowerCase(Locale.ROOT)).toList();
     }
 
     /**
      * Checks that the library has all functions, so that binding does not fail half-way.
      *
      * @param name the library, for the message
+     * @param functions the functions that it must have
      * @param has whether it has a symbol
      * @throws RpmaUnavailableException if it lacks a function
      */
-    static void refuseIncomplete(String name, Predicate<String> has) {
-        List<String> missing = functions().stream().filter(has.negate()).toList();
+    static void refuseIncomplete(String name, List<String> functions, Predicate<String> has) {
+        List<String> missing = functions.stream().filter(has.negate()).toList();
         if (!missing.isEmpty()) {
             throw new RpmaUnavailableException("the library " + name + " looks like librpma 1.x, but does not have "
                 + String.join(", ",

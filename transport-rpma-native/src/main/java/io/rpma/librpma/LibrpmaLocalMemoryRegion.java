@@ -32,7 +32,7 @@ final class LibrpmaLocalMemoryRegion extends LibrpmaHandle implements LocalMemor
     // Keeps registered regions reachable: a device could otherwise write to memory that has been garbage collected.
     private static final Set<LibrpmaLocalMemoryRegion> REGISTERED = ConcurrentHashMap.newKeySet();
 
-    private final LibrpmaPeer peer;
+    private final LibrpmaProtectionDomain peer;
     private final MemorySegment memory;
     private final long address;
     private final long size;
@@ -40,7 +40,8 @@ final class LibrpmaLocalMemoryRegion extends LibrpmaHandle implements LocalMemor
     private final Set<MemoryUsage> usages;
     private volatile boolean quiescent;
 
-    private LibrpmaLocalMemoryRegion(long handle, LibrpmaPeer peer, MemorySegment memory, int usageBits) throws RpmaException {
+    private LibrpmaLocalMemoryRegion(long handle, LibrpmaProtectionDomain peer, MemorySegment memory, int usageBits)
+            throws RpmaException {
         super("local memory region", handle);
         this.peer = peer;
         this.memory = memory;
@@ -51,7 +52,7 @@ final class LibrpmaLocalMemoryRegion extends LibrpmaHandle implements LocalMemor
     }
 
     /** Registers memory. */
-    static LibrpmaLocalMemoryRegion register(LibrpmaPeer peer, MemorySegment memory, Set<MemoryUsage> usages)
+    static LibrpmaLocalMemoryRegion register(LibrpmaProtectionDomain peer, MemorySegment memory, Set<MemoryUsage> usages)
             throws RpmaException {
         if (memory == null || !memory.isNative() || !memory.scope().isAlive()) {
             throw LibrpmaFailure.invalid("rpma_mr_reg: the memory is " + (memory == null ? "null" : memory.isNative()

@@ -18,7 +18,6 @@ import io.rpma.Device;
 import io.rpma.Endpoint;
 import io.rpma.LocalMemoryRegion;
 import io.rpma.MemoryUsage;
-import io.rpma.Peer;
 import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.SharedReceiveQueueConfig;
@@ -27,11 +26,11 @@ import java.net.InetSocketAddress;
 import java.util.Set;
 
 /** {@code struct rpma_peer}. */
-final class LibrpmaPeer extends LibrpmaParent implements Peer {
+final class LibrpmaPeer extends LibrpmaProtectionDomain {
     private final LibrpmaDevice device;
 
     LibrpmaPeer(long handle, LibrpmaDevice device) {
-        super("peer", handle);
+        super(handle);
         this.device = device;
     }
 
@@ -40,7 +39,7 @@ final class LibrpmaPeer extends LibrpmaParent implements Peer {
         return device;
     }
 
-    /** Returns the {@code struct ibv_context} that everything made from this peer works on. */
+    @Override
     long context() {
         return device.context();
     }

@@ -47,7 +47,7 @@ public final class LibrpmaProvider implements RpmaProvider {
      */
     public static synchronized RpmaProvider open() throws RpmaException {
         if (instance == null) {
-            LibrpmaLibrary.load();
+            LibrpmaLibrary.load(LibrpmaFunctions.names());
             LibrpmaLog.init();
             instance = new LibrpmaProvider();
         }

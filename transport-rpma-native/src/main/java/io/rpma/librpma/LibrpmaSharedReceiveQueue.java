@@ -25,11 +25,11 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /** {@code struct rpma_srq}. */
 final class LibrpmaSharedReceiveQueue extends LibrpmaParent implements SharedReceiveQueue {
-    private final LibrpmaPeer peer;
+    private final LibrpmaProtectionDomain peer;
     private final LibrpmaCompletionQueue completionQueue;
     private volatile boolean quiescent;
 
-    private LibrpmaSharedReceiveQueue(long handle, LibrpmaPeer peer) throws RpmaException {
+    private LibrpmaSharedReceiveQueue(long handle, LibrpmaProtectionDomain peer) throws RpmaException {
         super("shared receive queue", handle);
         this.peer = peer;
         long pointer = getLong(Librpma.SRQ_GET_RCQ, "rpma_srq_get_rcq", handle);
@@ -37,7 +37,7 @@ final class LibrpmaSharedReceiveQueue extends LibrpmaParent implements SharedRec
     }
 
     /** Creates a queue; a configuration of {@code null} stands for the library's defaults. */
-    static LibrpmaSharedReceiveQueue create(LibrpmaPeer peer, SharedReceiveQueueConfig config) throws RpmaException {
+    static LibrpmaSharedReceiveQueue create(LibrpmaProtectionDomain peer, SharedReceiveQueueConfig config) throws RpmaException {
         if (config != null && !(config instanceof LibrpmaSharedReceiveQueueConfig)) {
             throw LibrpmaFailure.invalid("rpma_srq_new: the configuration does not belong to the provider librpma: " + config);
         }
