@@ -385,46 +385,6 @@ class BulkTest {
         awaitNoAreas();
     }
 
-    /**
-     * An area is freed once, either by the thread that releases its buffer or by the event loop that does not need it any more,
-     * whichever comes first.
-     */
-    @Test
-    void anAreaIsFreedOnce() throws Exception {
-        connect(AREA, true);
-        BulkAreas areas = new BulkAreas(ChannelFabric.of(client), AREA);
-        long before = RpmaByteBufAllocator.DEFAULT.usedBytes();
-        BlockingQueue<ByteBuf> filled = new LinkedBlockingQueue<>();
-        Thread releaser = new Thread(() -> {
-            try {
-                for (ByteBuf buf = filled.take(); buf.isReadable(); buf = filled.take()) {
-                    buf.release();
-                }
-            } catch (InterruptedException e) {
-                throw new IllegalStateException(e);
-            }
-        });
-        releaser.start();
-        java.util.Random random = new java.util.Random(11);
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
-        while (System.nanoTime() < end) {
-            areas.want(128 << 10);
-            if (areas.isDue() && areas.grant() != null) {
-                filled.add(areas.fill().writeByte(1));
-                areas.read();
-            }
-            if (random.nextBoolean()) {
-                areas.returned(areas.outstanding());
-            }
-        }
-        areas.close();
-        filled.add(Unpooled.EMPTY_BUFFER);
-        releaser.join(10_000);
-        assertEquals(0, BulkAreas.bytes());
-        // Channels of other tests may still be releasing small buffers.
-        assertEquals(before, RpmaByteBufAllocator.DEFAULT.usedBytes(), 64 << 10);
-    }
-
     /** An orderly close delivers outstanding large data, and the promise has succeeded. */
     @Test
     void closeDelivers() throws Exception {

@@ -36,7 +36,7 @@ public final class SpinPolicy {
     private int pause = 1;
     private int blocks;
 
-    public SpinPolicy(long maxNanos) {
+    SpinPolicy(long maxNanos) {
         this.maxNanos = maxNanos;
     }
 

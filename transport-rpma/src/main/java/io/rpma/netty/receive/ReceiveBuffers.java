@@ -85,7 +85,7 @@ public abstract class ReceiveBuffers {
     public abstract void endedMidway();
 
     /** Allocates a buffer for a receive; returns {@code null} if there is no memory for it. */
-    protected final RpmaByteBuf tryAllocate() {
+    final RpmaByteBuf tryAllocate() {
         return RegisteredMemory.registered(messageBytes, messageBytes);
     }
 

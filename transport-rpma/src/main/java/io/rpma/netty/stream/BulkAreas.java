@@ -75,7 +75,7 @@ public final class BulkAreas {
      * @param fabric of the connection
      * @param largest the size that no area exceeds, in bytes
      */
-    public BulkAreas(Fabric fabric, int largest) {
+    BulkAreas(Fabric fabric, int largest) {
         this.fabric = fabric;
         this.largest = largest;
     }
@@ -89,7 +89,7 @@ public final class BulkAreas {
      * Called when the peer has announced large data of this size: areas that are granted from now on are large enough for it,
      * or have the largest size.
      */
-    public void want(long bytes) {
+    void want(long bytes) {
         if (!refused) {
             int size = bytes >= largest ? largest : Math.min(largest, 1 << BuddyArena.shift((int) bytes));
             wanted = Math.max(wanted, size);
@@ -97,7 +97,7 @@ public final class BulkAreas {
     }
 
     /** Returns whether another area may be granted to the peer without exceeding the window. */
-    public boolean isDue() {
+    boolean isDue() {
         return wanted > 0 && count + filled < WINDOW;
     }
 
@@ -106,7 +106,7 @@ public final class BulkAreas {
      *
      * @return the area, or {@code null} if the application holds all areas, or there is no memory for one
      */
-    public Area grant() {
+    Area grant() {
         kept = true;
         int empty = -1;
         Area small = null;
@@ -172,7 +172,7 @@ public final class BulkAreas {
     }
 
     /** Called when the peer has filled the oldest area. The caller must release the returned buffer once. */
-    public RpmaByteBuf fill() {
+    RpmaByteBuf fill() {
         Area area = pop();
         area.state = Area.HELD;
         filled++;
@@ -181,7 +181,7 @@ public final class BulkAreas {
     }
 
     /** Called when a filled area has been read. */
-    public void read() {
+    void read() {
         filled--;
     }
 
@@ -190,7 +190,7 @@ public final class BulkAreas {
      *
      * @param areas how many; at most {@link #outstanding()}
      */
-    public void returned(int areas) {
+    void returned(int areas) {
         for (int i = 0; i < areas; i++) {
             pop().state = Area.FREE;
         }
@@ -206,7 +206,7 @@ public final class BulkAreas {
     }
 
     /** Returns the number of areas that the peer has been granted and has not used. */
-    public int outstanding() {
+    int outstanding() {
         return count;
     }
 
@@ -221,7 +221,7 @@ public final class BulkAreas {
     /**
      * Called when the peer can no longer write: all areas are freed, those that the application holds when it releases them.
      */
-    public void close() {
+    void close() {
         returned(count);
     }
 

@@ -22,14 +22,57 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.Tuple;
 import net.jqwik.api.constraints.LongRange;
+import org.junit.jupiter.api.Test;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Tests when a loop polls, for any mixture of waits, against a count of the failures in a row. */
+/** Tests when a loop polls: in single cases, and for any mixture of waits against a count of the failures in a row. */
 class SpinPolicyTest {
+    private static final long POLL_NANOS = 50_000;
     private static final long WAKE_UP_NANOS = 60_000;
     private static final int LONGEST_PAUSE = 256;
+
+    @Test
+    void pollingGoesOnWhileItPays() {
+        SpinPolicy policy = new SpinPolicy(POLL_NANOS);
+        for (int i = 0; i < 100; i++) {
+            assertTrue(policy.pays());
+            policy.paid();
+        }
+    }
+
+    @Test
+    void eachFailureInARowCostsTwiceAsManyBlockedWaits() {
+        SpinPolicy policy = new SpinPolicy(POLL_NANOS);
+        int expected = 1;
+        for (int failure = 0; failure < 12; failure++) {
+            assertTrue(policy.pays());
+            policy.failed();
+            int blocked = 0;
+            while (!policy.pays()) {
+                policy.blocked(20_000);
+                blocked++;
+            }
+            assertEquals(expected, blocked);
+            expected = Math.min(256, 2 * expected);
+        }
+        policy.paid();
+        policy.failed();
+        policy.blocked(20_000);
+        assertTrue(policy.pays(), "polling pays again, so the failures are forgotten");
+    }
+
+    @Test
+    void waitsThatPollingCouldNotHaveEndedDoNotCount() {
+        SpinPolicy policy = new SpinPolicy(POLL_NANOS);
+        policy.failed();
+        for (int i = 0; i < 1000; i++) {
+            policy.blocked(1_000_000);
+            assertFalse(policy.pays());
+        }
+    }
 
     private enum Outcome { POLLED_WITH_SUCCESS, POLLED_IN_VAIN, BLOCKED }
 

@@ -1,0 +1,71 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+
+package io.rpma.netty.stream;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.rpma.Rpma;
+import io.rpma.netty.memory.Fabric;
+import io.rpma.netty.memory.RegisteredMemory;
+import java.util.Random;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Tests the memory of one connection that its peer writes large data into. */
+@Timeout(60)
+class BulkAreasTest {
+    /**
+     * An area is freed once, either by the thread that releases its buffer or by the event loop that does not need it any more,
+     * whichever comes first.
+     */
+    @Test
+    void anAreaIsFreedOnce() throws Exception {
+        BulkAreas areas = new BulkAreas(Fabric.of(Rpma.provider().devices().getFirst()), 1 << 20);
+        long before = RegisteredMemory.usedBytes();
+        BlockingQueue<ByteBuf> filled = new LinkedBlockingQueue<>();
+        Thread releaser = new Thread(() -> {
+            try {
+                for (ByteBuf buf = filled.take(); buf.isReadable(); buf = filled.take()) {
+                    buf.release();
+                }
+            } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+            }
+        });
+        releaser.start();
+        Random random = new Random(11);
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
+        while (System.nanoTime() < end) {
+            areas.want(128 << 10);
+            if (areas.isDue() && areas.grant() != null) {
+                filled.add(areas.fill().writeByte(1));
+                areas.read();
+            }
+            if (random.nextBoolean()) {
+                areas.returned(areas.outstanding());
+            }
+        }
+        areas.close();
+        filled.add(Unpooled.EMPTY_BUFFER);
+        releaser.join(10_000);
+        assertEquals(0, BulkAreas.bytes());
+        // Channels of other tests may still be releasing small buffers.
+        assertEquals(before, RegisteredMemory.usedBytes(), 64 << 10);
+    }
+}
