@@ -71,23 +71,15 @@ final class ServerMain {
         InetAddress address = Rpma.provider().reachable(InetAddress.getLoopbackAddress());
         long idle = isSoft() ? IDLE_MILLIS : IDLE_MILLIS_IN_A_GUEST;
         Channel stream = new ServerBootstrap().group(group).channel(RpmaServerChannel.class)
-            .childHandler(new ChannelInitializer<>() {
-                @Override
-                protected void initChannel(Channel channel) {
-                    channel.pipeline().addLast(new EchoHandler(idle));
-                }
-            }).bind(isSoft() ? new InetSocketAddress(0) : new InetSocketAddress(address, 0)).sync().channel();
+            .childHandler(echo(idle))
+            .bind(isSoft() ? new InetSocketAddress(0) : new InetSocketAddress(address, 0)).sync().channel();
         RpmaSharedReceiveQueue queue = new RpmaSharedReceiveQueue(SHARED_RECEIVES, MESSAGE_BYTES);
         Channel message = new ServerBootstrap().group(group).channel(RpmaMessageServerChannel.class)
             .childOption(RpmaChannelOption.RPMA_RECEIVE_QUEUE, queue)
             .childOption(RpmaChannelOption.RPMA_SEND_QUEUE_SIZE, 64)
             .childOption(ChannelOption.ALLOCATOR, RpmaByteBufAllocator.DEFAULT)
-            .childHandler(new ChannelInitializer<>() {
-                @Override
-                protected void initChannel(Channel channel) {
-                    channel.pipeline().addLast(new EchoHandler(idle));
-                }
-            }).bind(new InetSocketAddress(address, 0)).sync().channel();
+            .childHandler(echo(idle))
+            .bind(new InetSocketAddress(address, 0)).sync().channel();
         RpmaRegion region = RpmaRegion.allocate(RegionLane.BYTES, MemoryUsage.READ_SRC, MemoryUsage.WRITE_DST);
         byte[] descriptor = new byte[RpmaRegion.DESCRIPTOR_BYTES];
         region.descriptor(stream).get(descriptor);
@@ -107,6 +99,16 @@ final class ServerMain {
                 }
             }
         }
+    }
+
+    /** Returns the initializer of channels that send back what they receive, and close after some time without traffic. */
+    private static ChannelInitializer<Channel> echo(long idleMillis) {
+        return new ChannelInitializer<>() {
+            @Override
+            protected void initChannel(Channel channel) {
+                channel.pipeline().addLast(new EchoHandler(idleMillis));
+            }
+        };
     }
 
     /** Writes to the log what the open descriptors refer to. */

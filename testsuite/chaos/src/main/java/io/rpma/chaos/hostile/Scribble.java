@@ -55,21 +55,7 @@ final class Scribble implements Attack {
             }
             // Without its own table, this process cannot send for long.
             boolean ownTable = random.nextInt(8) == 0;
-            List<Mappings.Mapping> targets = new ArrayList<>();
-            int refused = 0;
-            for (Mappings.Mapping mapping : Mappings.now()) {
-                if (!mapping.writable()) {
-                    if (mapping.makeWritable()) {
-                        HostileMain.say("wrong what the server shares for reading can be made writable: " + mapping.name());
-                    } else {
-                        refused++;
-                    }
-                } else if (mapping.writable() && !mapping.name().startsWith("range")
-                    && (ownTable || !mapping.name().equals("regions"))) {
-                    targets.add(mapping);
-                }
-            }
-            HostileMain.say("count " + refused);
+            List<Mappings.Mapping> targets = targets(ownTable);
             int portions = random.nextInt(FEWEST / PORTION, MOST / PORTION + 1);
             for (int i = 0; i < portions; i++) {
                 // The count is reported first, because this process may not survive the action.
@@ -84,6 +70,25 @@ final class Scribble implements Attack {
             }
             own.close();
         } while (System.nanoTime() < end);
+    }
+
+    /** Returns the memory that is attacked, after attempts to make the rest writable. */
+    private static List<Mappings.Mapping> targets(boolean ownTable) throws Exception {
+        List<Mappings.Mapping> targets = new ArrayList<>();
+        int refused = 0;
+        for (Mappings.Mapping mapping : Mappings.now()) {
+            if (!mapping.writable()) {
+                if (mapping.makeWritable()) {
+                    HostileMain.say("wrong what the server shares for reading can be made writable: " + mapping.name());
+                } else {
+                    refused++;
+                }
+            } else if (!mapping.name().startsWith("range") && (ownTable || !mapping.name().equals("regions"))) {
+                targets.add(mapping);
+            }
+        }
+        HostileMain.say("count " + refused);
+        return targets;
     }
 
     private void scribble(List<Mappings.Mapping> targets, int words) {

@@ -17,7 +17,6 @@ import io.rpma.ConnectionEvent;
 import io.rpma.RpmaException;
 import io.rpma.chaos.Addresses;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -37,6 +36,18 @@ final class Stranger implements Attack {
     @Override
     public void run(Addresses addresses, SplittableRandom random, long end) throws Exception {
         List<String> listeners = ListenerNames.of(addresses.streamPort());
+        int connected = connect(addresses);
+        if (connected > 0) {
+            HostileMain.say("wrong the server took " + connected + " connections of another user");
+        }
+        int taken = takeListeners(listeners, addresses.streamPort()) + takeClients(listeners.getFirst(), random);
+        HostileMain.say("count " + (CONNECTS + taken));
+        HostileMain.say("ready");
+        TimeUnit.MILLISECONDS.sleep(Math.max(0, (end - System.nanoTime()) / 1_000_000));
+    }
+
+    /** Tries to connect, and returns how often that succeeded. */
+    private static int connect(Addresses addresses) throws Exception {
         RawPeer peer = new RawPeer(addresses.stream());
         int connected = 0;
         for (int i = 0; i < CONNECTS; i++) {
@@ -51,41 +62,47 @@ final class Stranger implements Attack {
                 peer.close();
             }
         }
-        if (connected > 0) {
-            HostileMain.say("wrong the server took " + connected + " connections of another user");
-        }
-        List<String> taken = new ArrayList<>();
-        // These are more specific addresses than the one that the server has bound. Clients look there first.
+        return connected;
+    }
+
+    /**
+     * Takes the names of more specific addresses than the one that the server has bound. Clients look there first. Returns how
+     * many names were free.
+     */
+    private static int takeListeners(List<String> listeners, int port) {
         Set<String> names = new HashSet<>();
         for (String listener : listeners) {
             for (String host : List.of("7f000001", "00000000", "00000000000000000000000000000000")) {
-                names.add(listener.replaceFirst("/[0-9a-f]{8,32}/" + addresses.streamPort(), "/" + host + "/"
-                    + addresses.streamPort()));
+                names.add(listener.replaceFirst("/[0-9a-f]{8,32}/" + port, "/" + host + "/" + port));
             }
         }
+        int taken = 0;
         for (String name : names) {
             for (int type : new int[] {UnixSocket.SEQPACKET, UnixSocket.DGRAM}) {
                 int fd = UnixSocket.create(type);
                 if (UnixSocket.bind(fd, name) == 0) {
-                    taken.add(name);
+                    taken++;
                     UnixSocket.listen(fd);
                 }
             }
         }
-        String client = listeners.getFirst().replaceFirst("/listen/.*", "/client/7f000001/");
+        return taken;
+    }
+
+    /** Takes the names of clients, as many as this process may open sockets. Returns how many names were free. */
+    private static int takeClients(String listener, SplittableRandom random) {
+        String client = listener.replaceFirst("/listen/.*", "/client/7f000001/");
         int first = FIRST_PORT + random.nextInt(PORTS);
+        int taken = 0;
         for (int i = 0; i < PORTS; i++) {
             int fd = UnixSocket.create(UnixSocket.SEQPACKET);
             if (fd < 0) {
                 break;
             }
-            String name = client + (FIRST_PORT + (first + i) % PORTS);
-            if (UnixSocket.bind(fd, name) == 0) {
-                taken.add(name);
+            if (UnixSocket.bind(fd, client + (FIRST_PORT + (first + i) % PORTS)) == 0) {
+                taken++;
             }
         }
-        HostileMain.say("count " + (CONNECTS + taken.size()));
-        HostileMain.say("ready");
-        TimeUnit.MILLISECONDS.sleep(Math.max(0, (end - System.nanoTime()) / 1_000_000));
+        return taken;
     }
 }

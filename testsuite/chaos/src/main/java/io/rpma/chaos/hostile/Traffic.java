@@ -16,6 +16,7 @@ package io.rpma.chaos.hostile;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.EventLoop;
@@ -77,40 +78,8 @@ final class Traffic implements Attack {
         }
     }
 
-    private io.netty.channel.ChannelFuture connect(EventLoop loop, InetSocketAddress address, Class<? extends Channel> type,
-            int bytes) {
-        return new Bootstrap().group(loop).channel(type).handler(new ChannelInboundHandlerAdapter() {
-            private int under;
-
-            @Override
-            public void channelActive(ChannelHandlerContext ctx) {
-                send(ctx);
-            }
-
-            private void send(ChannelHandlerContext ctx) {
-                while (under < UNDER_WAY && ctx.channel().isActive()) {
-                    under++;
-                    ByteBuf data = ctx.alloc().directBuffer(bytes);
-                    for (int i = 0; i < bytes; i += 8) {
-                        data.writeLong(FOREIGN * 0x0101010101010101L);
-                    }
-                    ctx.writeAndFlush(data.writerIndex(bytes)).addListener(sent -> {
-                        under--;
-                        ctx.executor().execute(() -> send(ctx));
-                    });
-                }
-            }
-
-            @Override
-            public void channelRead(ChannelHandlerContext ctx, Object data) {
-                ReferenceCountUtil.release(data);
-            }
-
-            @Override
-            public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-                ctx.close();
-            }
-
+    private ChannelFuture connect(EventLoop loop, InetSocketAddress address, Class<? extends Channel> type, int bytes) {
+        return new Bootstrap().group(loop).channel(type).handler(new Sender(bytes) {
             @Override
             public void channelInactive(ChannelHandlerContext ctx) {
                 if (!group.isShuttingDown()) {
@@ -118,5 +87,44 @@ final class Traffic implements Attack {
                 }
             }
         }).connect(address);
+    }
+
+    /** Sends pieces of equal length as long as the channel is active, and drops what it receives. */
+    private static class Sender extends ChannelInboundHandlerAdapter {
+        private final int bytes;
+        private int under;
+
+        Sender(int bytes) {
+            this.bytes = bytes;
+        }
+
+        @Override
+        public void channelActive(ChannelHandlerContext ctx) {
+            send(ctx);
+        }
+
+        private void send(ChannelHandlerContext ctx) {
+            while (under < UNDER_WAY && ctx.channel().isActive()) {
+                under++;
+                ByteBuf data = ctx.alloc().directBuffer(bytes);
+                for (int i = 0; i < bytes; i += 8) {
+                    data.writeLong(FOREIGN * 0x0101010101010101L);
+                }
+                ctx.writeAndFlush(data.writerIndex(bytes)).addListener(sent -> {
+                    under--;
+                    ctx.executor().execute(() -> send(ctx));
+                });
+            }
+        }
+
+        @Override
+        public void channelRead(ChannelHandlerContext ctx, Object data) {
+            ReferenceCountUtil.release(data);
+        }
+
+        @Override
+        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+            ctx.close();
+        }
     }
 }
