@@ -54,13 +54,7 @@ public final class OneSided {
                 .handler(new ChannelInboundHandlerAdapter()).connect(server.localAddress()).sync().channel();
             RpmaRemoteRegion remote = RpmaRemoteRegion.open(channel.peerPrivateData());
 
-            // In this order, in one flush. The last promise tells of all of them: each completes after those before it.
-            ByteBuf text = Unpooled.copiedBuffer("written by the client alone", StandardCharsets.UTF_8);
-            int length = text.readableBytes();
-            channel.write(RpmaOperation.write(text, remote, 8));
-            channel.write(RpmaOperation.flush(remote, 8, length, FlushType.VISIBILITY));
-            channel.write(RpmaOperation.atomicWrite(remote, 0, length));
-            channel.writeAndFlush(RpmaOperation.flush(remote, 0, 8, FlushType.VISIBILITY)).sync();
+            int length = write(channel, remote, "written by the client alone");
 
             // The server's own program sees it without having been told.
             System.out.println("the server has " + lent.memory().get(ValueLayout.JAVA_LONG, 0) + " bytes");
@@ -81,5 +75,17 @@ public final class OneSided {
         } finally {
             group.shutdownGracefully().sync();
         }
+    }
+
+    /** Writes a text behind its length, and returns the length. */
+    private static int write(Channel channel, RpmaRemoteRegion remote, String text) throws InterruptedException {
+        ByteBuf bytes = Unpooled.copiedBuffer(text, StandardCharsets.UTF_8);
+        int length = bytes.readableBytes();
+        // In this order, in one flush. The last promise tells of all of them: each completes after those before it.
+        channel.write(RpmaOperation.write(bytes, remote, 8));
+        channel.write(RpmaOperation.flush(remote, 8, length, FlushType.VISIBILITY));
+        channel.write(RpmaOperation.atomicWrite(remote, 0, length));
+        channel.writeAndFlush(RpmaOperation.flush(remote, 0, 8, FlushType.VISIBILITY)).sync();
+        return length;
     }
 }

@@ -99,6 +99,17 @@ final class RemoteLogExample implements Callable<Integer> {
             checkAll();
             return 0;
         }
+        int lane = laneOfRecords();
+        if (side.isClient()) {
+            appendAll(address);
+        } else {
+            serveOrRun(address, lane);
+        }
+        return 0;
+    }
+
+    /** Returns the number of bytes that the records of one client need, with the header of its lane. */
+    private int laneOfRecords() {
         if (records < 0 || clients < 1 || recordBytes.bytes() > MAX_RECORD_BYTES) {
             throw side.wrong("--records must be at least 0, --clients 1, --record-bytes at most " + MAX_RECORD_BYTES);
         }
@@ -107,19 +118,18 @@ final class RemoteLogExample implements Callable<Integer> {
             throw side.wrong("each client's part of the log would have " + lane + " bytes, more than " + Integer.MAX_VALUE
                 + ": fewer or shorter records");
         }
-        if (side.isClient()) {
-            appendAll(address);
-            return 0;
-        }
+        return (int) lane;
+    }
+
+    private void serveOrRun(InetSocketAddress address, int lane) throws IOException {
         boolean temporary = file == null;
         Path log = temporary ? temporaryFile() : file;
         try {
             if (side.isServer()) {
-                serveUntilInterrupted(address, log, (int) lane);
+                serveUntilInterrupted(address, log, lane);
             } else {
-                run(address, log, (int) lane);
+                run(address, log, lane);
             }
-            return 0;
         } finally {
             Files.deleteIfExists(addressFile(log));
             if (temporary) {
