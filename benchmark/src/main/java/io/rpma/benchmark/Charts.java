@@ -114,6 +114,19 @@ final class Charts {
         int to = Math.max(from + 1, (int) Math.ceil(Math.log10(highest)));
         Svg svg = new Svg(WIDTH, TITLE + PLOT_HEIGHT + 2 * ROW);
         svg.text(10, 22, "start", "bold", measurement.title() + ", " + mode.title() + ": time by percentile, less is better");
+        grid(svg, from, to);
+        int legend = TITLE + 10;
+        for (Results.Key key : keys) {
+            svg.polyline(points(results.times(key), from, to), colour(key.rival()));
+            svg.rectangle(WIDTH - VALUES + 8, legend - 9, 10, 10, colour(key.rival()));
+            svg.text(WIDTH - VALUES + 22, legend, "start", "normal", key.rival().title());
+            legend += ROW;
+        }
+        return svg.toString();
+    }
+
+    /** Draws the lines of the powers of ten and of the percentiles, with their labels. */
+    private static void grid(Svg svg, int from, int to) {
         for (int power = from; power <= to; power++) {
             double y = y(power, from, to);
             svg.line(LABELS, y, WIDTH - VALUES, y, GREY);
@@ -125,20 +138,16 @@ final class Charts {
             svg.text(x, TITLE + PLOT_HEIGHT + 18, "middle", "normal",
                 percentile == Math.rint(percentile) ? Long.toString((long) percentile) : Double.toString(percentile));
         }
-        int legend = TITLE + 10;
-        for (Results.Key key : keys) {
-            Histogram times = results.times(key);
-            StringBuilder points = new StringBuilder();
-            for (double percentile : PERCENTILES) {
-                double power = Math.log10(Math.max(1, times.getValueAtPercentile(percentile)));
-                points.append(String.format(Locale.ROOT, "%.1f,%.1f ", x(percentile), y(power, from, to)));
-            }
-            svg.polyline(points.toString().trim(), colour(key.rival()));
-            svg.rectangle(WIDTH - VALUES + 8, legend - 9, 10, 10, colour(key.rival()));
-            svg.text(WIDTH - VALUES + 22, legend, "start", "normal", key.rival().title());
-            legend += ROW;
+    }
+
+    /** Returns the points of the line of one rival. */
+    private static String points(Histogram times, int from, int to) {
+        StringBuilder points = new StringBuilder();
+        for (double percentile : PERCENTILES) {
+            double power = Math.log10(Math.max(1, times.getValueAtPercentile(percentile)));
+            points.append(String.format(Locale.ROOT, "%.1f,%.1f ", x(percentile), y(power, from, to)));
         }
-        return svg.toString();
+        return points.toString().trim();
     }
 
     private static double x(double percentile) {

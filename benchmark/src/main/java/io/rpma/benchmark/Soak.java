@@ -146,23 +146,8 @@ final class Soak implements Callable<Integer> {
             say("connected in %.1f s; files of the client %d -> %d, of the server %d -> %d", connectNanos / 1e9,
                 clientBefore.get(SoakFigure.FILES), last("client").get(SoakFigure.FILES), serverBefore.get(SoakFigure.FILES),
                 last("server").get(SoakFigure.FILES));
-            long nanos = 0;
-            for (int stretch = 1; stretch <= STRETCHES; stretch++) {
-                long count = messages * stretch / STRETCHES - messages * (stretch - 1) / STRETCHES;
-                long took = stretch(client, count);
-                nanos += took;
-                sample(both);
-                say("%3d %% %,15d messages %,12.0f/s | %s | %s", 100 * stretch / STRETCHES, messages * stretch / STRETCHES,
-                    count * 1e9 / took, figures("client"), figures("server"));
-            }
-            client.command(SoakPeer.FINISH);
-            client.await(SoakPeer.FINISH, deadline());
-            server.command(SoakPeer.CHECKED);
-            long checked = Long.parseLong(server.await(SoakPeer.CHECKED, deadline()));
-            for (ChildProcess each : List.of(client, server)) {
-                each.endInput();
-                each.awaitEnd(deadline());
-            }
+            long nanos = stretches(client, both);
+            long checked = finish(client, server);
             if (checked != messages) {
                 return "the server has checked " + checked + " messages, the client " + messages;
             }
@@ -175,6 +160,35 @@ final class Soak implements Callable<Integer> {
                 + "damaged; growth after the warm-up: %s", messages, bytes, nanos / 1e9, messages * 1e9 / nanos, growth);
             return null;
         }
+    }
+
+    /** Sends all messages, and returns how many nanoseconds that took. */
+    private long stretches(ChildProcess client, Map<String, ChildProcess> both)
+            throws IOException, InterruptedException, TimeoutException {
+        long nanos = 0;
+        for (int stretch = 1; stretch <= STRETCHES; stretch++) {
+            long count = messages * stretch / STRETCHES - messages * (stretch - 1) / STRETCHES;
+            long took = stretch(client, count);
+            nanos += took;
+            sample(both);
+            say("%3d %% %,15d messages %,12.0f/s | %s | %s", 100 * stretch / STRETCHES, messages * stretch / STRETCHES,
+                count * 1e9 / took, figures("client"), figures("server"));
+        }
+        return nanos;
+    }
+
+    /** Ends both processes, and returns how many messages the server has checked. */
+    private static long finish(ChildProcess client, ChildProcess server)
+            throws IOException, InterruptedException, TimeoutException {
+        client.command(SoakPeer.FINISH);
+        client.await(SoakPeer.FINISH, deadline());
+        server.command(SoakPeer.CHECKED);
+        long checked = Long.parseLong(server.await(SoakPeer.CHECKED, deadline()));
+        for (ChildProcess each : List.of(client, server)) {
+            each.endInput();
+            each.awaitEnd(deadline());
+        }
+        return checked;
     }
 
     private long stretch(ChildProcess client, long count) throws IOException, InterruptedException, TimeoutException {
