@@ -22,16 +22,23 @@ final class ExampleJvm {
     private static final String OPTIONS_PROPERTY = "io.rpma.examples.jvmOptions";
     private static final List<String> PREFIXES = List.of("io.rpma.", "io.netty.", "org.slf4j.");
 
+    /** The main class, which is not referred to, because it lists the examples that use this class. */
+    private static final String MAIN = "io.rpma.examples.Examples";
+
     private ExampleJvm() {
     }
 
     /** Returns the command line that runs {@link Examples} with the given arguments. */
     static List<String> command(List<String> arguments) {
-        return command(Examples.class, arguments);
+        return command(MAIN, arguments);
     }
 
     /** Returns the command line that runs another main class of this class path. */
     static List<String> command(Class<?> program, List<String> arguments) {
+        return command(program.getName(), arguments);
+    }
+
+    private static List<String> command(String program, List<String> arguments) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.add("--enable-native-access=ALL-UNNAMED");
@@ -49,7 +56,7 @@ final class ExampleJvm {
         }
         command.add("-cp");
         command.add(System.getProperty("java.class.path"));
-        command.add(program.getName());
+        command.add(program);
         command.addAll(arguments);
         return command;
     }

@@ -14,6 +14,7 @@
 package io.rpma.chaos;
 
 import io.rpma.chaos.cases.ChaosCase;
+import io.rpma.chaos.cases.ChaosCases;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -53,7 +54,7 @@ public final class Chaos implements Callable<Integer> {
     private static final class CaseNames implements Iterable<String> {
         @Override
         public java.util.Iterator<String> iterator() {
-            return ChaosCase.all().stream().map(ChaosCase::name).iterator();
+            return ChaosCases.all().stream().map(ChaosCase::name).iterator();
         }
     }
 
@@ -67,10 +68,10 @@ public final class Chaos implements Callable<Integer> {
         if (provider == null) {
             provider = System.getenv().getOrDefault("RPMA_PROVIDER", "soft");
         }
-        List<ChaosCase> cases = ChaosCase.all().stream()
+        List<ChaosCase> cases = ChaosCases.all().stream()
             .filter(each -> names.isEmpty() || names.contains(each.name())).filter(each -> each.runsOn(provider)).toList();
         if (cases.isEmpty() || !names.isEmpty() && cases.size() < names.size()) {
-            System.err.println("no such case on " + provider + ": " + names + "; there are " + ChaosCase.all().stream()
+            System.err.println("no such case on " + provider + ": " + names + "; there are " + ChaosCases.all().stream()
                 .filter(each -> each.runsOn(provider)).map(ChaosCase::name).toList());
             return 2;
         }

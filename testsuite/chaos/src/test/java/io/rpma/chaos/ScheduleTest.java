@@ -14,6 +14,7 @@
 package io.rpma.chaos;
 
 import io.rpma.chaos.cases.ChaosCase;
+import io.rpma.chaos.cases.ChaosCases;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -25,7 +26,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Tests that the same seed leads to the same schedule, and that every case is run. */
 class ScheduleTest {
-    private static final List<ChaosCase> CASES = ChaosCase.all();
+    private static final List<ChaosCase> CASES = ChaosCases.all();
 
     @Test
     void followsFromTheSeed() {

@@ -14,19 +14,10 @@
 package io.rpma.chaos.cases;
 
 import io.rpma.chaos.Surroundings;
-import java.util.List;
 import java.util.SplittableRandom;
 
 /** A way to behave in a hostile manner toward a server. */
 public interface ChaosCase {
-    /** Returns all cases. */
-    static List<ChaosCase> all() {
-        return List.of(new KillCase(), new StopCase(false), new StopCase(true), new AttackCase("scribble", 11, "soft"),
-            new AttackCase("sockets", 6, "soft"), new AttackCase("descriptors", 5, "soft"),
-            new AttackCase("frames", 5, "soft", "librpma"), new AttackCase("violations", 5, "soft", "librpma"),
-            new LimitsCase(), new StrangerCase());
-    }
-
     /** Returns the name of the case in the table. */
     String name();
 

@@ -44,7 +44,7 @@ final class Descriptors implements Attack {
     public void run(Addresses addresses, SplittableRandom from, long end) throws Exception {
         random = from;
         Garbage garbage = new Garbage(random, ListenerNames.version(ListenerNames.of(addresses.streamPort()).getFirst()));
-        HostileMain.say("ready");
+        Report.say("ready");
         OwnSockets own = new OwnSockets(addresses);
         do {
             catching = true;
@@ -70,7 +70,7 @@ final class Descriptors implements Attack {
             own.touch();
             caught.forEach(Posix::close);
             caught.clear();
-            HostileMain.say("count " + done);
+            Report.say("count " + done);
             own.close();
         } while (System.nanoTime() < end);
     }
@@ -143,14 +143,14 @@ final class Descriptors implements Attack {
         }
         long size = mapping.memory().byteSize();
         if (DescriptorCalls.truncate(fd, random.nextLong(size)) || DescriptorCalls.truncate(fd, size + 4096)) {
-            HostileMain.say("wrong the size of shared memory can be changed: " + mapping.name());
+            Report.say("wrong the size of shared memory can be changed: " + mapping.name());
         }
         if (DescriptorCalls.seal(fd, 1 << random.nextInt(5))) {
-            HostileMain.say("wrong shared memory can be sealed: " + mapping.name());
+            Report.say("wrong shared memory can be sealed: " + mapping.name());
         }
         boolean punched = random.nextInt(4) == 0 && DescriptorCalls.punch(fd, random.nextLong(size / 4096) * 4096, 4096);
         if (punched && !mapping.writable()) {
-            HostileMain.say("wrong what the server shares for reading can be emptied: " + mapping.name());
+            Report.say("wrong what the server shares for reading can be emptied: " + mapping.name());
         }
         DescriptorCalls.mode(fd, 0);
         DescriptorCalls.flags(fd, random.nextInt());

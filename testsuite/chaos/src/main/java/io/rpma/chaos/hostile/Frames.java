@@ -38,7 +38,7 @@ final class Frames implements Attack {
         int version = soft ? ListenerNames.version(ListenerNames.of(addresses.streamPort()).getFirst()) : 2;
         Garbage garbage = new Garbage(random, version);
         boolean warm = false;
-        HostileMain.say("ready");
+        Report.say("ready");
         do {
             int before = new File("/proc/self/fd").list().length;
             for (int i = 0; i < BATCH; i++) {
@@ -54,18 +54,18 @@ final class Frames implements Attack {
                 } catch (ProtocolException e) {
                     // The decoder rejects garbage with this exception, as intended.
                     if (e.getMessage().isEmpty()) {
-                        HostileMain.say("wrong a refusal without a reason");
+                        Report.say("wrong a refusal without a reason");
                     }
                 } catch (RuntimeException | Error e) {
-                    HostileMain.say("wrong decoder " + what + " fails: " + e);
+                    Report.say("wrong decoder " + what + " fails: " + e);
                     e.printStackTrace();
                 }
             }
-            HostileMain.say("count " + BATCH);
+            Report.say("count " + BATCH);
             int after = new File("/proc/self/fd").list().length;
             // The first batch also opens the descriptors that class loading needs, so it is not checked.
             if (after > before && warm) {
-                HostileMain.say("wrong the decoders leave " + (after - before) + " descriptors open");
+                Report.say("wrong the decoders leave " + (after - before) + " descriptors open");
             }
             warm = true;
         } while (System.nanoTime() < end);

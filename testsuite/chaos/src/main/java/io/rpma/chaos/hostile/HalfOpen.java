@@ -28,7 +28,7 @@ final class HalfOpen implements Attack {
     public void run(Addresses addresses, SplittableRandom random, long end) throws Exception {
         String listener = ListenerNames.of(addresses.streamPort()).getFirst();
         List<Integer> open = new ArrayList<>();
-        HostileMain.say("ready");
+        Report.say("ready");
         int made = 0;
         while (System.nanoTime() < end && made < MOST) {
             int fd = UnixSocket.create(UnixSocket.SEQPACKET);
@@ -44,7 +44,7 @@ final class HalfOpen implements Attack {
                 TimeUnit.MILLISECONDS.sleep(1);
             }
         }
-        HostileMain.say("count " + made);
+        Report.say("count " + made);
         long left = (end - System.nanoTime()) / 1_000_000;
         TimeUnit.MILLISECONDS.sleep(Math.max(0, left));
     }

@@ -48,17 +48,12 @@ public final class HostileMain {
         int status = 1;
         try {
             attack.run(addresses, random, end);
-            say("done");
+            Report.say("done");
             status = 0;
         } catch (Exception | Error e) {
             e.printStackTrace();
         }
         // Threads of the attack may be blocked forever, so the process exits explicitly.
         System.exit(status);
-    }
-
-    static void say(String line) {
-        System.out.println(line);
-        System.out.flush();
     }
 }

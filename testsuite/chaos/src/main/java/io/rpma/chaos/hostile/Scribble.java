@@ -46,7 +46,7 @@ final class Scribble implements Attack {
     @Override
     public void run(Addresses addresses, SplittableRandom from, long end) throws Exception {
         random = from;
-        HostileMain.say("ready");
+        Report.say("ready");
         OwnSockets own = new OwnSockets(addresses);
         do {
             if (!own.connect()) {
@@ -59,7 +59,7 @@ final class Scribble implements Attack {
             int portions = random.nextInt(FEWEST / PORTION, MOST / PORTION + 1);
             for (int i = 0; i < portions; i++) {
                 // The count is reported first, because this process may not survive the action.
-                HostileMain.say("count " + PORTION);
+                Report.say("count " + PORTION);
                 for (int left = PORTION; left > 0; left -= STEP) {
                     int step = Math.min(left, STEP);
                     if (!own.betweenOperations(() -> scribble(targets, step))) {
@@ -79,7 +79,7 @@ final class Scribble implements Attack {
         for (Mappings.Mapping mapping : Mappings.now()) {
             if (!mapping.writable()) {
                 if (mapping.makeWritable()) {
-                    HostileMain.say("wrong what the server shares for reading can be made writable: " + mapping.name());
+                    Report.say("wrong what the server shares for reading can be made writable: " + mapping.name());
                 } else {
                     refused++;
                 }
@@ -87,7 +87,7 @@ final class Scribble implements Attack {
                 targets.add(mapping);
             }
         }
-        HostileMain.say("count " + refused);
+        Report.say("count " + refused);
         return targets;
     }
 

@@ -57,7 +57,7 @@ final class Sockets implements Attack {
         List<String> names = ListenerNames.of(addresses.streamPort());
         listener = names.getFirst();
         garbage = new Garbage(random, ListenerNames.version(listener));
-        HostileMain.say("ready");
+        Report.say("ready");
         OwnSockets own = new OwnSockets(addresses);
         do {
             switch (random.nextInt(mayConnect ? 8 : 5)) {
@@ -67,11 +67,11 @@ final class Sockets implements Attack {
                 case 3, 4 -> requests();
                 default -> established(own);
             }
-            HostileMain.say("count " + sent);
+            Report.say("count " + sent);
             sent = 0;
         } while (System.nanoTime() < end);
         if (connected == 0 && refused > 2) {
-            HostileMain.say("wrong none of " + refused + " honest connections of this process worked");
+            Report.say("wrong none of " + refused + " honest connections of this process worked");
         }
     }
 

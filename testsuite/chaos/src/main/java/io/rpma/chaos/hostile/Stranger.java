@@ -38,11 +38,11 @@ final class Stranger implements Attack {
         List<String> listeners = ListenerNames.of(addresses.streamPort());
         int connected = connect(addresses);
         if (connected > 0) {
-            HostileMain.say("wrong the server took " + connected + " connections of another user");
+            Report.say("wrong the server took " + connected + " connections of another user");
         }
         int taken = takeListeners(listeners, addresses.streamPort()) + takeClients(listeners.getFirst(), random);
-        HostileMain.say("count " + (CONNECTS + taken));
-        HostileMain.say("ready");
+        Report.say("count " + (CONNECTS + taken));
+        Report.say("ready");
         TimeUnit.MILLISECONDS.sleep(Math.max(0, (end - System.nanoTime()) / 1_000_000));
     }
 

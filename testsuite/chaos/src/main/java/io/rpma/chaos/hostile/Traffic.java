@@ -61,7 +61,7 @@ final class Traffic implements Attack {
         connect(loop, addresses.stream(), RpmaChannel.class, SMALL).sync();
         connect(loop, addresses.stream(), RpmaChannel.class, LARGE).sync();
         connect(loop, addresses.message(), RpmaMessageChannel.class, MESSAGE).sync();
-        HostileMain.say("ready");
+        Report.say("ready");
         BufferedReader orders = new BufferedReader(new InputStreamReader(System.in));
         for (String order = orders.readLine(); order != null; order = orders.readLine()) {
             String[] words = order.split(" ");
@@ -72,9 +72,9 @@ final class Traffic implements Attack {
 
     private void reached(String where) {
         if (where.equals(place) && left.decrementAndGet() == 0) {
-            HostileMain.say("at " + where);
+            Report.say("at " + where);
             Signals.stopHere();
-            HostileMain.say("on");
+            Report.say("on");
         }
     }
 

@@ -73,7 +73,7 @@ final class Violations implements Attack {
     public void run(Addresses addresses, SplittableRandom from, long end) throws Exception {
         random = from;
         peer = new RawPeer(addresses.stream());
-        HostileMain.say("ready");
+        Report.say("ready");
         do {
             int frames = 1;
             if (random.nextInt(3) == 0) {
@@ -82,7 +82,7 @@ final class Violations implements Attack {
                 frames = violate(addresses);
             }
             peer.close();
-            HostileMain.say("count " + frames);
+            Report.say("count " + frames);
         } while (System.nanoTime() < end);
     }
 
@@ -98,14 +98,14 @@ final class Violations implements Attack {
             }
         }
         if (peer.connect(addresses.stream(), ByteBuffer.wrap(handshake)) == null) {
-            HostileMain.say("wrong no answer to the handshake " + Arrays.toString(handshake));
+            Report.say("wrong no answer to the handshake " + Arrays.toString(handshake));
         }
     }
 
     private int violate(Addresses addresses) throws RpmaException {
         ConnectionEvent event = peer.connect(addresses.stream(), ByteBuffer.wrap(HANDSHAKE));
         if (event != ConnectionEvent.ESTABLISHED) {
-            HostileMain.say("wrong a right handshake was answered by " + event);
+            Report.say("wrong a right handshake was answered by " + event);
             return 1;
         }
         int which = random.nextInt(violations.size());
@@ -117,7 +117,7 @@ final class Violations implements Attack {
             return 1;
         }
         if (!peer.isEnded(END_MILLIS)) {
-            HostileMain.say("wrong the connection goes on after violation " + which);
+            Report.say("wrong the connection goes on after violation " + which);
         }
         return 1;
     }
