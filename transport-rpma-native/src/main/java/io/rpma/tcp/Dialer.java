@@ -151,7 +151,7 @@ final class Dialer {
             throw TcpLog.failure(RpmaError.PROVIDER, Posix.EPROTONOSUPPORT, "the listener at " + remote + " speaks versions "
                 + greeting.lowest() + " to " + greeting.highest() + " of software RDMA over TCP, with " + greeting.reads()
                 + " concurrent reads and messages of up to " + greeting.maxMessage() + " bytes; this release speaks version "
-                + Greeting.VERSION + ", with " + Wire.MAX_READS + " and " + TcpDevice.MAX_MESSAGE + ": use the same release on"
+                + Greeting.VERSION + ", with " + Wire.MAX_READS + " and " + Limits.MAX_MESSAGE + ": use the same release on"
                 + " both sides", null);
         }
         return true;

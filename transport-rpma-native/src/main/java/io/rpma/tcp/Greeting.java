@@ -52,7 +52,7 @@ record Greeting(int lowest, int highest, int size, int reads, long maxMessage, b
 
     /** Returns what this process says. */
     static Greeting own(int size) {
-        return new Greeting(VERSION, VERSION, size, Wire.MAX_READS, TcpDevice.MAX_MESSAGE, HOST, PROCESS);
+        return new Greeting(VERSION, VERSION, size, Wire.MAX_READS, Limits.MAX_MESSAGE, HOST, PROCESS);
     }
 
     private static byte[] readHost() {
@@ -103,6 +103,6 @@ record Greeting(int lowest, int highest, int size, int reads, long maxMessage, b
 
     /** Returns whether the sender speaks the version of this release, with its limits. */
     boolean isUnderstood() {
-        return lowest <= VERSION && highest >= VERSION && reads >= Wire.MAX_READS && maxMessage >= TcpDevice.MAX_MESSAGE;
+        return lowest <= VERSION && highest >= VERSION && reads >= Wire.MAX_READS && maxMessage >= Limits.MAX_MESSAGE;
     }
 }

@@ -30,8 +30,8 @@ final class IncomingRequest extends TcpConnectionRequest {
     private final ByteBuffer privateData;
 
     /** Creates the request; the socket is taken over. */
-    IncomingRequest(TcpPeer peer, Queues queues, int socket, InetSocketAddress remote, byte[] data) {
-        super(peer, queues, remote);
+    IncomingRequest(ProtectionDomain domain, Queues queues, int socket, InetSocketAddress remote, byte[] data) {
+        super(domain, queues, remote);
         this.socket = socket;
         privateData = ByteBuffer.wrap(data).asReadOnlyBuffer();
     }
@@ -54,7 +54,7 @@ final class IncomingRequest extends TcpConnectionRequest {
             throw TcpLog.failure(RpmaError.PROVIDER, (int) Math.max(0, -sent), "connect: the client at " + remoteAddress()
                 + " is gone" + (sent < 0 ? " (" + Posix.strerror((int) -sent) + ")" : ""), null);
         }
-        return TcpConnection.accepted(peer(), queues(), socket, privateData, local, remoteAddress());
+        return TcpConnection.accepted(domain(), queues(), socket, privateData, local, remoteAddress());
     }
 
     @Override

@@ -27,8 +27,8 @@ import java.nio.ByteBuffer;
 final class OutgoingRequest extends TcpConnectionRequest {
     private final int socket;
 
-    OutgoingRequest(TcpPeer peer, Queues queues, Dialer.Dialled dialled) {
-        super(peer, queues, dialled.remote());
+    OutgoingRequest(ProtectionDomain domain, Queues queues, Dialer.Dialled dialled) {
+        super(domain, queues, dialled.remote());
         socket = dialled.socket();
     }
 
@@ -46,7 +46,7 @@ final class OutgoingRequest extends TcpConnectionRequest {
     @Override
     protected Connection open(byte[] data) throws RpmaException {
         if (socket < 0) {
-            return TcpConnection.rejected(peer(), queues(), remoteAddress());
+            return TcpConnection.rejected(domain(), queues(), remoteAddress());
         }
         InetSocketAddress local = TcpSockets.localAddress(socket);
         byte[] request = Greeting.own(Greeting.REQUEST_SIZE).write();
@@ -59,7 +59,7 @@ final class OutgoingRequest extends TcpConnectionRequest {
                 + remoteAddress() + (sent < 0 ? ": " + Posix.strerror((int) -sent) : ""), null);
         }
         // A listener that has closed meanwhile shows as the event REJECTED.
-        return TcpConnection.requested(peer(), queues(), socket, local, remoteAddress());
+        return TcpConnection.requested(domain(), queues(), socket, local, remoteAddress());
     }
 
     @Override

@@ -58,7 +58,7 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         }
     }
 
-    private final TcpPeer peer;
+    private final ProtectionDomain domain;
     private final int number;
     private final SendQueue sends;
     private final Receives receives;
@@ -107,8 +107,8 @@ final class QueuePair implements TcpCompletionQueue.Driven {
      *
      * @param receives its receive queue, {@code null} if it has a shared one
      */
-    QueuePair(TcpPeer peer, int number, SendQueue sends, Receives receives, TcpSharedReceiveQueue shared) {
-        this.peer = peer;
+    QueuePair(ProtectionDomain domain, int number, SendQueue sends, Receives receives, TcpSharedReceiveQueue shared) {
+        this.domain = domain;
         this.number = number;
         this.sends = sends;
         this.receives = receives;
@@ -148,7 +148,7 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         transmitter = new Transmitter(this, sends, socket, memory.address() + Wire.HEADER);
         completer.start(transmitter);
         flushes = new PersistentFlushes(this, transmitter);
-        receiver = new Receiver(this, transmitter, peer, socket, memory.address());
+        receiver = new Receiver(this, transmitter, domain, socket, memory.address());
         if (!isServer) {
             transmitter.oweReady();
         }

@@ -32,10 +32,10 @@ import io.rpma.software.ConnectionSettings;
  */
 record QueueSizes(int timeoutMillis, int completions, int receiveCompletions, int sends, int receives, boolean sharedChannel,
         TcpSharedReceiveQueue shared) {
-    /** Reads a configuration for connections of a peer; {@code null} stands for the defaults. */
-    static QueueSizes of(ConnectionConfig given, TcpPeer peer) throws RpmaException {
+    /** Reads a configuration for connections of a protection domain; {@code null} stands for the defaults. */
+    static QueueSizes of(ConnectionConfig given, ProtectionDomain domain) throws RpmaException {
         ConnectionConfig config = given != null ? given : new ConnectionSettings(TcpLog.INSTANCE);
-        TcpSharedReceiveQueue queue = shared(config.sharedReceiveQueue(), peer);
+        TcpSharedReceiveQueue queue = shared(config.sharedReceiveQueue(), domain);
         boolean elsewhere = queue != null && queue.hasCompletions();
         if (elsewhere && config.isSharedCompletionChannel()) {
             throw TcpLog.failure(RpmaError.INVALID, "sharedCompletionChannel: receives complete in the shared receive queue's own"
@@ -44,18 +44,18 @@ record QueueSizes(int timeoutMillis, int completions, int receiveCompletions, in
         QueueSizes sizes = new QueueSizes(config.timeoutMillis(), config.completionQueueSize(),
             elsewhere ? 0 : config.receiveCompletionQueueSize(), config.sendQueueSize(), config.receiveQueueSize(),
             config.isSharedCompletionChannel(), queue);
-        check("sendQueueSize", sizes.sends, 0, TcpDevice.MAX_WORK_REQUESTS);
-        check("receiveQueueSize", sizes.receives, 0, TcpDevice.MAX_WORK_REQUESTS);
-        check("completionQueueSize", sizes.completions, 1, TcpDevice.MAX_COMPLETIONS);
-        check("receiveCompletionQueueSize", sizes.receiveCompletions, 0, TcpDevice.MAX_COMPLETIONS);
+        check("sendQueueSize", sizes.sends, 0, Limits.MAX_WORK_REQUESTS);
+        check("receiveQueueSize", sizes.receives, 0, Limits.MAX_WORK_REQUESTS);
+        check("completionQueueSize", sizes.completions, 1, Limits.MAX_COMPLETIONS);
+        check("receiveCompletionQueueSize", sizes.receiveCompletions, 0, Limits.MAX_COMPLETIONS);
         return sizes;
     }
 
-    private static TcpSharedReceiveQueue shared(SharedReceiveQueue given, TcpPeer peer) throws RpmaException {
+    private static TcpSharedReceiveQueue shared(SharedReceiveQueue given, ProtectionDomain domain) throws RpmaException {
         if (given == null) {
             return null;
         }
-        if (given instanceof TcpSharedReceiveQueue queue && queue.owner() == peer) {
+        if (given instanceof TcpSharedReceiveQueue queue && queue.domain() == domain) {
             return queue;
         }
         throw TcpLog.failure(RpmaError.INVALID, "sharedReceiveQueue: the queue belongs to another peer");

@@ -13,20 +13,27 @@
 package io.rpma.tcp;
 
 import io.rpma.RpmaException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** What a connection request creates and its connection takes over: the queue pair and the completion queues. */
 final class Queues {
+    private static final AtomicInteger NEXT_QUEUE_PAIR = new AtomicInteger(ThreadLocalRandom.current().nextInt());
+    // Queue pair numbers have 24 bits, as on devices.
+    private static final int QUEUE_PAIR_MASK = 0xff_ffff;
+    private static final int FIRST_QUEUE_PAIR = 2;
+
     private final QueuePair pair;
     private final TcpCompletionQueue completions;
     private final TcpCompletionQueue receiveCompletions;
     private final boolean channelShared;
     private final TcpSharedReceiveQueue shared;
 
-    private Queues(TcpPeer peer, QueueSizes sizes) {
+    private Queues(ProtectionDomain domain, QueueSizes sizes) {
         shared = sizes.shared();
         channelShared = sizes.sharedChannel();
         SendQueue sends = new SendQueue(sizes.sends());
-        pair = new QueuePair(peer, peer.newQueuePair(), sends, shared == null ? new Receives(sizes.receives()) : null, shared);
+        pair = new QueuePair(domain, newNumber(), sends, shared == null ? new Receives(sizes.receives()) : null, shared);
         Alarm alarm = new Alarm();
         completions = new TcpCompletionQueue(sizes.completions(), alarm, channelShared, sends, pair);
         receiveCompletions = sizes.receiveCompletions() == 0 ? null
@@ -35,12 +42,20 @@ final class Queues {
             : receiveCompletions != null ? receiveCompletions : completions);
     }
 
+    private static int newNumber() {
+        int number;
+        do {
+            number = NEXT_QUEUE_PAIR.getAndIncrement() & QUEUE_PAIR_MASK;
+        } while (number < FIRST_QUEUE_PAIR);
+        return number;
+    }
+
     /** Creates the queues; the shared receive queue counts them until they are closed. */
-    static Queues create(TcpPeer peer, QueueSizes sizes) throws RpmaException {
+    static Queues create(ProtectionDomain domain, QueueSizes sizes) throws RpmaException {
         if (sizes.shared() != null) {
             sizes.shared().hold();
         }
-        return new Queues(peer, sizes);
+        return new Queues(domain, sizes);
     }
 
     QueuePair pair() {

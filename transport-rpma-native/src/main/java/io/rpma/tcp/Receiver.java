@@ -37,7 +37,7 @@ final class Receiver {
 
     private final QueuePair pair;
     private final Transmitter transmitter;
-    private final TcpPeer peer;
+    private final ProtectionDomain domain;
     private final int socket;
     // The header of the current frame, as far as it has been received.
     private final long header;
@@ -54,10 +54,10 @@ final class Receiver {
     private boolean resumed;
     private boolean ended;
 
-    Receiver(QueuePair pair, Transmitter transmitter, TcpPeer peer, int socket, long header) {
+    Receiver(QueuePair pair, Transmitter transmitter, ProtectionDomain domain, int socket, long header) {
         this.pair = pair;
         this.transmitter = transmitter;
-        this.peer = peer;
+        this.domain = domain;
         this.socket = socket;
         this.header = header;
     }
@@ -229,7 +229,7 @@ final class Receiver {
         int length = Wire.length(header);
         boolean flush = type == Wire.FLUSH || type == Wire.FLUSH_PERSISTENT;
         if ((Wire.reserved(header) != 0 && type != Wire.ATOMIC_WRITE)
-            || !flush && (length < 0 || length > TcpDevice.MAX_MESSAGE)) {
+            || !flush && (length < 0 || length > Limits.MAX_MESSAGE)) {
             violated("an invalid frame of type " + type + " and length " + Integer.toUnsignedString(length));
             return;
         }
@@ -300,7 +300,7 @@ final class Receiver {
     }
 
     private void beginSend(long number, int length) {
-        if (!Receives.isUsable(taken, peer)) {
+        if (!Receives.isUsable(taken, domain)) {
             refuse(number, CompletionStatus.REM_OP_ERR, CompletionStatus.LOC_PROT_ERR);
             drop(length);
         } else if (length > taken.length) {
@@ -313,7 +313,7 @@ final class Receiver {
 
     /** Returns the region that a request accesses. If the access is not allowed, refuses the request and returns {@code null}. */
     private TcpLocalMemoryRegion reach(long number, MemoryUsage usage, long length) {
-        TcpLocalMemoryRegion found = peer.find(Wire.key(header));
+        TcpLocalMemoryRegion found = domain.find(Wire.key(header));
         if (found != null && found.allows(usage.bit()) && found.contains(Wire.address(header) - found.address(), length)) {
             return found;
         }

@@ -79,9 +79,9 @@ final class Receives {
             throw TcpLog.failure(RpmaError.INVALID, "receive: without a region, offset and length must be 0; they are "
                 + offset + " and " + length);
         }
-        if (offset < 0 || length < 0 || length > TcpDevice.MAX_MESSAGE) {
+        if (offset < 0 || length < 0 || length > Limits.MAX_MESSAGE) {
             throw TcpLog.failure(RpmaError.INVALID, "receive: offset " + offset + " and length " + length
-                + " must not be negative, and the length at most " + TcpDevice.MAX_MESSAGE);
+                + " must not be negative, and the length at most " + Limits.MAX_MESSAGE);
         }
     }
 
@@ -148,8 +148,8 @@ final class Receives {
     }
 
     /** Returns whether a message may be received into the buffer of a receive. */
-    static boolean isUsable(Taken taken, TcpPeer peer) {
-        return taken.region == null || taken.region.owner() == peer && taken.region.allows(MemoryUsage.RECV.bit())
+    static boolean isUsable(Taken taken, ProtectionDomain domain) {
+        return taken.region == null || taken.region.domain() == domain && taken.region.allows(MemoryUsage.RECV.bit())
             && taken.region.contains(taken.offset, taken.length);
     }
 

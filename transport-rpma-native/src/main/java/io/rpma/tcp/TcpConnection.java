@@ -31,10 +31,10 @@ import java.nio.charset.StandardCharsets;
 
 /** A connection: the queue pair, and the events, which the thread that drives the queue pair reports. */
 final class TcpConnection extends SoftwareConnection implements QueuePair.Owner {
-    private static final WorkArguments ARGUMENTS = new WorkArguments(TcpLog.INSTANCE, TcpDevice.MAX_MESSAGE);
+    private static final WorkArguments ARGUMENTS = new WorkArguments(TcpLog.INSTANCE, Limits.MAX_MESSAGE);
     private static final int ENOTCONN = 107;
 
-    private final TcpPeer peer;
+    private final ProtectionDomain domain;
     private final Queues queues;
     private final QueuePair pair;
     private final int socket;
@@ -48,10 +48,10 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner 
     private boolean ended;
     private boolean receivesNext;
 
-    private TcpConnection(TcpPeer peer, Queues queues, int socket, boolean isClient, ByteBuffer privateData,
+    private TcpConnection(ProtectionDomain domain, Queues queues, int socket, boolean isClient, ByteBuffer privateData,
             InetSocketAddress localAddress, InetSocketAddress remoteAddress) throws RpmaException {
         super(TcpLog.INSTANCE, privateData, localAddress, remoteAddress);
-        this.peer = peer;
+        this.domain = domain;
         this.queues = queues;
         pair = queues.pair();
         this.socket = socket;
@@ -60,24 +60,24 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner 
     }
 
     /** Creates the connection of a client that has sent its request. */
-    static TcpConnection requested(TcpPeer peer, Queues queues, int socket, InetSocketAddress local, InetSocketAddress remote)
-            throws RpmaException {
-        TcpConnection connection = new TcpConnection(peer, queues, socket, true, null, local, remote);
+    static TcpConnection requested(ProtectionDomain domain, Queues queues, int socket, InetSocketAddress local,
+            InetSocketAddress remote) throws RpmaException {
+        TcpConnection connection = new TcpConnection(domain, queues, socket, true, null, local, remote);
         connection.events.watch(socket);
         return connection;
     }
 
     /** Creates the connection of a server that has accepted. */
-    static TcpConnection accepted(TcpPeer peer, Queues queues, int socket, ByteBuffer privateData, InetSocketAddress local,
-            InetSocketAddress remote) throws RpmaException {
-        TcpConnection connection = new TcpConnection(peer, queues, socket, false, privateData, local, remote);
+    static TcpConnection accepted(ProtectionDomain domain, Queues queues, int socket, ByteBuffer privateData,
+            InetSocketAddress local, InetSocketAddress remote) throws RpmaException {
+        TcpConnection connection = new TcpConnection(domain, queues, socket, false, privateData, local, remote);
         connection.start();
         return connection;
     }
 
     /** Creates a connection that has been rejected, because there is no listener. */
-    static TcpConnection rejected(TcpPeer peer, Queues queues, InetSocketAddress remote) throws RpmaException {
-        TcpConnection connection = new TcpConnection(peer, queues, -1, true, null, null, remote);
+    static TcpConnection rejected(ProtectionDomain domain, Queues queues, InetSocketAddress remote) throws RpmaException {
+        TcpConnection connection = new TcpConnection(domain, queues, -1, true, null, null, remote);
         connection.ended(ConnectionEvent.REJECTED);
         return connection;
     }
@@ -197,7 +197,7 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner 
         if (!started && socket >= 0) {
             Posix.close(socket);
         }
-        peer.removeChild();
+        domain.release();
     }
 
     /** Returns whether the connection is closed: no operation of it is in progress then. */
@@ -333,7 +333,7 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner 
             throw TcpLog.failure(RpmaError.PROVIDER, ENOTCONN, "the connection is not established"
                 + " (Connection.nextEvent returns ESTABLISHED when it is)", null);
         }
-        boolean bad = region != null && (region.owner() != peer || !region.allows(usage.bit())
+        boolean bad = region != null && (region.domain() != domain || !region.allows(usage.bit())
             || !region.contains(offset, length));
         pair.sends().post(type, withImmediate, bad, flag == CompletionFlag.ALWAYS, region,
             region == null ? 0 : region.address() + offset, length, immediate, address, key, value, context);

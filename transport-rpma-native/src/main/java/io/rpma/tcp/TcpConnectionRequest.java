@@ -19,18 +19,18 @@ import java.net.InetSocketAddress;
 
 /** A connection request: its queues are there, and nothing is agreed yet. */
 abstract class TcpConnectionRequest extends SoftwareConnectionRequest {
-    private final TcpPeer peer;
+    private final ProtectionDomain domain;
     private final Queues queues;
 
-    TcpConnectionRequest(TcpPeer peer, Queues queues, InetSocketAddress remoteAddress) {
+    TcpConnectionRequest(ProtectionDomain domain, Queues queues, InetSocketAddress remoteAddress) {
         super(TcpLog.INSTANCE, remoteAddress);
-        this.peer = peer;
+        this.domain = domain;
         this.queues = queues;
-        peer.addChild();
+        domain.hold();
     }
 
-    TcpPeer peer() {
-        return peer;
+    ProtectionDomain domain() {
+        return domain;
     }
 
     Queues queues() {
@@ -50,6 +50,6 @@ abstract class TcpConnectionRequest extends SoftwareConnectionRequest {
     protected void release() {
         drop();
         queues.close();
-        peer.removeChild();
+        domain.release();
     }
 }

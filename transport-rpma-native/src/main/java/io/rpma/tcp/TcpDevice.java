@@ -12,33 +12,22 @@
  */
 package io.rpma.tcp;
 
-import io.rpma.DeviceLimits;
 import io.rpma.Peer;
 import io.rpma.RpmaProvider;
 import io.rpma.software.SoftwareDevice;
 
 /** The one device: this host's network interfaces. */
 final class TcpDevice extends SoftwareDevice {
-    /** Slots of a send, receive or shared receive queue. */
-    static final int MAX_WORK_REQUESTS = 1 << 15;
-    /** Entries of a completion queue: enough for a full send and a full receive queue. */
-    static final int MAX_COMPLETIONS = 1 << 16;
-    /** Bytes of one message, read or write. */
-    static final long MAX_MESSAGE = 1L << 30;
-    private static final int MAX_QUEUE_PAIRS = 1 << 20;
-    private static final int MAX_REGIONS = 1 << 24;
-    private static final long MAX_REGION = 1L << 46;
+    private final RpmaProvider provider;
 
-    private static final DeviceLimits LIMITS = new DeviceLimits(MAX_QUEUE_PAIRS, MAX_WORK_REQUESTS, MAX_QUEUE_PAIRS,
-        MAX_COMPLETIONS, MAX_WORK_REQUESTS, MAX_REGIONS, MAX_REGION, MAX_MESSAGE);
-
-    TcpDevice() {
-        super("tcp", LIMITS);
+    TcpDevice(RpmaProvider provider) {
+        super("tcp", Limits.OF_DEVICE);
+        this.provider = provider;
     }
 
     @Override
     public RpmaProvider provider() {
-        return TcpProvider.instance();
+        return provider;
     }
 
     @Override

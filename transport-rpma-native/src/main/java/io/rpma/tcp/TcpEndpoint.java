@@ -30,7 +30,7 @@ import java.net.InetSocketAddress;
 final class TcpEndpoint implements Endpoint {
     private static final int BACKLOG = 4096;
 
-    private final TcpPeer peer;
+    private final ProtectionDomain domain;
     private final InetSocketAddress address;
     // The port whose clients this listener takes; null if it has its own socket.
     private final TcpPort port;
@@ -38,18 +38,18 @@ final class TcpEndpoint implements Endpoint {
     private final Acceptor acceptor;
     private boolean closed;
 
-    TcpEndpoint(TcpPeer peer, InetSocketAddress local) throws RpmaException {
-        this(peer, TcpLog.LISTENING.listen(local, BACKLOG), null, local);
+    TcpEndpoint(ProtectionDomain domain, InetSocketAddress local) throws RpmaException {
+        this(domain, TcpLog.LISTENING.listen(local, BACKLOG), null, local);
     }
 
     /** Takes the clients of a port that another listener owns. */
-    TcpEndpoint(TcpPeer peer, TcpPort port) throws RpmaException {
-        this(peer, Acceptor.NO_LISTENER, port, port.localAddress());
+    TcpEndpoint(ProtectionDomain domain, TcpPort port) throws RpmaException {
+        this(domain, Acceptor.NO_LISTENER, port, port.localAddress());
         port.handOver(this::adopt);
     }
 
-    private TcpEndpoint(TcpPeer peer, int listener, TcpPort port, InetSocketAddress local) throws RpmaException {
-        this.peer = peer;
+    private TcpEndpoint(ProtectionDomain domain, int listener, TcpPort port, InetSocketAddress local) throws RpmaException {
+        this.domain = domain;
         this.port = port;
         int set = -1;
         boolean done = false;
@@ -115,9 +115,9 @@ final class TcpEndpoint implements Endpoint {
                 throw TcpLog.failure(RpmaError.PROVIDER, Sockets.EPIPE, "a client of " + address
                     + " disconnected before its request was processed", null);
             }
-            Queues queues = Queues.create(peer, QueueSizes.of(config, peer));
+            Queues queues = Queues.create(domain, QueueSizes.of(config, domain));
             done = true;
-            return new IncomingRequest(peer, queues, next.socket(), remote, next.data());
+            return new IncomingRequest(domain, queues, next.socket(), remote, next.data());
         } finally {
             if (!done) {
                 IncomingRequest.reject(next.socket(), "the listener has no room for the connection");
@@ -138,6 +138,6 @@ final class TcpEndpoint implements Endpoint {
             IncomingRequest.reject(socket, "the listener at " + address + " has closed");
         }
         Adapter.instance().remove(acceptor);
-        peer.removeChild();
+        domain.release();
     }
 }

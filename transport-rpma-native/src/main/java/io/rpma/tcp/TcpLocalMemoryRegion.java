@@ -39,13 +39,13 @@ final class TcpLocalMemoryRegion extends SoftwareMemoryRegion {
         }
     }
 
-    private final TcpPeer peer;
+    private final ProtectionDomain domain;
     // The number of threads that are inside, and the bit CLOSED, after which no thread may enter.
     private int inside;
 
-    TcpLocalMemoryRegion(TcpPeer peer, MemorySegment memory, int usages, int key) {
+    TcpLocalMemoryRegion(ProtectionDomain domain, MemorySegment memory, int usages, int key) {
         super(TcpLog.INSTANCE, memory, usages, key);
-        this.peer = peer;
+        this.domain = domain;
     }
 
     /** Returns the implementation of a region, which must be open. */
@@ -60,8 +60,9 @@ final class TcpLocalMemoryRegion extends SoftwareMemoryRegion {
         return tcp;
     }
 
-    TcpPeer owner() {
-        return peer;
+    /** Returns the protection domain that the region belongs to. */
+    ProtectionDomain domain() {
+        return domain;
     }
 
     /** Begins to use the memory; returns {@code false} if the region is closed. */
@@ -81,7 +82,7 @@ final class TcpLocalMemoryRegion extends SoftwareMemoryRegion {
 
     @Override
     public Peer peer() {
-        return peer;
+        return domain.peer();
     }
 
     /** Refuses advice: nothing is pinned, and there is no device that could fetch pages. */
@@ -106,7 +107,7 @@ final class TcpLocalMemoryRegion extends SoftwareMemoryRegion {
         while ((int) INSIDE.getAcquire(this) != CLOSED) {
             patience.pause();
         }
-        peer.remove(this);
+        domain.remove(this);
     }
 
     @Override

@@ -14,6 +14,7 @@ package io.rpma.tcp;
 
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
+import io.rpma.Device;
 import io.rpma.Endpoint;
 import io.rpma.LocalMemoryRegion;
 import io.rpma.MemoryUsage;
@@ -26,56 +27,23 @@ import io.rpma.software.SoftwarePeer;
 import io.rpma.software.TcpPort;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
-import java.security.NoSuchAlgorithmException;
-import java.security.SecureRandom;
 import java.util.Set;
-import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicInteger;
 
-/** A protection domain: its memory regions are what the peers of its connections reach, by keys that cannot be guessed. */
+/**
+ * A peer of the application: it makes endpoints, connection requests, shared receive queues and memory regions, which all belong
+ * to its protection domain. Any thread may use it.
+ */
 final class TcpPeer extends SoftwarePeer {
-    // Seeded once: registering may be done on an event loop, which reads no file.
-    private static final SecureRandom RANDOM = random();
-    private static final AtomicInteger NEXT_QUEUE_PAIR = new AtomicInteger(ThreadLocalRandom.current().nextInt());
-    // Queue pair numbers have 24 bits, as on devices.
-    private static final int QUEUE_PAIR_MASK = 0xff_ffff;
-    private static final int FIRST_QUEUE_PAIR = 2;
+    private final ProtectionDomain domain = new ProtectionDomain(this);
 
-    // A table with open addresses, replaced as a whole under this lock; read by every thread.
-    private volatile TcpLocalMemoryRegion[] regions = new TcpLocalMemoryRegion[16];
-    private int regionCount;
-
-    TcpPeer(TcpDevice device) {
+    TcpPeer(Device device) {
         super(TcpLog.INSTANCE, device);
-    }
-
-    private static SecureRandom random() {
-        try {
-            SecureRandom random = SecureRandom.getInstance("DRBG");
-            random.nextInt();
-            return random;
-        } catch (NoSuchAlgorithmException e) {
-            return new SecureRandom();
-        }
-    }
-
-    /** Draws the seed of the keys. Blocks. */
-    static int newKey() {
-        return RANDOM.nextInt();
-    }
-
-    int newQueuePair() {
-        int number;
-        do {
-            number = NEXT_QUEUE_PAIR.getAndIncrement() & QUEUE_PAIR_MASK;
-        } while (number < FIRST_QUEUE_PAIR);
-        return number;
     }
 
     @Override
     public Endpoint listen(InetSocketAddress local) throws RpmaException {
         checkLocal(local);
-        TcpEndpoint endpoint = new TcpEndpoint(this, local);
+        TcpEndpoint endpoint = new TcpEndpoint(domain, local);
         addChild();
         return endpoint;
     }
@@ -86,7 +54,7 @@ final class TcpPeer extends SoftwarePeer {
             return listen(local);
         }
         checkLocal(local);
-        TcpEndpoint endpoint = new TcpEndpoint(this, port);
+        TcpEndpoint endpoint = new TcpEndpoint(domain, port);
         addChild();
         return endpoint;
     }
@@ -94,12 +62,12 @@ final class TcpPeer extends SoftwarePeer {
     @Override
     public ConnectionRequest newConnectionRequest(InetSocketAddress remote, ConnectionConfig config) throws RpmaException {
         checkRemote("newConnectionRequest", remote);
-        QueueSizes sizes = QueueSizes.of(config, this);
-        Queues queues = Queues.create(this, sizes);
+        QueueSizes sizes = QueueSizes.of(config, domain);
+        Queues queues = Queues.create(domain, sizes);
         boolean done = false;
         try {
             OutgoingRequest request =
-                new OutgoingRequest(this, queues, Dialer.dial(remote, Math.max(1, sizes.timeoutMillis())));
+                new OutgoingRequest(domain, queues, Dialer.dial(remote, Math.max(1, sizes.timeoutMillis())));
             done = true;
             return request;
         } finally {
@@ -115,9 +83,9 @@ final class TcpPeer extends SoftwarePeer {
         SharedReceiveQueueConfig sizes = config != null ? config : new SharedReceiveQueueSettings(TcpLog.INSTANCE);
         int slots = sizes.receiveQueueSize();
         int completions = sizes.receiveCompletionQueueSize();
-        QueueSizes.check("receiveQueueSize", slots, 1, TcpDevice.MAX_WORK_REQUESTS);
-        QueueSizes.check("receiveCompletionQueueSize", completions, 0, TcpDevice.MAX_COMPLETIONS);
-        TcpSharedReceiveQueue queue = new TcpSharedReceiveQueue(this, slots, completions);
+        QueueSizes.check("receiveQueueSize", slots, 1, Limits.MAX_WORK_REQUESTS);
+        QueueSizes.check("receiveCompletionQueueSize", completions, 0, Limits.MAX_COMPLETIONS);
+        TcpSharedReceiveQueue queue = new TcpSharedReceiveQueue(domain, slots, completions);
         addChild();
         return queue;
     }
@@ -126,71 +94,6 @@ final class TcpPeer extends SoftwarePeer {
     public LocalMemoryRegion register(MemorySegment memory, Set<MemoryUsage> usages) throws RpmaException {
         checkOpen();
         SoftwareMemoryRegion.check(TcpLog.INSTANCE, memory, usages);
-        TcpLocalMemoryRegion region = enter(memory, MemoryUsage.bits(usages));
-        addChild();
-        return region;
-    }
-
-    private synchronized TcpLocalMemoryRegion enter(MemorySegment memory, int usages) {
-        int key;
-        do {
-            key = newKey();
-        } while (key == 0 || find(key & 0xffff_ffffL) != null);
-        TcpLocalMemoryRegion region = new TcpLocalMemoryRegion(this, memory, usages, key);
-        if (++regionCount * 2 > regions.length) {
-            TcpLocalMemoryRegion[] larger = new TcpLocalMemoryRegion[regions.length * 2];
-            for (TcpLocalMemoryRegion old : regions) {
-                if (old != null) {
-                    put(larger, old);
-                }
-            }
-            put(larger, region);
-            regions = larger;
-        } else {
-            TcpLocalMemoryRegion[] table = regions;
-            put(table, region);
-            regions = table;
-        }
-        return region;
-    }
-
-    private static void put(TcpLocalMemoryRegion[] table, TcpLocalMemoryRegion region) {
-        int mask = table.length - 1;
-        int index = region.key() & mask;
-        while (table[index] != null) {
-            index = index + 1 & mask;
-        }
-        table[index] = region;
-    }
-
-    /** Returns the region of a key that a peer has sent, {@code null} if there is none. */
-    TcpLocalMemoryRegion find(long key) {
-        if (key >>> 32 != 0) {
-            return null;
-        }
-        TcpLocalMemoryRegion[] table = regions;
-        int mask = table.length - 1;
-        int index = (int) key & mask;
-        TcpLocalMemoryRegion region = table[index];
-        while (region != null && region.key() != (int) key) {
-            index = index + 1 & mask;
-            region = table[index];
-        }
-        return region;
-    }
-
-    /** A region has been closed. */
-    void remove(TcpLocalMemoryRegion region) {
-        synchronized (this) {
-            regionCount--;
-            TcpLocalMemoryRegion[] rest = new TcpLocalMemoryRegion[regions.length];
-            for (TcpLocalMemoryRegion other : regions) {
-                if (other != null && other != region) {
-                    put(rest, other);
-                }
-            }
-            regions = rest;
-        }
-        removeChild();
+        return domain.register(memory, MemoryUsage.bits(usages));
     }
 }

@@ -27,13 +27,13 @@ import java.nio.ByteBuffer;
 
 /** Software RDMA over TCP: librpma's interface between hosts, without a device and without the library. */
 public final class TcpProvider extends SoftwareProvider {
-    private final TcpDevice device = new TcpDevice();
+    private final TcpDevice device = new TcpDevice(this);
 
     private TcpProvider() {
         super(TcpLog.INSTANCE);
         // What reads files is done now, on the thread that chooses the provider, and not on an event loop.
         Greeting.own(Greeting.SIZE);
-        TcpPeer.newKey();
+        ProtectionDomain.newKey();
     }
 
     /** The one instance, made at first use. */

@@ -34,7 +34,7 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
     /** The number of connections that one posted receive wakes at most: the first ones may have lost their peers. */
     private static final int WOKEN = 8;
 
-    private final TcpPeer peer;
+    private final ProtectionDomain domain;
     private final Receives receives;
     private final TcpCompletionQueue completions;
     private final MemorySegment events = Arena.ofAuto().allocate((long) EVENTS * EpollSet.EVENT_BYTES, 8);
@@ -47,15 +47,16 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
     private int users;
     private volatile boolean closed;
 
-    TcpSharedReceiveQueue(TcpPeer peer, int slots, int completionSlots) throws RpmaException {
-        this.peer = peer;
+    TcpSharedReceiveQueue(ProtectionDomain domain, int slots, int completionSlots) throws RpmaException {
+        this.domain = domain;
         receives = new Receives(slots);
         completions = completionSlots == 0 ? null
             : new TcpCompletionQueue(completionSlots, new Alarm().made(), false, null, this);
     }
 
-    TcpPeer owner() {
-        return peer;
+    /** Returns the protection domain that the queue belongs to. */
+    ProtectionDomain domain() {
+        return domain;
     }
 
     Receives receives() {
@@ -190,7 +191,7 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
         if (completions != null) {
             completions.close();
         }
-        peer.removeChild();
+        domain.release();
     }
 
     @Override

@@ -24,8 +24,9 @@
  * <p>A connection costs a socket and an epoll set for its events, and another epoll set for each completion queue whose
  * descriptor is requested.
  *
- * <p>A peer can access the memory that was registered for it in the protection domain ({@link io.rpma.Peer}) of its connection,
- * with the key that it was given: this process checks key, bounds and usage at every access. When the call that closes a region
- * returns, no thread accesses its memory any more; the call waits for a thread that is inside, for one system call at most.
+ * <p>A peer can access the memory that was registered for it in the protection domain of its connection ({@link
+ * io.rpma.tcp.ProtectionDomain}), with the key that it was given: this process checks key, bounds and usage at every access. When
+ * the call that closes a region returns, no thread accesses its memory any more; the call waits for a thread that is inside, for
+ * one system call at most.
  */
 package io.rpma.tcp;
