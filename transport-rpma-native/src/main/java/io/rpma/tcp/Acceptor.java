@@ -269,7 +269,7 @@ final class Acceptor {
         if (request == null || request.size() != Greeting.REQUEST_SIZE || !request.isUnderstood()) {
             TcpLog.violation("Acceptor", "the client at " + TcpSockets.remoteAddress(fd) + " of " + address
                 + " sent an invalid request: its connection is closed");
-            IncomingRequest.reject(fd, "the request makes no sense to version " + Greeting.VERSION + " of the protocol");
+            Response.reject(fd, "the request makes no sense to version " + Greeting.VERSION + " of the protocol");
             return;
         }
         int end = Greeting.SIZE + ConnectionRequest.MAX_CONNECT_PRIVATE_DATA;

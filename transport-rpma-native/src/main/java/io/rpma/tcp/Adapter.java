@@ -130,15 +130,6 @@ final class Adapter {
         EpollSet.modify(set, socket, EpollSet.IN | EpollSet.ONCE | (isBlocked ? EpollSet.OUT : 0), place.id);
     }
 
-    /** Makes memory persistent on the adapter's thread, and passes the result to {@link PersistentFlushes#carriedOut}. */
-    void persist(PersistentFlushes flushes, long number, long address, long length) {
-        tasks.add(() -> {
-            long first = address & -Posix.PAGE_SIZE;
-            flushes.carriedOut(number, length == 0 ? 0 : Posix.msync(first, address + length - first));
-        });
-        wakeUp();
-    }
-
     /** Runs something on the adapter's thread. */
     void execute(Runnable task) {
         tasks.add(task);

@@ -15,14 +15,10 @@ package io.rpma.tcp;
 import io.rpma.Connection;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
-import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
-import io.rpma.posix.Scratch;
-import io.rpma.posix.Sockets;
 import io.rpma.posix.TcpSockets;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 
 /** The request of a client. */
 final class IncomingRequest extends TcpConnectionRequest {
@@ -49,7 +45,7 @@ final class IncomingRequest extends TcpConnectionRequest {
     @Override
     protected Connection open(byte[] data) throws RpmaException {
         InetSocketAddress local = TcpSockets.localAddress(socket);
-        long sent = send(socket, Wire.ACCEPT, data);
+        long sent = Response.accept(socket, data);
         if (sent != Wire.HEADER + data.length || local == null) {
             throw TcpLog.failure(RpmaError.PROVIDER, (int) Math.max(0, -sent), "connect: the client at " + remoteAddress()
                 + " is gone" + (sent < 0 ? " (" + Posix.strerror((int) -sent) + ")" : ""), null);
@@ -59,22 +55,6 @@ final class IncomingRequest extends TcpConnectionRequest {
 
     @Override
     void drop() {
-        reject(socket, "the request was rejected by the application");
-    }
-
-    private static long send(int socket, int type, byte[] payload) {
-        long buffer = Scratch.get().messageAddress();
-        Wire.write(buffer, type, 0, payload.length, 0, 0, 0, 0, 0);
-        Memory.put(buffer + Wire.HEADER, payload);
-        return Sockets.send(socket, buffer, Wire.HEADER + payload.length);
-    }
-
-    /** Refuses a client in words, and closes its socket. */
-    static void reject(int socket, String reason) {
-        byte[] words = reason.getBytes(StandardCharsets.UTF_8);
-        if (words.length <= Wire.MAX_WORDS) {
-            send(socket, Wire.REJECT, words);
-        }
-        Posix.close(socket);
+        Response.reject(socket, "the request was rejected by the application");
     }
 }

@@ -10,8 +10,9 @@
  * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
  * language governing permissions and limitations under the License.
  */
-
 package io.rpma.tcp;
+
+import io.rpma.posix.Posix;
 
 /**
  * The flushes to persistence that the peer has requested. The adapter carries them out, because {@code msync(2)} may take long;
@@ -51,8 +52,16 @@ final class PersistentFlushes {
         if (persisting == 0 && !answers.isEmpty() && answers.type(0) == Wire.FLUSH_PERSISTENT
             && answers.persisted() == Answers.PENDING) {
             persisting = answers.number(0);
-            Adapter.instance().persist(this, persisting, answers.address(0), answers.length(0));
+            carryOut(persisting, answers.address(0), answers.length(0));
         }
+    }
+
+    /** Has the adapter's thread make memory persistent and pass the result to {@link #carriedOut}. */
+    private void carryOut(long number, long address, long length) {
+        Adapter.instance().execute(() -> {
+            long first = address & -Posix.PAGE_SIZE;
+            carriedOut(number, length == 0 ? 0 : Posix.msync(first, address + length - first));
+        });
     }
 
     /**
@@ -61,7 +70,7 @@ final class PersistentFlushes {
      * @param number the peer's request
      * @param result 0, or {@code -errno}
      */
-    void carriedOut(long number, int result) {
+    private void carriedOut(long number, int result) {
         persistResult = result;
         persisted = number;
         pair.kick(QueuePair.SEND);

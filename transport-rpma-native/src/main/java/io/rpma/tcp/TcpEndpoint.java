@@ -120,7 +120,7 @@ final class TcpEndpoint implements Endpoint {
             return new IncomingRequest(domain, queues, next.socket(), remote, next.data());
         } finally {
             if (!done) {
-                IncomingRequest.reject(next.socket(), "the listener has no room for the connection");
+                Response.reject(next.socket(), "the listener has no room for the connection");
             }
         }
     }
@@ -135,7 +135,7 @@ final class TcpEndpoint implements Endpoint {
             port.handOver(null);
         }
         for (int socket : acceptor.close()) {
-            IncomingRequest.reject(socket, "the listener at " + address + " has closed");
+            Response.reject(socket, "the listener at " + address + " has closed");
         }
         Adapter.instance().remove(acceptor);
         domain.release();
