@@ -66,7 +66,7 @@ final class Adapter {
 
     /** The adapter's record of a connection. */
     static final class Place {
-        private final QueuePair pair;
+        private final Drivable pair;
         private volatile boolean isListed;
         private Place next;
         private long id;
@@ -75,7 +75,7 @@ final class Adapter {
         private long seenDrives;
         private int idle;
 
-        Place(QueuePair pair) {
+        Place(Drivable pair) {
             this.pair = pair;
         }
 
@@ -225,7 +225,7 @@ final class Adapter {
     private void ready(Place place) {
         boolean room = place.pair.isBlocked();
         if (place.mine || room) {
-            place.pair.kick(QueuePair.RECEIVE | QueuePair.ACKNOWLEDGE | QueuePair.ARM);
+            place.pair.kick(Drivable.RECEIVE | Drivable.ACKNOWLEDGE | Drivable.ARM);
         }
         if (!place.isListed) {
             place.isListed = true;
@@ -253,9 +253,9 @@ final class Adapter {
             place = next;
         }
         for (int i = 0; i < listed.size(); i++) {
-            QueuePair pair = listed.get(i).pair;
+            Drivable pair = listed.get(i).pair;
             if (pair.takeHurry()) {
-                pair.kick(QueuePair.RECEIVE | QueuePair.SEND);
+                pair.kick(Drivable.RECEIVE | Drivable.SEND);
                 hurry |= pair.isHurried();
             }
         }
@@ -265,7 +265,7 @@ final class Adapter {
         boolean needed = false;
         for (int i = listed.size() - 1; i >= 0; i--) {
             Place place = listed.get(i);
-            QueuePair pair = place.pair;
+            Drivable pair = place.pair;
             if (pair.isStopped()) {
                 unlist(i);
                 continue;
@@ -278,18 +278,18 @@ final class Adapter {
                 continue;
             }
             long before = pair.work();
-            pair.kick(QueuePair.RECEIVE | QueuePair.ACKNOWLEDGE);
+            pair.kick(Drivable.RECEIVE | Drivable.ACKNOWLEDGE);
             if (pair.work() != before) {
                 needed = true;
                 place.idle = 0;
                 place.mine = true;
-                pair.kick(QueuePair.ARM);
+                pair.kick(Drivable.ARM);
             } else if (++place.idle >= IDLE_TICKS) {
                 unlist(i);
                 place.isListed = false;
                 // Send an acknowledgement that is pending now. A thread that leaves one pending later finds the connection not on
                 // the list and adds it, because isListed was cleared first.
-                pair.kick(QueuePair.ACKNOWLEDGE | QueuePair.ARM);
+                pair.kick(Drivable.ACKNOWLEDGE | Drivable.ARM);
             }
         }
         tick = needed ? SHORTEST_TICK : Math.min(LONGEST_TICK, tick * 2);

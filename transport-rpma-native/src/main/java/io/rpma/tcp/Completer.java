@@ -22,7 +22,8 @@ import io.rpma.CompletionStatus;
  * <p>Used by the thread that holds the queue pair.
  */
 final class Completer {
-    private final QueuePair pair;
+    private final ErrorState pair;
+    private final int number;
     private final SendQueue sends;
     private TcpCompletionQueue completions;
     // Null until the queue pair is connected; nothing is sent before.
@@ -32,8 +33,9 @@ final class Completer {
     // Whether the peer has been asked for an acknowledgement that it might otherwise delay.
     private boolean asked;
 
-    Completer(QueuePair pair, SendQueue sends) {
+    Completer(ErrorState pair, int number, SendQueue sends) {
         this.pair = pair;
+        this.number = number;
         this.sends = sends;
     }
 
@@ -100,7 +102,7 @@ final class Completer {
                 default -> CompletionOpcode.RDMA_READ;
             };
             if (!completions.add(sends.context(request), 0, opcode.code(), 0, sends.length(request) & 0xffff_ffffL, 0,
-                pair.number(), request)) {
+                number, request)) {
                 pair.fail(0, CompletionStatus.WR_FLUSH_ERR);
             }
         }
@@ -188,7 +190,7 @@ final class Completer {
 
     private void end(long request, CompletionStatus status) {
         completed = request;
-        completions.add(sends.context(request), status.code(), 0, 0, 0, 0, pair.number(), request);
+        completions.add(sends.context(request), status.code(), 0, 0, 0, 0, number, request);
         sends.done(request);
     }
 }

@@ -21,7 +21,7 @@ import io.rpma.posix.Posix;
  * <p>Used by the thread that holds the queue pair, unless stated otherwise.
  */
 final class PersistentFlushes {
-    private final QueuePair pair;
+    private final Drivable pair;
     private final Transmitter transmitter;
     // The flush that the adapter carries out, by the number of the peer's request; 0 if there is none.
     private long persisting;
@@ -29,7 +29,7 @@ final class PersistentFlushes {
     private int persistResult;
     private volatile long persisted;
 
-    PersistentFlushes(QueuePair pair, Transmitter transmitter) {
+    PersistentFlushes(Drivable pair, Transmitter transmitter) {
         this.pair = pair;
         this.transmitter = transmitter;
     }
@@ -73,6 +73,6 @@ final class PersistentFlushes {
     private void carriedOut(long number, int result) {
         persistResult = result;
         persisted = number;
-        pair.kick(QueuePair.SEND);
+        pair.kick(Drivable.SEND);
     }
 }

@@ -20,54 +20,29 @@ import io.rpma.posix.Sockets;
 import io.rpma.software.Patience;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 
 /**
- * The queue pair of a connection. A thread that has work for it, or looks for work, <i>drives</i> it: the thread that posts and
- * polls, the thread that posts to its shared receive queue, or the adapter's thread. One thread at a time drives it. A thread
- * that finds it held by another one adds its reason to {@link #state}, and the holder does that work before it releases the
- * queue pair. So no thread waits.
+ * The queue pair of a connection. It owns its parts: {@link SendQueue} and {@link ReceiveQueue}, {@link Transmitter} and {@link
+ * Receiver}, {@link Completer} and {@link PersistentFlushes}. They know it only as a {@link Drivable} or an {@link ErrorState}.
+ *
+ * <p>One thread at a time drives it ({@link #kick}); that thread holds the queue pair and uses its parts. One thread posts work
+ * requests, and any thread may call the other methods that post, drive and end.
  */
-final class QueuePair implements TcpCompletionQueue.Driven {
-    /** A reason to drive: there is something to send. */
-    static final int SEND = 2;
-    /** A reason to drive: data may have arrived. */
-    static final int RECEIVE = 4;
-    /** A reason to drive: send a pending acknowledgement, in a frame of its own if no other frame carries it. */
-    static final int ACKNOWLEDGE = 8;
-    private static final int HELD = 1;
-    private static final int DISCONNECT = 16;
-    private static final int CLOSE = 32;
-    /** A reason to drive: arm the socket in the adapter's epoll set again. */
-    static final int ARM = 64;
-    /** The driving thread does not poll the receives, so it has had no chance to reply to a message. */
-    private static final int PATIENT = 128;
+final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, TcpSharedReceiveQueue.Member, Receiver.Handler {
     /** The number of such drives after which a pending acknowledgement is sent in a frame of its own. */
     private static final int MOST_LOOKS = 8;
     /** Bytes read in one drive, so that other connections are served as well. */
     private static final long BUDGET = 4 << 20;
 
-    private static final VarHandle STATE;
-
-    static {
-        try {
-            STATE = MethodHandles.lookup().findVarHandle(QueuePair.class, "state", int.class);
-        } catch (ReflectiveOperationException e) {
-            throw new ExceptionInInitializerError(e);
-        }
-    }
-
     private final ProtectionDomain domain;
     private final int number;
     private final SendQueue sends;
-    private final Receives receives;
+    private final ReceiveQueue receives;
     private final TcpSharedReceiveQueue shared;
     private final Completer completer;
     private TcpCompletionQueue completions;
     private TcpCompletionQueue receiveCompletions;
     private final MemorySegment memory = Arena.ofAuto().allocate(2 * Wire.HEADER, 8);
-    private int state;
     // From here on, written by the holder of the queue pair.
     private Owner owner;
     private Transmitter transmitter;
@@ -79,13 +54,6 @@ final class QueuePair implements TcpCompletionQueue.Driven {
     private volatile boolean error;
     private volatile boolean starved;
     private volatile boolean waiting;
-    private volatile boolean stopped;
-    // Read by the adapter.
-    private volatile boolean blocked;
-    private volatile boolean hurried;
-    private volatile long work;
-    private volatile long drives;
-    private final Receives.Taken flushed = new Receives.Taken();
     private final Adapter.Place place = new Adapter.Place(this);
     // The index in the shared receive queue, -1 for none.
     private int member = -1;
@@ -105,15 +73,15 @@ final class QueuePair implements TcpCompletionQueue.Driven {
     /**
      * Creates a queue pair that is not connected.
      *
-     * @param receives its receive queue, {@code null} if it has a shared one
+     * @param ownReceives its own receives, {@code null} if it has a shared receive queue
      */
-    QueuePair(ProtectionDomain domain, int number, SendQueue sends, Receives receives, TcpSharedReceiveQueue shared) {
+    QueuePair(ProtectionDomain domain, int number, SendQueue sends, Receives ownReceives, TcpSharedReceiveQueue shared) {
         this.domain = domain;
         this.number = number;
         this.sends = sends;
-        this.receives = receives;
         this.shared = shared;
-        completer = new Completer(this, sends);
+        receives = new ReceiveQueue(this, number, ownReceives, shared);
+        completer = new Completer(this, number, sends);
     }
 
     /** Sets the completion queues. */
@@ -121,6 +89,7 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         completions = ofSends;
         receiveCompletions = ofReceives;
         completer.complete(ofSends);
+        receives.completeIn(ofReceives);
     }
 
     int number() {
@@ -129,11 +98,6 @@ final class QueuePair implements TcpCompletionQueue.Driven {
 
     SendQueue sends() {
         return sends;
-    }
-
-    /** Returns what completes the work requests. */
-    Completer completer() {
-        return completer;
     }
 
     /**
@@ -148,7 +112,7 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         transmitter = new Transmitter(this, sends, socket, memory.address() + Wire.HEADER);
         completer.start(transmitter);
         flushes = new PersistentFlushes(this, transmitter);
-        receiver = new Receiver(this, transmitter, domain, socket, memory.address());
+        receiver = new Receiver(this, sends, receives, completer, transmitter, domain, socket, memory.address());
         if (!isServer) {
             transmitter.oweReady();
         }
@@ -168,25 +132,6 @@ final class QueuePair implements TcpCompletionQueue.Driven {
 
     // ---- driving
 
-    /**
-     * Drives the queue pair for the given reasons, or leaves them to the thread that holds it. Each step is an atomic
-     * read-modify-write of the state: the holder releases it only by a compare-and-set from a state without reasons, so no reason
-     * is lost, and what one holder has written is visible to the next.
-     */
-    void kick(int reasons) {
-        if (((int) STATE.getAndBitwiseOr(this, reasons | HELD) & HELD) != 0) {
-            return;
-        }
-        while (true) {
-            int todo = (int) STATE.getAndSet(this, HELD) & ~HELD;
-            if (todo != 0) {
-                run(todo);
-            } else if (STATE.compareAndSet(this, HELD, 0)) {
-                return;
-            }
-        }
-    }
-
     /** Looks for completions on behalf of the thread that polls the connection's own completion queues. */
     @Override
     public void drive() {
@@ -194,13 +139,24 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         kick(member < 0 ? RECEIVE : RECEIVE | PATIENT);
     }
 
-    /** Looks for completions on behalf of the thread that polls the shared receive queue. */
-    void driveAsMember() {
+    @Override
+    public void driveAsMember() {
         drives = drives + 1;
         kick(RECEIVE);
     }
 
-    private void run(int todo) {
+    @Override
+    public boolean owesAcknowledgement() {
+        return transmitter != null && transmitter.owesAcknowledgement();
+    }
+
+    @Override
+    public void acknowledge() {
+        kick(ACKNOWLEDGE);
+    }
+
+    @Override
+    void run(int todo) {
         if (stopped) {
             return;
         }
@@ -272,8 +228,8 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         starved = receiver.isStarved();
     }
 
-    /** Handles a receive posted to the shared queue. Returns whether this queue pair waited for one. */
-    boolean wake() {
+    @Override
+    public boolean wake() {
         boolean was = starved;
         waiting = false;
         kick(SEND);
@@ -282,12 +238,8 @@ final class QueuePair implements TcpCompletionQueue.Driven {
 
     // ---- for the posting thread
 
-    /** Posts a receive that has been checked. */
+    /** Posts a receive. */
     void receive(TcpLocalMemoryRegion target, long offset, long length, long context) throws RpmaException {
-        Receives.check(target, offset, length);
-        if (receives == null) {
-            throw Receives.shared();
-        }
         receives.post(target, offset, length, context);
         if (error || starved) {
             kick(SEND);
@@ -338,16 +290,13 @@ final class QueuePair implements TcpCompletionQueue.Driven {
 
     // ---- failing
 
-    boolean isError() {
+    @Override
+    public boolean isError() {
         return error;
     }
 
-    /**
-     * Enters the error state.
-     *
-     * @param culprit the work request that completes with the status; all others that have not completed are flushed
-     */
-    void fail(long culprit, CompletionStatus status) {
+    @Override
+    public void fail(long culprit, CompletionStatus status) {
         if (error) {
             return;
         }
@@ -362,33 +311,31 @@ final class QueuePair implements TcpCompletionQueue.Driven {
 
     private void flush() {
         completer.flush();
-        while (receives != null && receives.take(flushed)) {
-            completeReceive(flushed.context, CompletionStatus.WR_FLUSH_ERR, 0, 0, 0, 0);
-        }
+        receives.flush();
     }
 
-    /** Refuses a request of the peer. */
-    void refuse(long request, CompletionStatus answer) {
+    @Override
+    public void refuse(long request, CompletionStatus answer) {
         transmitter.refuse(request, answer);
         fail(0, CompletionStatus.WR_FLUSH_ERR);
     }
 
-    /** Ends the connection after a violation of the protocol by the peer. */
-    void violated(String what) {
+    @Override
+    public void violated(String what) {
         TcpLog.violation("Receiver", "the peer at " + owner.remote() + " sent " + what + " on queue pair " + number
             + ": the connection ends");
         breakOff();
     }
 
-    /** Ends the connection at once. */
-    void breakOff() {
+    @Override
+    public void breakOff() {
         transmitter.end();
         Sockets.shutdown(socket);
         peerEnded(ConnectionEvent.LOST);
     }
 
-    /** Handles the end of the data from the peer. */
-    void peerEnded(ConnectionEvent event) {
+    @Override
+    public void peerEnded(ConnectionEvent event) {
         if (receiver.hasEnded()) {
             return;
         }
@@ -400,80 +347,20 @@ final class QueuePair implements TcpCompletionQueue.Driven {
         owner.ended(event);
     }
 
-    // ---- frames from the peer
+    // ---- reports of the receiving half
 
-    /** Handles the client's confirmation of the connection. */
-    void ready() {
+    @Override
+    public void received() {
+        work = work + 1;
+    }
+
+    @Override
+    public void ready() {
         if (!awaitsReady) {
             violated("a confirmation that was not expected");
             return;
         }
         awaitsReady = false;
         owner.established();
-    }
-
-    // ---- receives
-
-    boolean takeReceive(Receives.Taken taken) {
-        return (shared != null ? shared.receives() : receives).take(taken);
-    }
-
-    boolean hasReceive() {
-        return !(shared != null ? shared.receives() : receives).isEmpty();
-    }
-
-    void completeReceive(long context, CompletionStatus status, int opcode, int flags, long length, int immediate) {
-        if (!receiveCompletions.add(context, status.code(), opcode, flags, length, immediate, number, 0)) {
-            fail(0, CompletionStatus.WR_FLUSH_ERR);
-        }
-    }
-
-    /** Gives back a receive that was taken and not used, or completes it as flushed. */
-    void abandonReceive(Receives.Taken taken) {
-        if (shared != null && !shared.hasCompletions() && shared.receives().giveBack(taken)) {
-            return;
-        }
-        completeReceive(taken.context, CompletionStatus.WR_FLUSH_ERR, 0, 0, 0, 0);
-    }
-
-    // ---- for the adapter
-
-    /** Counts data that has arrived. The adapter reads the count to find out whether a drive found work. */
-    void received() {
-        work = work + 1;
-    }
-
-    long work() {
-        return work;
-    }
-
-    /** Returns how often the owner has driven this queue pair. */
-    long drives() {
-        return drives;
-    }
-
-    boolean isStopped() {
-        return stopped;
-    }
-
-    boolean isBlocked() {
-        return blocked;
-    }
-
-    /** Returns whether work was left over by the last drive. */
-    boolean isHurried() {
-        return hurried;
-    }
-
-    /** Returns whether work was left over by the last drive, and clears that mark. */
-    boolean takeHurry() {
-        boolean was = hurried;
-        hurried = false;
-        return was;
-    }
-
-    /** Returns whether the peer waits for an acknowledgement. The result may be stale if another thread drives. */
-    boolean owesAcknowledgement() {
-        return transmitter != null && transmitter.owesAcknowledgement();
     }
 }

@@ -35,7 +35,10 @@ final class Receiver {
     /** The bytes read after a large payload: the next header, and little payload that would have to be copied. */
     private static final int SHORT_AHEAD = 256;
 
-    private final QueuePair pair;
+    private final Handler pair;
+    private final SendQueue sends;
+    private final ReceiveQueue receives;
+    private final Completer completer;
     private final Transmitter transmitter;
     private final ProtectionDomain domain;
     private final int socket;
@@ -54,8 +57,33 @@ final class Receiver {
     private boolean resumed;
     private boolean ended;
 
-    Receiver(QueuePair pair, Transmitter transmitter, ProtectionDomain domain, int socket, long header) {
+    /**
+     * Handles what the receiving half learns of the connection as a whole. {@link QueuePair} alone implements it; the thread that
+     * holds the queue pair calls the methods.
+     */
+    interface Handler extends ErrorState {
+        /** Counts data that has arrived. */
+        void received();
+
+        /** Handles the client's confirmation of the connection. */
+        void ready();
+
+        /** Handles the end of the data from the peer. */
+        void peerEnded(ConnectionEvent event);
+    }
+
+    /**
+     * Creates the receiving half.
+     *
+     * @param domain whose regions the peer can access
+     * @param header the address of memory for one header
+     */
+    Receiver(Handler pair, SendQueue sends, ReceiveQueue receives, Completer completer, Transmitter transmitter,
+            ProtectionDomain domain, int socket, long header) {
         this.pair = pair;
+        this.sends = sends;
+        this.receives = receives;
+        this.completer = completer;
         this.transmitter = transmitter;
         this.domain = domain;
         this.socket = socket;
@@ -197,7 +225,7 @@ final class Receiver {
         region = null;
         long number = transmitter.executed() + 1;
         switch (Wire.type(header)) {
-            case Wire.READ_DATA -> pair.fail(pair.completer().awaitedAnswer(), CompletionStatus.LOC_PROT_ERR);
+            case Wire.READ_DATA -> pair.fail(completer.awaitedAnswer(), CompletionStatus.LOC_PROT_ERR);
             case Wire.SEND -> refuse(number, CompletionStatus.REM_OP_ERR, CompletionStatus.LOC_PROT_ERR);
             default -> refuse(number, CompletionStatus.REM_ACCESS_ERR, CompletionStatus.WR_FLUSH_ERR);
         }
@@ -233,7 +261,7 @@ final class Receiver {
             violated("an invalid frame of type " + type + " and length " + Integer.toUnsignedString(length));
             return;
         }
-        if (!pair.completer().acknowledge(Wire.acknowledged(header))) {
+        if (!completer.acknowledge(Wire.acknowledged(header))) {
             return;
         }
         switch (type) {
@@ -245,9 +273,9 @@ final class Receiver {
                     transmitter.wantAcknowledgement();
                 }
             }
-            case Wire.NAK -> pair.completer().refused(Wire.number(header), Wire.immediate(header));
-            case Wire.NOT_READY -> pair.completer().stalled(Wire.number(header));
-            case Wire.RESUME -> pair.completer().resumed(Wire.number(header));
+            case Wire.NAK -> completer.refused(Wire.number(header), Wire.immediate(header));
+            case Wire.NOT_READY -> completer.stalled(Wire.number(header));
+            case Wire.RESUME -> completer.resumed(Wire.number(header));
             default -> violated("a frame of unknown type " + type);
         }
     }
@@ -272,7 +300,7 @@ final class Receiver {
         }
         dropping = false;
         boolean immediate = (Wire.flags(header) & Wire.WITH_IMMEDIATE) != 0;
-        if ((type == Wire.SEND || type == Wire.WRITE && immediate) && !pair.takeReceive(taken)) {
+        if ((type == Wire.SEND || type == Wire.WRITE && immediate) && !receives.take(taken)) {
             starve(payload);
             return;
         }
@@ -387,14 +415,14 @@ final class Receiver {
             drop(length);
             return;
         }
-        long number = pair.completer().awaitedAnswer();
+        long number = completer.awaitedAnswer();
         if (number == 0 || (int) number != Wire.number(header)
-            || pair.sends().type(number) != (type == Wire.READ_DATA ? Wire.READ : Wire.FLUSH_PERSISTENT)
-            || length != (type == Wire.READ_DATA ? pair.sends().length(number) : 0)) {
+            || sends.type(number) != (type == Wire.READ_DATA ? Wire.READ : Wire.FLUSH_PERSISTENT)
+            || length != (type == Wire.READ_DATA ? sends.length(number) : 0)) {
             violated("an answer that no request waits for");
             return;
         }
-        expectPayload(length == 0 ? 0 : pair.sends().source(number), pair.sends().region(number), length);
+        expectPayload(length == 0 ? 0 : sends.source(number), sends.region(number), length);
     }
 
     // ---- complete frames
@@ -419,14 +447,14 @@ final class Receiver {
                 }
                 transmitter.executed(number, isWanted());
             }
-            default -> pair.completer().answered();
+            default -> completer.answered();
         }
     }
 
     private void receive(CompletionOpcode opcode) {
         holdsReceive = false;
         boolean immediate = (Wire.flags(header) & Wire.WITH_IMMEDIATE) != 0;
-        pair.completeReceive(taken.context, CompletionStatus.SUCCESS, opcode.code(),
+        receives.complete(taken.context, CompletionStatus.SUCCESS, opcode.code(),
             immediate ? WorkCompletions.FLAG_WITH_IMMEDIATE : 0, Wire.length(header), Wire.immediate(header));
         taken.clear();
     }
@@ -435,7 +463,7 @@ final class Receiver {
     private void refuse(long number, CompletionStatus answer, CompletionStatus own) {
         if (holdsReceive && own != CompletionStatus.WR_FLUSH_ERR) {
             holdsReceive = false;
-            pair.completeReceive(taken.context, own, 0, 0, 0, 0);
+            receives.complete(taken.context, own, 0, 0, 0, 0);
             taken.clear();
         }
         pair.refuse(number, answer);
@@ -447,14 +475,14 @@ final class Receiver {
             holdsReceive = false;
             target = 0;
             region = null;
-            pair.abandonReceive(taken);
+            receives.abandon(taken);
             taken.clear();
         }
     }
 
     /** Lets the peer send the dropped requests again if there is a receive now. */
     void resumeIfPossible() {
-        if (dropping && !resumed && !pair.isError() && pair.hasReceive()) {
+        if (dropping && !resumed && !pair.isError() && !receives.isEmpty()) {
             resumed = true;
             transmitter.oweResume();
         }

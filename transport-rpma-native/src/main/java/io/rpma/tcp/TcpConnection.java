@@ -337,6 +337,6 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner 
             || !region.contains(offset, length));
         pair.sends().post(type, withImmediate, bad, flag == CompletionFlag.ALWAYS, region,
             region == null ? 0 : region.address() + offset, length, immediate, address, key, value, context);
-        pair.kick(QueuePair.SEND);
+        pair.kick(Drivable.SEND);
     }
 }

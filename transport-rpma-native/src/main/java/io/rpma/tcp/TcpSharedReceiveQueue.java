@@ -38,14 +38,32 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
     private final Receives receives;
     private final TcpCompletionQueue completions;
     private final MemorySegment events = Arena.ofAuto().allocate((long) EVENTS * EpollSet.EVENT_BYTES, 8);
-    private final Queue<QueuePair> starving = new ConcurrentLinkedQueue<>();
+    private final Queue<Member> starving = new ConcurrentLinkedQueue<>();
     // By the number in the epoll set. The array is replaced under the lock of this object.
-    private volatile QueuePair[] members = new QueuePair[4];
+    private volatile Member[] members = new Member[4];
     // Used by the polling thread: members that may have had a pending acknowledgement at its last poll.
-    private QueuePair[] owing = new QueuePair[8];
+    private Member[] owing = new Member[8];
     private int owingCount;
     private int users;
     private volatile boolean closed;
+
+    /**
+     * A queue pair that takes its receives from here. The thread that polls the shared receive queue drives it, and any thread
+     * that posts a receive may wake it. {@link QueuePair} alone implements it.
+     */
+    interface Member {
+        /** Looks for completions on behalf of the thread that polls the shared receive queue. */
+        void driveAsMember();
+
+        /** Returns whether the peer waits for an acknowledgement. The result may be stale if another thread drives. */
+        boolean owesAcknowledgement();
+
+        /** Sends the acknowledgement that is pending. */
+        void acknowledge();
+
+        /** Handles a receive posted to the shared receive queue. Returns whether this queue pair waited for one. */
+        boolean wake();
+    }
 
     TcpSharedReceiveQueue(ProtectionDomain domain, int slots, int completionSlots) throws RpmaException {
         this.domain = domain;
@@ -84,13 +102,13 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
     }
 
     /** Watches the socket of a connection. Returns its number in the epoll set. */
-    synchronized int join(QueuePair pair, int socket) {
-        QueuePair[] now = members;
+    synchronized int join(Member pair, int socket) {
+        Member[] now = members;
         int free = 0;
         while (free < now.length && now[free] != null) {
             free++;
         }
-        QueuePair[] then = Arrays.copyOf(now, free < now.length ? now.length : now.length * 2);
+        Member[] then = Arrays.copyOf(now, free < now.length ? now.length : now.length * 2);
         then[free] = pair;
         members = then;
         completions.alarm().add(socket, free);
@@ -98,14 +116,14 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
     }
 
     synchronized void leave(int member, int socket) {
-        QueuePair[] then = members.clone();
+        Member[] then = members.clone();
         then[member] = null;
         members = then;
         completions.alarm().remove(socket);
     }
 
     /** Registers a connection to be woken by the next receive. */
-    void starve(QueuePair pair) {
+    void starve(Member pair) {
         starving.add(pair);
     }
 
@@ -124,7 +142,7 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
 
     private void wakeStarving() {
         int woken = 0;
-        QueuePair pair = starving.poll();
+        Member pair = starving.poll();
         while (pair != null) {
             if (pair.wake() && ++woken == WOKEN) {
                 return;
@@ -137,11 +155,11 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
     @Override
     public void drive() {
         int before = owingCount;
-        QueuePair[] now = members;
+        Member[] now = members;
         int count = EpollSet.await(completions.fd(), events.address(), EVENTS, 0);
         for (int i = 0; i < count; i++) {
             long data = EpollSet.data(events.address(), i);
-            QueuePair pair = Alarm.isOwn(data) || data >= now.length ? null : now[(int) data];
+            Member pair = Alarm.isOwn(data) || data >= now.length ? null : now[(int) data];
             if (pair != null) {
                 pair.driveAsMember();
                 if (pair.owesAcknowledgement()) {
@@ -151,7 +169,7 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
         }
         for (int i = 0; i < before; i++) {
             if (owing[i].owesAcknowledgement()) {
-                owing[i].kick(QueuePair.ACKNOWLEDGE);
+                owing[i].acknowledge();
             }
         }
         System.arraycopy(owing, before, owing, 0, owingCount - before);
@@ -159,7 +177,7 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
         owingCount -= before;
     }
 
-    private void owes(QueuePair pair) {
+    private void owes(Member pair) {
         if (owingCount == owing.length) {
             owing = Arrays.copyOf(owing, 2 * owingCount);
         }

@@ -38,7 +38,7 @@ final class Transmitter {
     /** Bytes sent in one drive, so that other connections are served as well. */
     private static final long BUDGET = 4 << 20;
 
-    private final QueuePair pair;
+    private final ErrorState pair;
     private final SendQueue sends;
     private final int socket;
     // The rest of a frame that the socket accepted in part: a copy of its header, and its payload.
@@ -66,7 +66,7 @@ final class Transmitter {
     private long wanted;
     private long acknowledged;
 
-    Transmitter(QueuePair pair, SendQueue sends, int socket, long headerCopy) {
+    Transmitter(ErrorState pair, SendQueue sends, int socket, long headerCopy) {
         this.pair = pair;
         this.sends = sends;
         this.socket = socket;

@@ -15,11 +15,17 @@
  * Software RDMA over TCP between hosts, in pure Java over the C library; the provider {@code soft} does the same within a host.
  * docs/tcp-protocol.md describes the wire format and the guarantees that TCP cannot give.
  *
- * <p>The main classes: {@link io.rpma.tcp.QueuePair} is a connection's queue pair, which one thread at a time drives; {@link
- * io.rpma.tcp.Transmitter} and {@link io.rpma.tcp.Receiver} are its halves; {@link io.rpma.tcp.Adapter} is the single thread that
- * drives the connections whose owners do not; {@link io.rpma.tcp.Acceptor} holds the clients of a listener until their requests
- * have arrived, and {@link io.rpma.tcp.Dialer} is the client's counterpart; {@link io.rpma.tcp.Alarm} is a descriptor to wait
- * for.
+ * <p>The main classes: {@link io.rpma.tcp.QueuePair} is a connection's queue pair, which one thread at a time drives ({@link
+ * io.rpma.tcp.Drivable}); {@link io.rpma.tcp.Transmitter} and {@link io.rpma.tcp.Receiver} are its halves; {@link
+ * io.rpma.tcp.Adapter} is the single thread that drives the connections whose owners do not; {@link io.rpma.tcp.Acceptor} holds
+ * the clients of a listener until their requests have arrived, and {@link io.rpma.tcp.Dialer} is the client's counterpart; {@link
+ * io.rpma.tcp.Alarm} is a descriptor to wait for.
+ *
+ * <p>The classes are in layers, and no layer names a class of a higher one. From the lowest to the highest: the frames ({@link
+ * io.rpma.tcp.Wire}) and {@link io.rpma.tcp.Limits}; {@link io.rpma.tcp.ProtectionDomain} and its regions; the queues; the parts
+ * of a queue pair, which know it as an {@link io.rpma.tcp.ErrorState}, and the adapter, which knows it as what it drives; the
+ * queue pair; requests and connections; {@link io.rpma.tcp.TcpEndpoint}; {@link io.rpma.tcp.TcpPeer}; {@link
+ * io.rpma.tcp.TcpDevice}; {@link io.rpma.tcp.TcpProvider}.
  *
  * <p>A connection costs a socket and an epoll set for its events, and another epoll set for each completion queue whose
  * descriptor is requested.

@@ -1,0 +1,115 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.tcp;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+
+/**
+ * What threads <i>drive</i>: a queue pair, as the adapter sees it. A thread that has work for it, or looks for work, drives it:
+ * the thread that posts and polls, the thread that posts to its shared receive queue, or the adapter's thread. One thread at a
+ * time drives it. A thread that finds it held by another one adds its reason to {@link #state}, and the holder does that work
+ * before it releases the queue pair. So no thread waits.
+ *
+ * <p>{@link QueuePair} alone extends this class, so that the JVM inlines its methods. Any thread may call them, unless stated
+ * otherwise.
+ */
+abstract class Drivable {
+    /** A reason to drive: there is something to send. */
+    static final int SEND = 2;
+    /** A reason to drive: data may have arrived. */
+    static final int RECEIVE = 4;
+    /** A reason to drive: send a pending acknowledgement, in a frame of its own if no other frame carries it. */
+    static final int ACKNOWLEDGE = 8;
+    private static final int HELD = 1;
+    /** A reason to drive: enter the error state and end the sending direction. */
+    static final int DISCONNECT = 16;
+    /** A reason to drive: close the socket. */
+    static final int CLOSE = 32;
+    /** A reason to drive: arm the socket in the adapter's epoll set again. */
+    static final int ARM = 64;
+    /** The driving thread does not poll the receives, so it has had no chance to reply to a message. */
+    static final int PATIENT = 128;
+
+    private static final VarHandle STATE;
+
+    static {
+        try {
+            STATE = MethodHandles.lookup().findVarHandle(Drivable.class, "state", int.class);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    private int state;
+    // What the adapter and other threads read of it. The holder of the queue pair writes it, and a thread of the owner "drives".
+    volatile boolean stopped;
+    volatile boolean blocked;
+    volatile boolean hurried;
+    volatile long work;
+    volatile long drives;
+
+    /**
+     * Drives the queue pair for the given reasons, or leaves them to the thread that holds it. Each step is an atomic
+     * read-modify-write of the state: the holder releases it only by a compare-and-set from a state without reasons, so no reason
+     * is lost, and what one holder has written is visible to the next.
+     */
+    final void kick(int reasons) {
+        if (((int) STATE.getAndBitwiseOr(this, reasons | HELD) & HELD) != 0) {
+            return;
+        }
+        while (true) {
+            int todo = (int) STATE.getAndSet(this, HELD) & ~HELD;
+            if (todo != 0) {
+                run(todo);
+            } else if (STATE.compareAndSet(this, HELD, 0)) {
+                return;
+            }
+        }
+    }
+
+    /** Does the work of the given reasons. The calling thread holds the queue pair. */
+    abstract void run(int todo);
+
+    /** Returns how often data has arrived. The adapter compares counts to find out whether a drive found work. */
+    final long work() {
+        return work;
+    }
+
+    /** Returns how often the owner has driven this queue pair. */
+    final long drives() {
+        return drives;
+    }
+
+    /** Returns whether the queue pair is closed. */
+    final boolean isStopped() {
+        return stopped;
+    }
+
+    /** Returns whether the send buffer of the socket is full. */
+    final boolean isBlocked() {
+        return blocked;
+    }
+
+    /** Returns whether work was left over by the last drive. */
+    final boolean isHurried() {
+        return hurried;
+    }
+
+    /** Returns whether work was left over by the last drive, and clears that mark. */
+    final boolean takeHurry() {
+        boolean was = hurried;
+        hurried = false;
+        return was;
+    }
+}
