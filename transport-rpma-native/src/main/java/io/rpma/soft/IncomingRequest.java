@@ -36,9 +36,9 @@ final class IncomingRequest extends SoftConnectionRequest {
      *
      * @param localAddress the address to which the client connected
      */
-    IncomingRequest(SoftPeer peer, Queues queues, ControlSocket control, RemoteEnd remote, InetSocketAddress localAddress,
-            InetSocketAddress remoteAddress, byte[] privateData) {
-        super(peer, remoteAddress);
+    IncomingRequest(ProtectionDomain domain, Queues queues, ControlSocket control, RemoteEnd remote,
+            InetSocketAddress localAddress, InetSocketAddress remoteAddress, byte[] privateData) {
+        super(domain, remoteAddress);
         this.queues = queues;
         this.control = control;
         this.remote = remote;
@@ -70,7 +70,7 @@ final class IncomingRequest extends SoftConnectionRequest {
     protected Connection open(byte[] data) throws RpmaException {
         QueuePair queuePair = queues.queuePair();
         SoftConnection connection =
-            new SoftConnection(peer(), queues, control, false, privateData, localAddress, remoteAddress());
+            new SoftConnection(domain(), queues, control, false, privateData, localAddress, remoteAddress());
         queuePair.control(control);
         queuePair.connect(remote);
         queuePair.ready();
@@ -79,14 +79,14 @@ final class IncomingRequest extends SoftConnectionRequest {
         int result;
         try {
             message.body().put(data);
-            result = peer().publish(control, message);
+            result = domain().ranges().publish(control, message);
         } finally {
             if (lent) {
                 queues.described();
             }
         }
         if (result < 0) {
-            peer().removeControl(control);
+            domain().ranges().removeControl(control);
             throw SoftLog.failure(RpmaError.PROVIDER, -result, "connect: the client at " + remoteAddress() + " is gone ("
                 + Posix.strerror(-result) + ")", null);
         }

@@ -60,16 +60,17 @@ final class LocalClients {
     /**
      * Creates an empty set.
      *
+     * @param names tells whose memory a client may share
      * @param address the address that the endpoint listens at
      * @param epoll the epoll set of the endpoint
      * @param timer the timer of the endpoint
      */
-    LocalClients(SoftPeer peer, InetSocketAddress address, int epoll, EndpointTimer timer) {
-        names = peer.rendezvous().names();
+    LocalClients(ProtectionDomain domain, SocketNames names, InetSocketAddress address, int epoll, EndpointTimer timer) {
+        this.names = names;
         this.address = address;
         this.epoll = epoll;
         this.timer = timer;
-        requests = new RequestFactory(peer, address);
+        requests = new RequestFactory(domain, names, address);
     }
 
     private static HalfOpenClients newSilent() {

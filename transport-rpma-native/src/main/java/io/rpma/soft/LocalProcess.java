@@ -65,7 +65,7 @@ final class LocalProcess {
     private final ConcurrentNavigableMap<Long, Segment> segments = new ConcurrentSkipListMap<>();
     private final Map<Integer, QueuePair> queuePairs = new ConcurrentHashMap<>();
     private final Map<Integer, SoftSharedReceiveQueue> receiveQueues = new ConcurrentHashMap<>();
-    private final Map<Integer, SoftPeer> peers = new ConcurrentHashMap<>();
+    private final Map<Integer, PublishedRanges> domains = new ConcurrentHashMap<>();
     private final RemoteProcesses remotes;
     private final LimboList limbo = new LimboList();
 
@@ -118,14 +118,14 @@ final class LocalProcess {
         return nextDomain.incrementAndGet();
     }
 
-    void add(SoftPeer peer) {
-        peers.put(peer.domain(), peer);
+    void add(int domain, PublishedRanges published) {
+        domains.put(domain, published);
     }
 
-    void remove(SoftPeer peer) {
-        peers.remove(peer.domain());
+    void removeDomain(int domain) {
+        domains.remove(domain);
         limbo.sweep();
-        if (peers.isEmpty()) {
+        if (domains.isEmpty()) {
             // Without a protection domain there can be no connection, so idle views are closed at once.
             remotes.closeIdle();
         } else {
@@ -160,18 +160,18 @@ final class LocalProcess {
 
     /** Withdraws a range from the peers that have been sent it. It is not sent any more, so its file can be closed. */
     void withdraw(Range range) {
-        peers.values().forEach(peer -> peer.unpublish(range));
+        domains.values().forEach(published -> published.unpublish(range));
         Set<RemoteProcess> told = remotes.withdraw(range);
-        peers.values().forEach(peer -> peer.askToLook(told));
+        domains.values().forEach(published -> published.askToLook(told));
     }
 
     // ---- queue pairs
 
     /** Creates a queue pair with a number that is unique in this process. */
-    QueuePair newQueuePair(SoftPeer peer, QueueSizes sizes, HalfMemory half, CompletionChannel channel,
+    QueuePair newQueuePair(ProtectionDomain domain, QueueSizes sizes, HalfMemory half, CompletionChannel channel,
             CompletionChannel receiveChannel) throws RpmaException {
-        if (queuePairs.size() >= SoftDevice.MAX_QUEUE_PAIRS) {
-            throw SoftLog.failure(RpmaError.PROVIDER, 12, SoftDevice.MAX_QUEUE_PAIRS + " queue pairs are in use, which is the"
+        if (queuePairs.size() >= Limits.MAX_QUEUE_PAIRS) {
+            throw SoftLog.failure(RpmaError.PROVIDER, 12, Limits.MAX_QUEUE_PAIRS + " queue pairs are in use, which is the"
                 + " limit of the software provider", null);
         }
         RemoteProcess other = half.owner();
@@ -181,7 +181,7 @@ final class LocalProcess {
                 + " it is possible until it resumes or exits", null);
         }
         int number = nextNumber();
-        QueuePair queuePair = new QueuePair(peer, number, sizes, half, channel, receiveChannel);
+        QueuePair queuePair = new QueuePair(domain, number, sizes, half, channel, receiveChannel);
         if (queuePair.responder().attachment() != null) {
             queuePair.responder().attachment().publish();
         }

@@ -33,6 +33,7 @@ import java.util.Queue;
  * shared. Receives that are posted earlier are kept in this object until then.
  */
 final class OutgoingRequest extends SoftConnectionRequest {
+    private final Rendezvous rendezvous;
     private final QueueSizes sizes;
     private final Rendezvous.Route route;
     private final Queue<Receive> receives = new ArrayDeque<>();
@@ -43,15 +44,17 @@ final class OutgoingRequest extends SoftConnectionRequest {
     private record Receive(SoftLocalMemoryRegion target, long offset, long length, long context) {
     }
 
-    OutgoingRequest(SoftPeer peer, QueueSizes sizes, Rendezvous.Route route) throws RpmaException {
-        super(peer, route.remote());
+    OutgoingRequest(ProtectionDomain domain, Rendezvous rendezvous, QueueSizes sizes, Rendezvous.Route route)
+            throws RpmaException {
+        super(domain, route.remote());
+        this.rendezvous = rendezvous;
         this.sizes = sizes;
         this.route = route;
         if (sizes.sharedReceiveQueue() != null) {
             sizes.sharedReceiveQueue().hold();
             holdsQueue = true;
         }
-        peer.addChild();
+        domain.addChild();
     }
 
     @Override
@@ -84,15 +87,15 @@ final class OutgoingRequest extends SoftConnectionRequest {
 
     @Override
     protected Connection open(byte[] data) throws RpmaException {
-        Rendezvous.Dialled dialled = peer().rendezvous().dial(route);
+        Rendezvous.Dialled dialled = rendezvous.dial(route);
         if (dialled.fd() < 0) {
-            createQueues(peer().process().remotes().self());
-            return new SoftConnection(peer(), queues, dialled.fd() == -Posix.EAGAIN
+            createQueues(domain().process().remotes().self());
+            return new SoftConnection(domain(), queues, dialled.fd() == -Posix.EAGAIN
                 ? ConnectionEvent.UNREACHABLE : ConnectionEvent.REJECTED, dialled.local(), remoteAddress());
         }
         RemoteProcess remote;
         try {
-            remote = peer().process().remotes().connecting(dialled.peerPid(), dialled.token());
+            remote = domain().process().remotes().connecting(dialled.peerPid(), dialled.token());
         } catch (RpmaException e) {
             Posix.close(dialled.fd());
             throw e;
@@ -105,7 +108,7 @@ final class OutgoingRequest extends SoftConnectionRequest {
             remote.release();
         }
         SoftConnection connection =
-            new SoftConnection(peer(), queues, control, true, null, dialled.local(), remoteAddress());
+            new SoftConnection(domain(), queues, control, true, null, dialled.local(), remoteAddress());
         queues.queuePair().control(control);
         request(dialled.local(), data);
         // If the listener has closed meanwhile, the connection reports the event REJECTED.
@@ -125,21 +128,21 @@ final class OutgoingRequest extends SoftConnectionRequest {
             write(message.body(), route.remote());
             write(message.body(), local);
             message.body().put(data);
-            result = peer().publish(control, message);
+            result = domain().ranges().publish(control, message);
         } finally {
             if (lent) {
                 queues.described();
             }
         }
         if (result < 0 && result != -Sockets.EPIPE && result != -Sockets.ECONNRESET) {
-            peer().removeControl(control);
+            domain().ranges().removeControl(control);
             throw SoftLog.failure(RpmaError.PROVIDER, -result, "connect: the request cannot be sent: "
                 + Posix.strerror(-result), null);
         }
     }
 
     private void createQueues(RemoteProcess remote) throws RpmaException {
-        queues = Queues.create(peer(), sizes, remote);
+        queues = Queues.create(domain(), sizes, remote);
         for (Receive receive : receives) {
             queues.queuePair().responder().post(receive.target(), receive.offset(), receive.length(), receive.context());
         }

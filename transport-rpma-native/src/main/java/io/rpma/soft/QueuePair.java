@@ -60,7 +60,7 @@ final class QueuePair {
     }
 
     private final LocalProcess process;
-    private final SoftPeer peer;
+    private final ProtectionDomain domain;
     private final int number;
     private final HalfMemory half;
     private final long base;
@@ -92,10 +92,10 @@ final class QueuePair {
      * @param channel the channel of its completion queue
      * @param receiveChannel the channel of its own receive completion queue, or {@code null} if it has none
      */
-    QueuePair(SoftPeer peer, int number, QueueSizes sizes, HalfMemory half, CompletionChannel channel,
+    QueuePair(ProtectionDomain domain, int number, QueueSizes sizes, HalfMemory half, CompletionChannel channel,
             CompletionChannel receiveChannel) throws RpmaException {
-        this.process = peer.process();
-        this.peer = peer;
+        this.process = domain.process();
+        this.domain = domain;
         this.number = number;
         receiveCapacity = receiveCapacity(sizes);
         ringCapacity = ringCapacity(sizes);
@@ -130,8 +130,8 @@ final class QueuePair {
         return number;
     }
 
-    SoftPeer peer() {
-        return peer;
+    ProtectionDomain domain() {
+        return domain;
     }
 
     HalfMemory half() {

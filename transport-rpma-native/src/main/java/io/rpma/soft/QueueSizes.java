@@ -16,7 +16,6 @@ import io.rpma.ConnectionConfig;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
-import io.rpma.posix.Posix;
 import io.rpma.soft.host.SoftLog;
 import io.rpma.software.ConnectionSettings;
 
@@ -34,12 +33,12 @@ import io.rpma.software.ConnectionSettings;
 record QueueSizes(int timeoutMillis, int completions, int receiveCompletions, int sends, int receives,
         boolean sharedChannel, SoftSharedReceiveQueue sharedReceiveQueue) {
     /** Reads a configuration for connections of a peer; {@code null} stands for the defaults. */
-    static QueueSizes of(ConnectionConfig given, SoftPeer peer) throws RpmaException {
+    static QueueSizes of(ConnectionConfig given, ProtectionDomain domain) throws RpmaException {
         ConnectionConfig config = given != null ? given : new ConnectionSettings(SoftLog.INSTANCE);
         SharedReceiveQueue shared = config.sharedReceiveQueue();
         SoftSharedReceiveQueue queue = null;
         if (shared != null) {
-            if (!(shared instanceof SoftSharedReceiveQueue soft) || soft.peer() != peer) {
+            if (!(shared instanceof SoftSharedReceiveQueue soft) || soft.domain() != domain) {
                 throw SoftLog.failure(RpmaError.INVALID,
                     "the shared receive queue of the configuration belongs to another peer");
             }
@@ -52,17 +51,10 @@ record QueueSizes(int timeoutMillis, int completions, int receiveCompletions, in
         QueueSizes sizes = new QueueSizes(config.timeoutMillis(), config.completionQueueSize(),
             queue != null && queue.completions() != null ? 0 : config.receiveCompletionQueueSize(), config.sendQueueSize(),
             config.receiveQueueSize(), config.isSharedCompletionChannel(), queue);
-        check("sendQueueSize", sizes.sends, 0, SoftDevice.MAX_WORK_REQUESTS);
-        check("receiveQueueSize", sizes.receives, 0, SoftDevice.MAX_WORK_REQUESTS);
-        check("completionQueueSize", sizes.completions, 1, SoftDevice.MAX_COMPLETIONS);
-        check("receiveCompletionQueueSize", sizes.receiveCompletions, 0, SoftDevice.MAX_COMPLETIONS);
+        Limits.check("sendQueueSize", sizes.sends, 0, Limits.MAX_WORK_REQUESTS);
+        Limits.check("receiveQueueSize", sizes.receives, 0, Limits.MAX_WORK_REQUESTS);
+        Limits.check("completionQueueSize", sizes.completions, 1, Limits.MAX_COMPLETIONS);
+        Limits.check("receiveCompletionQueueSize", sizes.receiveCompletions, 0, Limits.MAX_COMPLETIONS);
         return sizes;
-    }
-
-    static void check(String name, int value, int least, int most) throws RpmaException {
-        if (value < least || value > most) {
-            throw SoftLog.failure(RpmaError.PROVIDER, Posix.EINVAL, name + " is " + value
-                + "; the software provider supports " + least + " to " + most, null);
-        }
     }
 }

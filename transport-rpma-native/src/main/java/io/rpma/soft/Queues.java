@@ -56,7 +56,7 @@ final class Queues {
      *
      * @param remote the view of the process of the other end
      */
-    static Queues create(SoftPeer peer, QueueSizes sizes, RemoteProcess remote) throws RpmaException {
+    static Queues create(ProtectionDomain domain, QueueSizes sizes, RemoteProcess remote) throws RpmaException {
         CompletionChannel channel = new CompletionChannel();
         CompletionChannel receiveChannel = null;
         HalfMemory half = null;
@@ -66,7 +66,7 @@ final class Queues {
                 receiveChannel = sizes.sharedChannel() ? channel : new CompletionChannel();
             }
             half = remote.newHalf(QueuePair.halfSize(sizes));
-            QueuePair queuePair = peer.process().newQueuePair(peer, sizes, half, channel, receiveChannel);
+            QueuePair queuePair = domain.process().newQueuePair(domain, sizes, half, channel, receiveChannel);
             done = true;
             return new Queues(queuePair, sizes, channel, receiveChannel);
         } finally {
@@ -137,11 +137,11 @@ final class Queues {
     }
 
     private EndDescription description() {
-        LocalProcess process = queuePair.peer().process();
+        LocalProcess process = queuePair.domain().process();
         SharedReceiveAttachment attachment = queuePair.responder().attachment();
         HalfMemory half = queuePair.half();
         return new EndDescription(process.identity().high(), process.identity().low(), half.owner().number(), half.slab(),
-            half.offset(), half.use(), queuePair.peer().domain(), queuePair.number(), queuePair.receiveCapacity(),
+            half.offset(), half.use(), queuePair.domain().number(), queuePair.number(), queuePair.receiveCapacity(),
             queuePair.ringCapacity(), completion,
             attachment == null ? 0 : attachment.queue().id(), attachment == null ? 0 : attachment.index(),
             attachment == null ? 0 : attachment.queue().capacity());

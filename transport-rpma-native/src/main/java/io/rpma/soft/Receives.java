@@ -44,9 +44,9 @@ final class Receives {
             throw SoftLog.failure(RpmaError.INVALID, "receive: without a region, offset and length must be 0; they are "
                 + offset + " and " + length);
         }
-        if (offset < 0 || length < 0 || length > SoftDevice.MAX_MESSAGE) {
+        if (offset < 0 || length < 0 || length > Limits.MAX_MESSAGE) {
             throw SoftLog.failure(RpmaError.INVALID, "receive: offset " + offset + " and length " + length
-                + " must not be negative, and the length at most " + SoftDevice.MAX_MESSAGE);
+                + " must not be negative, and the length at most " + Limits.MAX_MESSAGE);
         }
     }
 

@@ -36,7 +36,7 @@ import java.net.InetSocketAddress;
  * <p>All fields are final. The thread that takes requests calls the methods, with the monitor of the endpoint locked.
  */
 final class RequestFactory {
-    private final SoftPeer peer;
+    private final ProtectionDomain domain;
     private final SocketNames names;
     private final InetSocketAddress address;
 
@@ -47,11 +47,12 @@ final class RequestFactory {
     /**
      * Creates the factory of an endpoint.
      *
+     * @param names tells whose memory a client may share
      * @param address the address that the endpoint listens at
      */
-    RequestFactory(SoftPeer peer, InetSocketAddress address) {
-        this.peer = peer;
-        names = peer.rendezvous().names();
+    RequestFactory(ProtectionDomain domain, SocketNames names, InetSocketAddress address) {
+        this.domain = domain;
+        this.names = names;
         this.address = address;
     }
 
@@ -83,14 +84,14 @@ final class RequestFactory {
             throw SoftLog.failure(RpmaError.PROVIDER, Sockets.EPIPE, "the client at " + remote
                 + " disconnected before its request was processed", null);
         }
-        QueueSizes sizes = QueueSizes.of(config, peer);
+        QueueSizes sizes = QueueSizes.of(config, domain);
         ControlMessage.Attachment link = message.take(ControlMessage.LINK);
         if (link != null && !names.mayHaveMade(Sockets.peerCredentials(fd), Sockets.peerCredentials(link.fd()))) {
             Posix.close(link.fd());
             return violated(fd, pid, "a link that it did not create");
         }
         RemoteProcess process =
-            peer.process().remotes().accepting(new RemoteProcess.Identity(pid, end.high(), end.low()), end.link(), link);
+            domain.process().remotes().accepting(new RemoteProcess.Identity(pid, end.high(), end.low()), end.link(), link);
         if (process == null) {
             return violated(fd, pid, "a request that names a link that it has not sent");
         }
@@ -109,8 +110,8 @@ final class RequestFactory {
         try {
             process.fetch(end);
             // Do this before the other end is attached, which is possible only once: this step may have to be repeated.
-            queues = Queues.create(peer, sizes, process);
-            view = Attaching.attach(peer.process(), process, end, message);
+            queues = Queues.create(domain, sizes, process);
+            view = Attaching.attach(domain.process(), process, end, message);
         } finally {
             if (view == null && queues != null) {
                 queues.close();
@@ -122,8 +123,8 @@ final class RequestFactory {
             return refuse(client.fd(), "the request makes no sense");
         }
         Sockets.takeMessage(client.fd());
-        peer.addChild();
-        return new IncomingRequest(peer, queues, new ControlSocket(process, client.fd(), client.pid()), view,
+        domain.addChild();
+        return new IncomingRequest(domain, queues, new ControlSocket(process, client.fd(), client.pid()), view,
             address.getAddress().isAnyLocalAddress() ? client.dialled() : address, client.remote(), client.data());
     }
 

@@ -66,7 +66,7 @@ final class Requester {
     }
 
     private final QueuePair pair;
-    private final SoftPeer peer;
+    private final ProtectionDomain domain;
     // The half of this end, and that of the other one.
     private final long base;
     private final long remoteBase;
@@ -87,7 +87,7 @@ final class Requester {
      */
     Requester(QueuePair pair, RemoteEnd end, ControlSocket control) {
         this.pair = pair;
-        peer = pair.peer();
+        domain = pair.domain();
         base = pair.base();
         remoteBase = end.base();
         receives = new RemoteReceives(base, end);
@@ -117,7 +117,7 @@ final class Requester {
         if (local != null) {
             int usage = operation <= Operation.SEND_IMMEDIATE ? MemoryUsage.SEND.bit()
                 : operation == Operation.READ ? MemoryUsage.READ_DST.bit() : MemoryUsage.WRITE_SRC.bit();
-            if (!local.allows(usage) || !local.contains(localOffset, length) || !local.isOpen() || local.owner() != peer) {
+            if (!local.allows(usage) || !local.contains(localOffset, length) || !local.isOpen() || local.domain() != domain) {
                 return LOC_PROT_ERR;
             }
             localAddress = local.address() + localOffset;

@@ -39,9 +39,9 @@ import java.nio.ByteBuffer;
 
 /** A connection: the queue pair, and the events that arrive on the control socket. */
 final class SoftConnection extends SoftwareConnection {
-    private static final WorkArguments ARGUMENTS = new WorkArguments(SoftLog.INSTANCE, SoftDevice.MAX_MESSAGE);
+    private static final WorkArguments ARGUMENTS = new WorkArguments(SoftLog.INSTANCE, Limits.MAX_MESSAGE);
 
-    private final SoftPeer peer;
+    private final ProtectionDomain domain;
     private final Queues queues;
     private final QueuePair queuePair;
     private final ControlSocket control;
@@ -73,12 +73,12 @@ final class SoftConnection extends SoftwareConnection {
      * @param active whether this side has sent the connection request
      * @param privateData the private data of the other side, {@code null} while there is none
      */
-    SoftConnection(SoftPeer peer, Queues queues, ControlSocket control, boolean active, ByteBuffer privateData,
+    SoftConnection(ProtectionDomain domain, Queues queues, ControlSocket control, boolean active, ByteBuffer privateData,
             InetSocketAddress localAddress, InetSocketAddress remoteAddress) {
         super(SoftLog.INSTANCE, privateData, localAddress, remoteAddress);
         this.failure = null;
         this.failed = null;
-        this.peer = peer;
+        this.domain = domain;
         this.queues = queues;
         this.queuePair = queues.queuePair();
         this.control = control;
@@ -86,10 +86,10 @@ final class SoftConnection extends SoftwareConnection {
     }
 
     /** Creates a connection that has failed already: its only event is the failure. */
-    SoftConnection(SoftPeer peer, Queues queues, ConnectionEvent failure, InetSocketAddress localAddress,
+    SoftConnection(ProtectionDomain domain, Queues queues, ConnectionEvent failure, InetSocketAddress localAddress,
             InetSocketAddress remoteAddress) throws RpmaException {
         super(SoftLog.INSTANCE, null, localAddress, remoteAddress);
-        this.peer = peer;
+        this.domain = domain;
         this.queues = queues;
         this.queuePair = queues.queuePair();
         this.control = null;
@@ -224,7 +224,7 @@ final class SoftConnection extends SoftwareConnection {
         }
         RemoteProcess process = control.remote();
         RemoteEnd remote = process.confirm(new RemoteProcess.Identity(control.peerPid(), end.high(), end.low()))
-            ? Attaching.attach(peer.process(), process, end, message) : null;
+            ? Attaching.attach(domain.process(), process, end, message) : null;
         if (remote == null) {
             return violated("an invalid acceptance");
         }
@@ -258,7 +258,7 @@ final class SoftConnection extends SoftwareConnection {
         }
         DescriptorWait.closing(eventFd());
         if (control != null) {
-            peer.removeControl(control);
+            domain.ranges().removeControl(control);
         }
         if (putOff != null) {
             putOff.closeAttachments();
@@ -271,7 +271,7 @@ final class SoftConnection extends SoftwareConnection {
             } else {
                 failed.release();
             }
-            peer.removeChild();
+            domain.removeChild();
         }
     }
 
@@ -388,7 +388,7 @@ final class SoftConnection extends SoftwareConnection {
     }
 
     private static void checkImmediateData(String what) throws RpmaException {
-        if (!SoftDevice.IMMEDIATE_DATA) {
+        if (!Limits.IMMEDIATE_DATA) {
             throw SoftLog.failure(RpmaError.PROVIDER, 22, what + ": the device does not support immediate data"
                 + " (io.rpma.soft.withoutImmediateData)", null);
         }

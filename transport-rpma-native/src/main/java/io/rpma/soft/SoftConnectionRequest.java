@@ -22,15 +22,15 @@ import java.nio.charset.StandardCharsets;
 
 /** The common part of outgoing and incoming connection requests. */
 abstract class SoftConnectionRequest extends SoftwareConnectionRequest {
-    private final SoftPeer peer;
+    private final ProtectionDomain domain;
 
-    SoftConnectionRequest(SoftPeer peer, InetSocketAddress remoteAddress) {
+    SoftConnectionRequest(ProtectionDomain domain, InetSocketAddress remoteAddress) {
         super(SoftLog.INSTANCE, remoteAddress);
-        this.peer = peer;
+        this.domain = domain;
     }
 
-    SoftPeer peer() {
-        return peer;
+    ProtectionDomain domain() {
+        return domain;
     }
 
     /** Returns the queues, {@code null} if they have not been created yet. */
@@ -56,7 +56,7 @@ abstract class SoftConnectionRequest extends SoftwareConnectionRequest {
                 queues().close();
             }
         } finally {
-            peer.removeChild();
+            domain.removeChild();
         }
     }
 

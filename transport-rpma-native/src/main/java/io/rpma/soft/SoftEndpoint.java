@@ -21,6 +21,7 @@ import io.rpma.posix.DescriptorWait;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
 import io.rpma.soft.control.ListeningSocket;
+import io.rpma.soft.control.SocketNames;
 import io.rpma.soft.host.Libc;
 import io.rpma.soft.host.OpenFiles;
 import io.rpma.soft.host.SoftLog;
@@ -45,7 +46,7 @@ final class SoftEndpoint implements Endpoint, TcpPort {
     static final int MAX_STEPS = 256;
     private static final int BACKLOG = 4096;
 
-    private final SoftPeer peer;
+    private final ProtectionDomain domain;
     private final InetSocketAddress address;
     private final ListeningSocket listening;
     private final int tcp;
@@ -56,8 +57,8 @@ final class SoftEndpoint implements Endpoint, TcpPort {
     private final TcpClients tcpClients;
     private boolean closed;
 
-    SoftEndpoint(SoftPeer peer, InetSocketAddress local) throws RpmaException {
-        this.peer = peer;
+    SoftEndpoint(ProtectionDomain domain, SocketNames names, InetSocketAddress local) throws RpmaException {
+        this.domain = domain;
         int[] fds = {-1, -1, -1};
         ListeningSocket taken = null;
         boolean done = false;
@@ -66,7 +67,7 @@ final class SoftEndpoint implements Endpoint, TcpPort {
             address = new InetSocketAddress(local.getAddress(), Sockets.localPort(fds[0]));
             fds[1] = SoftLog.LISTENING.check(Sockets.epollCreate(), "epoll_create1");
             fds[2] = SoftLog.LISTENING.check(Libc.timerfd(), "timerfd_create");
-            taken = peer.rendezvous().names().listen(address, BACKLOG);
+            taken = names.listen(address, BACKLOG);
             tcp = fds[0];
             epoll = fds[1];
             listening = taken;
@@ -75,8 +76,8 @@ final class SoftEndpoint implements Endpoint, TcpPort {
             SoftLog.LISTENING.check(Sockets.epollAdd(epoll, unix), "epoll_ctl");
             SoftLog.LISTENING.check(Sockets.epollAdd(epoll, fds[2]), "epoll_ctl");
             timer = new EndpointTimer(fds[2]);
-            clients = new LocalClients(peer, address, epoll, timer);
-            tcpClients = new TcpClients(peer, listening, epoll, timer);
+            clients = new LocalClients(domain, names, address, epoll, timer);
+            tcpClients = new TcpClients(domain.process(), names, listening, epoll, timer);
             done = true;
         } finally {
             if (!done) {
@@ -208,8 +209,8 @@ final class SoftEndpoint implements Endpoint, TcpPort {
         timer.close();
         clients.close();
         tcpClients.close();
-        peer.process().remotes().sweep();
-        peer.removeChild();
+        domain.process().remotes().sweep();
+        domain.removeChild();
     }
 
     // ---- for tests

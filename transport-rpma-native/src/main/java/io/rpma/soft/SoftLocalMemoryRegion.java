@@ -34,7 +34,7 @@ final class SoftLocalMemoryRegion extends SoftwareMemoryRegion {
     private static final int LOCAL_WRITE =
         MemoryUsage.READ_DST.bit() | MemoryUsage.WRITE_DST.bit() | MemoryUsage.RECV.bit();
 
-    private final SoftPeer peer;
+    private final ProtectionDomain domain;
     private final Segment segment;
     private volatile boolean open = true;
     private volatile boolean quiescent;
@@ -44,9 +44,9 @@ final class SoftLocalMemoryRegion extends SoftwareMemoryRegion {
      *
      * @param segment the segment that contains it, or {@code null} if peers cannot map it
      */
-    SoftLocalMemoryRegion(SoftPeer peer, MemorySegment memory, int usages, int key, Segment segment) {
+    SoftLocalMemoryRegion(ProtectionDomain domain, MemorySegment memory, int usages, int key, Segment segment) {
         super(SoftLog.INSTANCE, memory, usages, key);
-        this.peer = peer;
+        this.domain = domain;
         this.segment = segment;
     }
 
@@ -67,8 +67,8 @@ final class SoftLocalMemoryRegion extends SoftwareMemoryRegion {
         return (usages & LOCAL_WRITE) != 0;
     }
 
-    SoftPeer owner() {
-        return peer;
+    ProtectionDomain domain() {
+        return domain;
     }
 
     @Override
@@ -78,7 +78,7 @@ final class SoftLocalMemoryRegion extends SoftwareMemoryRegion {
 
     @Override
     public Peer peer() {
-        return peer;
+        return domain.peer();
     }
 
     @Override
@@ -115,7 +115,7 @@ final class SoftLocalMemoryRegion extends SoftwareMemoryRegion {
             }
             open = false;
         }
-        LocalProcess process = peer.process();
+        LocalProcess process = domain.process();
         GracePeriod period = process.deregister(key(), usageBits());
         if (period == null) {
             reclaim();
@@ -131,18 +131,18 @@ final class SoftLocalMemoryRegion extends SoftwareMemoryRegion {
         if (segment != null) {
             segment.regions().decrementAndGet();
         }
-        peer.remove(usageBits(), segment);
+        domain.remove(usageBits(), segment);
     }
 
     private void reclaim() {
-        peer.process().forget(key());
+        domain.process().forget(key());
         quiescent = true;
     }
 
     @Override
     public boolean isQuiescent() {
         if (!quiescent && !open) {
-            peer.process().limbo().sweep();
+            domain.process().limbo().sweep();
         }
         return quiescent;
     }

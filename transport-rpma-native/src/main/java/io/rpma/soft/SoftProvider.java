@@ -41,7 +41,7 @@ public final class SoftProvider extends SoftwareProvider {
         super(SoftLog.INSTANCE);
         process = new LocalProcess();
         rendezvous = new Rendezvous(process.user(), process.host());
-        device = new SoftDevice(process, rendezvous);
+        device = new SoftDevice(this, process, rendezvous);
     }
 
     /** The one instance, made at first use. */

@@ -48,7 +48,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue, LocalReceiveQu
     /** The largest number of completions in the ring of one queue pair. */
     private static final int MAX_RING = 256;
 
-    private final SoftPeer peer;
+    private final ProtectionDomain domain;
     private final int id;
     private final int capacity;
     private final int ringCapacity;
@@ -65,8 +65,8 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue, LocalReceiveQu
     private volatile boolean closed;
     private volatile boolean destroyed;
 
-    SoftSharedReceiveQueue(SoftPeer peer, int id, int slots, int completions) throws RpmaException {
-        this.peer = peer;
+    SoftSharedReceiveQueue(ProtectionDomain domain, int id, int slots, int completions) throws RpmaException {
+        this.domain = domain;
         this.id = id;
         capacity = Half.powerOfTwo(slots);
         // More entries than slots, up to the limit: such a ring never becomes full.
@@ -97,8 +97,8 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue, LocalReceiveQu
         }
     }
 
-    SoftPeer peer() {
-        return peer;
+    ProtectionDomain domain() {
+        return domain;
     }
 
     @Override
@@ -287,7 +287,8 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue, LocalReceiveQu
         if (completionQueue != null) {
             completionQueue.markClosed();
         }
-        peer.remove(this);
+        domain.process().withdraw(this);
+        domain.removeChild();
         if (attached == 0) {
             destroy();
         }
@@ -304,7 +305,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue, LocalReceiveQu
     @Override
     public boolean isQuiescent() {
         if (closed && !destroyed) {
-            peer.process().limbo().sweep();
+            domain.process().limbo().sweep();
         }
         return destroyed;
     }

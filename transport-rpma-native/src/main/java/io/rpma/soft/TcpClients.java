@@ -38,7 +38,7 @@ final class TcpClients {
     /** What a client may send meanwhile, in bytes. */
     private static final int CLIENT_BYTES = 4096;
 
-    private final SoftPeer peer;
+    private final LocalProcess process;
     private final SocketNames names;
     private final ListeningSocket listening;
     private final int epoll;
@@ -50,13 +50,14 @@ final class TcpClients {
     /**
      * Creates an empty set.
      *
+     * @param names introduces the socket to clients
      * @param listening the socket that the hello names
      * @param epoll the epoll set of the endpoint
      * @param timer the timer of the endpoint
      */
-    TcpClients(SoftPeer peer, ListeningSocket listening, int epoll, EndpointTimer timer) {
-        this.peer = peer;
-        names = peer.rendezvous().names();
+    TcpClients(LocalProcess process, SocketNames names, ListeningSocket listening, int epoll, EndpointTimer timer) {
+        this.process = process;
+        this.names = names;
         this.listening = listening;
         this.epoll = epoll;
         this.timer = timer;
@@ -69,7 +70,7 @@ final class TcpClients {
 
     /** Sends the hello to a client that has just been accepted. */
     void accepted(int fd) {
-        byte[] hello = new Hello(ControlMessage.VERSION, peer.process().host(), names.introduction(listening.name())).write();
+        byte[] hello = new Hello(ControlMessage.VERSION, process.host(), names.introduction(listening.name())).write();
         long buffer = Scratch.get().messageAddress();
         for (int i = 0; i < hello.length; i++) {
             Memory.putByte(buffer + i, hello[i]);

@@ -44,8 +44,9 @@ class LocalClientsTest {
         station = new Station();
         epoll = Sockets.epollCreate();
         timer = new EndpointTimer(Libc.timerfd());
-        clients = new LocalClients((SoftPeer) station.peer, new InetSocketAddress(InetAddress.getLoopbackAddress(), 1), epoll,
-            timer);
+        SoftPeer peer = (SoftPeer) station.peer;
+        clients = new LocalClients(peer.domain(), peer.rendezvous().names(),
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), 1), epoll, timer);
         assertEquals(0, Sockets.socketPair(ends));
         assertNull(clients.accepted(ends[0], null), "the client has sent nothing yet");
         assertEquals(1, clients.count());

@@ -44,7 +44,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 public class DeregisterStress {
     private static final int SIZE = 64;
     private static final MemorySegment MEMORY = memory();
-    private static final RegionTable TABLE = Pair.PEER.process().regions();
+    private static final RegionTable TABLE = Pair.PEER.domain().process().regions();
     private static final Turns<Target> TARGETS = new Turns<>(Target::new);
 
     private final Target target = TARGETS.next();
