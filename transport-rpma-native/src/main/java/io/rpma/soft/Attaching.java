@@ -83,12 +83,12 @@ final class Attaching {
 
     /** Creates the view of an end in this process, whose doorbells are used directly. */
     private static RemoteEnd attachLocal(LocalProcess local, RemoteProcess process, EndDescription end, long half) {
-        QueuePair other = local.queuePair(end.number());
+        LocalEnd other = local.queuePair(end.number());
         if (other == null) {
             return null;
         }
         EventPipe event = other.ownDoorbell().event();
-        Doorbell receives = other.responder().doorbell();
+        Doorbell receives = other.receiveDoorbell();
         EventPipe receiveEvent = receives == other.ownDoorbell() ? null : receives.event();
         if (!event.tryRetain()) {
             return null;
@@ -98,8 +98,8 @@ final class Attaching {
             return null;
         }
         SharedReceives shared = null;
-        if (other.responder().attachment() != null) {
-            shared = process.localReceiveQueue(other.responder().attachment().queue());
+        if (other.sharedReceiveQueue() != null) {
+            shared = process.localReceiveQueue(other.sharedReceiveQueue());
             if (shared == null) {
                 release(event);
                 release(receiveEvent);

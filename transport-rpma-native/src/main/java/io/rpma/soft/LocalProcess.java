@@ -21,11 +21,10 @@ import io.rpma.soft.host.MappingLimit;
 import io.rpma.soft.host.SoftLog;
 import io.rpma.soft.host.User;
 import io.rpma.soft.process.GracePeriod;
-import io.rpma.soft.process.HalfMemory;
 import io.rpma.soft.process.LimboList;
+import io.rpma.soft.process.LocalReceiveQueue;
 import io.rpma.soft.process.RemoteProcess;
 import io.rpma.soft.process.RemoteProcesses;
-import io.rpma.soft.shared.CompletionChannel;
 import io.rpma.soft.shared.Range;
 import io.rpma.soft.shared.Ranges;
 import io.rpma.soft.shared.RegionTable;
@@ -43,8 +42,9 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The state of this process that peers refer to: its identity, the table of its memory regions, its segments and its queue
- * pairs. It also holds the views of the other processes that it has connections to.
+ * The state of this process that peers refer to: its identity, the table of its memory regions, its segments, its queue pairs,
+ * its shared receive queues, and the ranges that are published for each of its protection domains. It also holds the views of the
+ * other processes that it has connections to. Any thread may call any method.
  */
 final class LocalProcess {
     private static final int FIRST_QUEUE_PAIR = 2;
@@ -63,8 +63,8 @@ final class LocalProcess {
     private final AtomicInteger nextReceiveQueue = new AtomicInteger();
     private final AtomicInteger nextQueuePair = new AtomicInteger(ThreadLocalRandom.current().nextInt());
     private final ConcurrentNavigableMap<Long, Segment> segments = new ConcurrentSkipListMap<>();
-    private final Map<Integer, QueuePair> queuePairs = new ConcurrentHashMap<>();
-    private final Map<Integer, SoftSharedReceiveQueue> receiveQueues = new ConcurrentHashMap<>();
+    private final Map<Integer, LocalEnd> queuePairs = new ConcurrentHashMap<>();
+    private final Map<Integer, LocalReceiveQueue> receiveQueues = new ConcurrentHashMap<>();
     private final Map<Integer, PublishedRanges> domains = new ConcurrentHashMap<>();
     private final RemoteProcesses remotes;
     private final LimboList limbo = new LimboList();
@@ -167,26 +167,22 @@ final class LocalProcess {
 
     // ---- queue pairs
 
-    /** Creates a queue pair with a number that is unique in this process. */
-    QueuePair newQueuePair(ProtectionDomain domain, QueueSizes sizes, HalfMemory half, CompletionChannel channel,
-            CompletionChannel receiveChannel) throws RpmaException {
+    /**
+     * Returns the number of a new queue pair, which is unique in this process; {@link #add(LocalEnd)} follows.
+     *
+     * @param other the process at the other end
+     */
+    int newQueuePairNumber(RemoteProcess other) throws RpmaException {
         if (queuePairs.size() >= Limits.MAX_QUEUE_PAIRS) {
             throw SoftLog.failure(RpmaError.PROVIDER, 12, Limits.MAX_QUEUE_PAIRS + " queue pairs are in use, which is the"
                 + " limit of the software provider", null);
         }
-        RemoteProcess other = half.owner();
         if (limbo.connections(other.origin()) >= MAX_STOPPED) {
             throw SoftLog.failure(RpmaError.PROVIDER, Posix.EAGAIN, User.process(other.pid()) + " has stopped in the middle of an"
                 + " operation on each of " + MAX_STOPPED + " connections that are closed on this side; no further connection to"
                 + " it is possible until it resumes or exits", null);
         }
-        int number = nextNumber();
-        QueuePair queuePair = new QueuePair(domain, number, sizes, half, channel, receiveChannel);
-        if (queuePair.responder().attachment() != null) {
-            queuePair.responder().attachment().publish();
-        }
-        queuePairs.put(number, queuePair);
-        return queuePair;
+        return nextNumber();
     }
 
     private int nextNumber() {
@@ -197,12 +193,17 @@ final class LocalProcess {
         return number;
     }
 
-    void remove(QueuePair queuePair) {
+    /** Adds a queue pair, which can be found by its number from here on. */
+    void add(LocalEnd queuePair) {
+        queuePairs.put(queuePair.number(), queuePair);
+    }
+
+    void remove(LocalEnd queuePair) {
         queuePairs.remove(queuePair.number(), queuePair);
     }
 
     /** Returns a queue pair of this process, or {@code null}. */
-    QueuePair queuePair(int number) {
+    LocalEnd queuePair(int number) {
         return queuePairs.get(number);
     }
 
@@ -217,7 +218,7 @@ final class LocalProcess {
     GracePeriod deregister(int key, int usages) {
         regions.invalidate(key);
         GracePeriod period = null;
-        for (QueuePair queuePair : queuePairs.values()) {
+        for (LocalEnd queuePair : queuePairs.values()) {
             period = GracePeriod.with(period, queuePair.peerOperation(key, usages));
         }
         return period == null || period.endsAtOnce() ? null : period;
@@ -239,16 +240,12 @@ final class LocalProcess {
         return nextReceiveQueue.incrementAndGet();
     }
 
-    void add(SoftSharedReceiveQueue queue) {
+    void add(LocalReceiveQueue queue) {
         receiveQueues.put(queue.id(), queue);
     }
 
-    SoftSharedReceiveQueue receiveQueue(int id) {
-        return receiveQueues.get(id);
-    }
-
     /** Removes a shared receive queue from this process and withdraws it from the peers. */
-    void withdraw(SoftSharedReceiveQueue queue) {
+    void withdraw(LocalReceiveQueue queue) {
         receiveQueues.remove(queue.id());
         remotes.withdraw(queue);
     }
@@ -262,7 +259,7 @@ final class LocalProcess {
 
     /** Waits for the end of the operations that threads of this process may be executing. */
     void awaitOwn() {
-        for (QueuePair queuePair : queuePairs.values()) {
+        for (LocalEnd queuePair : queuePairs.values()) {
             queuePair.awaitOwn();
         }
     }

@@ -66,7 +66,7 @@ final class Queues {
                 receiveChannel = sizes.sharedChannel() ? channel : new CompletionChannel();
             }
             half = remote.newHalf(QueuePair.halfSize(sizes));
-            QueuePair queuePair = domain.process().newQueuePair(domain, sizes, half, channel, receiveChannel);
+            QueuePair queuePair = QueuePair.create(domain, sizes, half, channel, receiveChannel);
             done = true;
             return new Queues(queuePair, sizes, channel, receiveChannel);
         } finally {

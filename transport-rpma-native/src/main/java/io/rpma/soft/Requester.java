@@ -65,7 +65,7 @@ final class Requester {
         }
     }
 
-    private final QueuePair pair;
+    private final LocalEnd own;
     private final ProtectionDomain domain;
     // The half of this end, and that of the other one.
     private final long base;
@@ -82,13 +82,15 @@ final class Requester {
     /**
      * Creates the requester of a queue pair that is being connected.
      *
+     * @param own the end that it executes for
+     * @param domain the protection domain whose regions it accesses in this process
      * @param end the other end
      * @param control detects the end of the peer
      */
-    Requester(QueuePair pair, RemoteEnd end, ControlSocket control) {
-        this.pair = pair;
-        domain = pair.domain();
-        base = pair.base();
+    Requester(LocalEnd own, ProtectionDomain domain, RemoteEnd end, ControlSocket control) {
+        this.own = own;
+        this.domain = domain;
+        base = own.base();
         remoteBase = end.base();
         receives = new RemoteReceives(base, end);
         memory = new RemoteAccess(end, control);
@@ -105,7 +107,7 @@ final class Requester {
     }
 
     /**
-     * Executes a work request in the peer's memory. Unless the request has to wait, {@link QueuePair#finish} follows, and this
+     * Executes a work request in the peer's memory. Unless the request has to wait, {@link Completer#finish} follows, and this
      * queue pair stays busy until then: once the peer has closed, it may assign its index in the shared queue to another queue
      * pair.
      *
@@ -137,7 +139,7 @@ final class Requester {
 
     private int executeBusy(int operation, long localAddress, SoftRemoteMemoryRegion target, long remoteOffset, long length,
             int immediate, long value) {
-        if (pair.isPeerGone()) {
+        if (own.isPeerGone()) {
             return RETRY_EXC_ERR;
         }
         int peerState = Memory.getIntAcquire(remoteBase + Half.STATE);
@@ -340,7 +342,7 @@ final class Requester {
 
     /**
      * Asks the peer to signal when the condition that this side waits for has changed. The fence orders the announcement before
-     * the loads of the next attempt, against the fence between a change and {@link QueuePair#wakePeer()} on the peer's side
+     * the loads of the next attempt, against the fence between a change and {@link LocalEnd#wakePeer()} on the peer's side
      * (rows M1 to M4 and M24 of docs/memory-order.md).
      */
     void announce(int reason) {

@@ -16,7 +16,6 @@ package io.rpma.soft;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import io.rpma.posix.Memory;
-import io.rpma.soft.process.HalfMemory;
 import io.rpma.soft.process.RemoteEnd;
 import io.rpma.soft.shared.Doorbell;
 import io.rpma.soft.shared.Half;
@@ -28,7 +27,7 @@ import io.rpma.soft.shared.Half;
  * <p>Receives are posted by any thread that the connection allows; completions are polled by one thread at a time.
  */
 final class Responder {
-    private final QueuePair pair;
+    private final LocalEnd own;
     private final long base;
     // Exactly one of the two is null.
     private final ReceiveQueue receives;
@@ -38,21 +37,19 @@ final class Responder {
     /**
      * Creates the responder of a queue pair.
      *
-     * @param half the half of the queue pair
-     * @param ring the address of the ring of completions in it
-     * @param doorbell wakes the owner of the queue that receives complete in
+     * @param ring the address of the ring of completions in its half
      */
-    Responder(QueuePair pair, QueueSizes sizes, HalfMemory half, long ring, Doorbell doorbell) throws RpmaException {
-        this.pair = pair;
-        this.doorbell = doorbell;
-        base = half.address();
+    Responder(LocalEnd own, QueueSizes sizes, long ring) throws RpmaException {
+        this.own = own;
+        doorbell = own.receiveDoorbell();
+        base = own.base();
         SoftSharedReceiveQueue queue = sizes.sharedReceiveQueue();
         if (queue == null) {
-            receives = new ReceiveQueue(sizes.receives(), pair.receiveCapacity(), base + Half.RECEIVES, ring);
+            receives = new ReceiveQueue(sizes.receives(), own.receiveCapacity(), base + Half.RECEIVES, ring);
             attachment = null;
         } else {
             receives = null;
-            attachment = queue.attach(pair, half, ring, pair.ringCapacity());
+            attachment = queue.attach(own, own.half(), ring, own.ringCapacity());
         }
     }
 
@@ -66,9 +63,11 @@ final class Responder {
         return attachment;
     }
 
-    /** Returns the doorbell of the queue that receives complete in. */
-    Doorbell doorbell() {
-        return doorbell;
+    /** Makes the attachment to a shared receive queue available, if there is one. Called once the queue pair is complete. */
+    void publish() {
+        if (attachment != null) {
+            attachment.publish();
+        }
     }
 
     /** Posts a receive to the queue pair's own receive queue. */
@@ -77,15 +76,15 @@ final class Responder {
         if (receives == null) {
             throw Receives.shared();
         }
-        pair.checkOpen();
+        own.checkOpen();
         receives.post(Receives.key(target, offset, length), offset, (int) length, context);
         // Orders the store of the entry's state word before the load of Half.STALLED. announce() of the peer orders its store of
         // that word before its next search for a receive: one of the two sides observes the other's store. The fence also orders
         // the post before the loads of the other end, which may be connected at this moment, and of the state in isError()
         // (rows M3 and M11 of docs/memory-order.md).
         Memory.fullFence();
-        pair.wakePeer();
-        if (pair.isError()) {
+        own.wakePeer();
+        if (own.isError()) {
             // Orders the post before the load of the armed word: the polling thread flushes this receive, or is woken to do so
             // (row M10 of docs/memory-order.md).
             Memory.fullFence();
@@ -108,7 +107,7 @@ final class Responder {
         if (fault != 0) {
             heed(fault);
         }
-        boolean due = pair.isError() && receives != null && receives.outstanding() > 0;
+        boolean due = own.isError() && receives != null && receives.outstanding() > 0;
         // Load the two words before the ring is polled. The peer publishes completions and then makes Half.BUSY even (release),
         // so a poll after an even value finds everything that it published. Half.STATE has to be loaded before Half.BUSY: the
         // peer takes receives until it observes the error there, which the failing thread stores after the field "state"; a peer
@@ -116,7 +115,7 @@ final class Responder {
         boolean flush = due && Memory.getIntVolatile(base + Half.STATE) == Half.ERROR && !isPeerBusy();
         int result = pollArrived(completions, count);
         if (flush) {
-            return receives.flush(completions, result, pair.number());
+            return receives.flush(completions, result, own.number());
         }
         if (due) {
             // The end of the peer's operation is not signalled. Ring, so that the polling thread polls again until it has ended.
@@ -131,7 +130,7 @@ final class Responder {
             Memory.casInt(base + Half.FAULT, fault, 0);
             attachment.queue().starved();
         } else {
-            pair.fail();
+            own.fail();
         }
     }
 
@@ -141,16 +140,16 @@ final class Responder {
      * @return the number of entries now in the batch
      */
     int pollArrived(WorkCompletions completions, int count) {
-        int result = receives != null ? receives.poll(completions, count, pair.number()) : attachment.poll(completions, count);
+        int result = receives != null ? receives.poll(completions, count, own.number()) : attachment.poll(completions, count);
         if (result < 0) {
-            pair.fail();
+            own.fail();
             return ~result;
         }
         return result;
     }
 
     private boolean isPeerBusy() {
-        RemoteEnd end = pair.remote();
+        RemoteEnd end = own.remote();
         return end != null && (Memory.getIntVolatile(end.base() + Half.BUSY) & 1) != 0 && !end.process().hasEnded();
     }
 

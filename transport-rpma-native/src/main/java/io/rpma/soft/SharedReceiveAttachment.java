@@ -40,7 +40,7 @@ final class SharedReceiveAttachment {
 
     private final SoftSharedReceiveQueue queue;
     private final PostedReceives receives;
-    private final QueuePair queuePair;
+    private final LocalEnd own;
     private final HalfMemory half;
     private final int number;
     private final int index;
@@ -61,13 +61,13 @@ final class SharedReceiveAttachment {
     private record Orphan(long context, int status, int length, int immediate, int flags) {
     }
 
-    SharedReceiveAttachment(SoftSharedReceiveQueue queue, PostedReceives receives, QueuePair queuePair, HalfMemory half,
+    SharedReceiveAttachment(SoftSharedReceiveQueue queue, PostedReceives receives, LocalEnd own, HalfMemory half,
             int index, long ring, int ringCapacity) {
         this.queue = queue;
         this.receives = receives;
-        this.queuePair = queuePair;
+        this.own = own;
         this.half = half.retain();
-        this.number = queuePair.number();
+        this.number = own.number();
         this.index = index;
         this.ring = ring;
         mask = ringCapacity - 1;
@@ -87,8 +87,9 @@ final class SharedReceiveAttachment {
         return queue;
     }
 
-    QueuePair queuePair() {
-        return queuePair;
+    /** Returns the queue pair. */
+    LocalEnd end() {
+        return own;
     }
 
     boolean isActive() {
@@ -176,7 +177,7 @@ final class SharedReceiveAttachment {
             // Orders the store of CONSUMED before the load of Half.STALLED; a sender that found the ring full stores STALLED,
             // executes a fence and loads CONSUMED once more (row M4 of docs/memory-order.md).
             Memory.fullFence();
-            queuePair.wakePeer();
+            own.wakePeer();
         }
     }
 
@@ -227,7 +228,7 @@ final class SharedReceiveAttachment {
 
     /** Returns the position of the receive that the peer names as the one it takes, or {@link #NOTHING} if it is not busy. */
     long namedByPeer() {
-        RemoteEnd end = queuePair.remote();
+        RemoteEnd end = own.remote();
         if (end == null || !end.tryRetain()) {
             return NOTHING;
         }
@@ -267,7 +268,7 @@ final class SharedReceiveAttachment {
         long bit = 1L << index;
         if ((Memory.getLongAcquire(word) & bit) != 0) {
             Memory.getAndBitwiseAndLong(word, ~bit);
-            RemoteEnd end = queuePair.remote();
+            RemoteEnd end = own.remote();
             if (end != null && end.tryRetain()) {
                 end.wake();
                 end.release();

@@ -130,7 +130,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
             }
             SharedReceiveAttachment attachment = active[at];
             int before = count;
-            count = attachment.queuePair().responder().poll(completions, count);
+            count = attachment.end().pollReceives(completions, count);
             if (count == limit) {
                 next = at + 1;
             } else if (count == before && activeCount > KEEP && attachment.countIdle() > IDLE_LIMIT) {
@@ -160,7 +160,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
         }
         if (ready > size()) {
             for (int i = 0; i < activeCount; i++) {
-                active[i].queuePair().fail();
+                active[i].end().fail();
             }
             throw overflow();
         }

@@ -185,7 +185,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue, LocalReceiveQu
      * Attaches a queue pair, whose completions arrive in the ring at this address of its half. The caller then calls
      * {@link SharedReceiveAttachment#publish()}.
      */
-    synchronized SharedReceiveAttachment attach(QueuePair queuePair, HalfMemory half, long ringAddress, int ringSize)
+    synchronized SharedReceiveAttachment attach(LocalEnd own, HalfMemory half, long ringAddress, int ringSize)
             throws RpmaException {
         if (closed) {
             throw SoftLog.failure(RpmaError.INVALID, "the shared receive queue is closed");
@@ -199,7 +199,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue, LocalReceiveQu
         if (FaultPoints.ENABLED) {
             FaultPoints.at("attached");
         }
-        return new SharedReceiveAttachment(this, receives, queuePair, half, index, ringAddress, ringSize);
+        return new SharedReceiveAttachment(this, receives, own, half, index, ringAddress, ringSize);
     }
 
     /**

@@ -58,11 +58,14 @@ final class WaitingRequests {
         }
     }
 
-    private final QueuePair pair;
+    private final LocalEnd own;
+    private final Completer completer;
     private final int capacity;
     private boolean executing;
     // Set by a thread that found "executing" taken: the holder must look again, as it may not have observed that thread's change.
     private boolean again;
+    // Null until the queue pair is connected; nothing is executed before.
+    private Requester requester;
     private WorkRequest[] waiting;
     private long tail;
     private long head;
@@ -76,9 +79,15 @@ final class WaitingRequests {
      *
      * @param capacity the capacity of the send queue, a power of two
      */
-    WaitingRequests(QueuePair pair, int capacity) {
-        this.pair = pair;
+    WaitingRequests(LocalEnd own, Completer completer, int capacity) {
+        this.own = own;
+        this.completer = completer;
         this.capacity = capacity;
+    }
+
+    /** Called when the queue pair is connected, before the other end is set. */
+    void start(Requester by) {
+        requester = by;
     }
 
     /** Returns whether no request waits, so that the thread that posts the next one can execute it; called by that thread. */
@@ -150,8 +159,8 @@ final class WaitingRequests {
 
     /** Executes or flushes a request that waits. Returns whether it has completed. */
     private boolean complete(WorkRequest request) {
-        int now = pair.state();
-        if (now == QueuePair.CLOSED) {
+        int now = own.state();
+        if (now == LocalEnd.CLOSED) {
             return false;
         }
         int status = now == Half.READY ? execute(request) : WR_FLUSH_ERR;
@@ -165,13 +174,13 @@ final class WaitingRequests {
         long length = request.length;
         request.clear();
         if (status == WR_FLUSH_ERR) {
-            pair.flush(operation, context, posted);
+            completer.flush(operation, context, posted);
             HEAD.setRelease(this, head + 1);
             // Orders the flushed completion before the load of the armed word (row M5 of docs/memory-order.md).
             Memory.fullFence();
-            pair.ownDoorbell().ring();
+            own.ownDoorbell().ring();
         } else {
-            pair.finish(operation, status, signalled, context, posted, length);
+            completer.finish(operation, status, signalled, context, posted, length);
             HEAD.setRelease(this, head + 1);
         }
         return true;
@@ -179,8 +188,7 @@ final class WaitingRequests {
 
     /** Executes a request that waits. Returns its status; it is negative if the request has to wait longer. */
     private int execute(WorkRequest request) {
-        Requester requester = pair.requester();
-        if (isStillAnnounced(requester)) {
+        if (isStillAnnounced()) {
             return STILL_ANNOUNCED;
         }
         int status = requester.execute(request);
@@ -195,7 +203,7 @@ final class WaitingRequests {
             status = requester.execute(request);
         }
         if (status < 0) {
-            if (!pair.isPeerGone()) {
+            if (!own.isPeerGone()) {
                 if (FaultPoints.ENABLED) {
                     FaultPoints.at("waiting");
                 }
@@ -232,8 +240,8 @@ final class WaitingRequests {
     }
 
     /** Returns whether the peer was asked to signal and has not done so yet: then another attempt is useless. */
-    private boolean isStillAnnounced(Requester requester) {
-        if (!requester.isAnnounced() || pair.isPeerGone()) {
+    private boolean isStillAnnounced() {
+        if (!requester.isAnnounced() || own.isPeerGone()) {
             return false;
         }
         if (lookDue) {

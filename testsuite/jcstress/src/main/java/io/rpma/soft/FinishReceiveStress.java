@@ -22,11 +22,11 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Row M6, the fences in {@code QueuePair.finish} and {@code CompletionChannel.consume}: a peer publishes the completion of a
+ * Row M6, the fences in {@code Completer.finish} and {@code CompletionChannel.consume}: a peer publishes the completion of a
  * receive while the polling thread arms its queue and looks at the ring once more. Both ends are
  * those of soft.
  *
- * <p>On x86-64, with {@code run.sh --one-jvm --without-fence QueuePair:6 'FinishReceiveStress$'}: 164 of 843,345 results were
+ * <p>On x86-64, with {@code run.sh --one-jvm --without-fence Completer:1 'FinishReceiveStress$'}: 164 of 843,345 results were
  * forbidden; with the fence none of 1,157,073. The fence in {@code CompletionChannel.consume} follows a volatile store, so that
  * x86-64 does not show it.
  */

@@ -24,10 +24,10 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Row M5, the fences in {@code QueuePair.finish} and {@code CompletionChannel.consume}: a thread completes a work request while
+ * Row M5, the fences in {@code Completer.finish} and {@code CompletionChannel.consume}: a thread completes a work request while
  * the polling thread of the same end arms its queue and looks for completions once more. Both ends are those of soft.
  *
- * <p>On x86-64, with {@code run.sh --one-jvm --without-fence QueuePair:6 'FinishSendStress$'}: 658 of 2,824,337 results were
+ * <p>On x86-64, with {@code run.sh --one-jvm --without-fence Completer:1 'FinishSendStress$'}: 658 of 2,824,337 results were
  * forbidden; with the fence none of 1,429,137. The fence in {@code CompletionChannel.consume} follows a volatile store, so that
  * x86-64 does not show it; with a release store there, and without the fence, 406 of 1,089,297 results were forbidden.
  */

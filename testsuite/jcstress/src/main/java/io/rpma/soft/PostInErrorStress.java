@@ -54,8 +54,8 @@ public class PostInErrorStress {
 
     private static VarHandle state() {
         try {
-            return MethodHandles.privateLookupIn(QueuePair.class, MethodHandles.lookup())
-                .findVarHandle(QueuePair.class, "state", int.class);
+            return MethodHandles.privateLookupIn(LocalEnd.class, MethodHandles.lookup())
+                .findVarHandle(LocalEnd.class, "state", int.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }

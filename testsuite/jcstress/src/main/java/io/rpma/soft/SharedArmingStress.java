@@ -25,7 +25,7 @@ import org.openjdk.jcstress.infra.results.II_Result;
 /**
  * Row M26, the fence in {@code SharedReceiveCompletionQueue.consume}: the owner of a shared receive queue arms its completion
  * queue and looks at the ring, while an initiator publishes a completion and rings. Both ends are those of soft. (On x86-64, the
- * initiator's fence in {@code QueuePair.finish} is not needed to order the accesses, because the one in {@code
+ * initiator's fence in {@code Completer.finish} is not needed to order the accesses, because the one in {@code
  * Requester.markDelivered} lies between them as well.)
  *
  * <p>On x86-64, with {@code run.sh --one-jvm --without-fence SharedReceiveCompletionQueue:1 'SharedArmingStress$'}: 5 of 505,617

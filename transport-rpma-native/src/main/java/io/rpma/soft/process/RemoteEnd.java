@@ -154,7 +154,7 @@ public final class RemoteEnd {
     }
 
     /**
-     * Returns the operation that this end is executing in memory of this process; see {@code QueuePair.peerOperation()}.
+     * Returns the operation that this end is executing in memory of this process; see {@code LocalEnd.peerOperation()}.
      *
      * @param key the key of the region that has been marked as invalid
      * @param usages the usages that it is registered for

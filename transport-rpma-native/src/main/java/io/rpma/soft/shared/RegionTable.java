@@ -99,7 +99,7 @@ public final class RegionTable {
 
     /**
      * Makes a key invalid. Operations that have loaded the stamp before may still be in progress. The fence orders the store of
-     * the stamp before the caller's loads of {@link Half#BUSY} ({@code QueuePair.peerOperation}): an initiator stores that word,
+     * the stamp before the caller's loads of {@link Half#BUSY} ({@code LocalEnd.peerOperation}): an initiator stores that word,
      * executes a fence and loads the stamp, so either it finds the key invalid or the caller finds it busy (row M37 of
      * docs/memory-order.md).
      */
