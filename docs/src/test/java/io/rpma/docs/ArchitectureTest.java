@@ -63,6 +63,18 @@ class ArchitectureTest {
             return "the packages of the transport";
         }
     };
+    private static final SliceAssignment CLASSES_OF_SOFT = new SliceAssignment() {
+        @Override
+        public SliceIdentifier getIdentifierOf(JavaClass type) {
+            return type.getPackageName().equals("io.rpma.soft") ? SliceIdentifier.of(type.getName().split("\\$")[0])
+                : SliceIdentifier.ignore();
+        }
+
+        @Override
+        public String getDescription() {
+            return "the classes of io.rpma.soft, each with its nested ones";
+        }
+    };
     private static final Pattern MAIN_SOURCE = Pattern.compile(".*/src/main/(java|module)/.*\\.java");
     private static final JavaClasses ALL =
         new ClassFileImporter().withImportOption(new ImportOption.DoNotIncludeTests()).importPackages("io.rpma");
@@ -130,6 +142,12 @@ class ArchitectureTest {
             .check(ALL.that(resideInAPackage("io.rpma.soft..")));
         noClasses().that().resideInAPackage("io.rpma.soft.*..").should().dependOnClassesThat().resideInAPackage("io.rpma.soft")
             .because("io.rpma.soft is above its sub-packages").check(ALL);
+    }
+
+    /** A class is understood with those below it, as the table of the layers has them, only if none of these needs it too. */
+    @Test
+    void theClassesOfSoftHaveNoCycle() {
+        slices().assignedFrom(CLASSES_OF_SOFT).should().beFreeOfCycles().check(ALL);
     }
 
     @Test

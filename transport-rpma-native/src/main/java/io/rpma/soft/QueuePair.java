@@ -126,7 +126,7 @@ final class QueuePair extends LocalEnd {
 
     @Override
     LocalReceiveQueue sharedReceiveQueue() {
-        return responder.attachment() == null ? null : responder.attachment().queue();
+        return responder.sharedReceiveQueue();
     }
 
     /** Sets the control socket, which detects the end of the peer. Called before any other method. */

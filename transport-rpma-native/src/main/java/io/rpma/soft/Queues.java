@@ -120,8 +120,8 @@ final class Queues {
             }
             return false;
         }
-        if (queuePair.responder().attachment() != null) {
-            remote.announce(queuePair.responder().attachment().queue());
+        if (queuePair.sharedReceiveQueue() != null) {
+            remote.announce(queuePair.sharedReceiveQueue());
         }
         linked = remote.attachLink(message);
         boolean done = false;
@@ -139,12 +139,13 @@ final class Queues {
     private EndDescription description() {
         LocalProcess process = queuePair.domain().process();
         SharedReceiveAttachment attachment = queuePair.responder().attachment();
+        SoftSharedReceiveQueue queue = queuePair.responder().sharedReceiveQueue();
         HalfMemory half = queuePair.half();
         return new EndDescription(process.identity().high(), process.identity().low(), half.owner().number(), half.slab(),
             half.offset(), half.use(), queuePair.domain().number(), queuePair.number(), queuePair.receiveCapacity(),
             queuePair.ringCapacity(), completion,
-            attachment == null ? 0 : attachment.queue().id(), attachment == null ? 0 : attachment.index(),
-            attachment == null ? 0 : attachment.queue().capacity());
+            queue == null ? 0 : queue.id(), attachment == null ? 0 : attachment.index(),
+            queue == null ? 0 : queue.capacity());
     }
 
     private void attachEvents(ControlMessage message) throws RpmaException {

@@ -33,23 +33,30 @@ final class ReceiveReclaimer {
     private static final long MIN_REPAIR_MILLIS = 10;
     private static final long MAX_REPAIR_MILLIS = 40;
 
-    private final SoftSharedReceiveQueue queue;
+    private final ReceiveQueueOwner queue;
     private final PostedReceives receives;
     private final AttachmentTable attachments;
+    private final boolean reports;
 
     private int ended;
     private boolean repairing;
     private long lastRepair;
 
-    ReceiveReclaimer(SoftSharedReceiveQueue queue, PostedReceives receives, AttachmentTable attachments) {
+    /**
+     * Creates the reclaimer of a queue.
+     *
+     * @param reports whether there is a receive completion queue, which reports receives that were not completed
+     */
+    ReceiveReclaimer(ReceiveQueueOwner queue, PostedReceives receives, AttachmentTable attachments, boolean reports) {
         this.queue = queue;
         this.receives = receives;
         this.attachments = attachments;
+        this.reports = reports;
     }
 
     /**
-     * Gives back the receives that a queue pair had taken and not completed when it ended. Its peer no longer writes to their
-     * buffers.
+     * Gives back the receives that a queue pair had taken and not completed when it ended, and releases its index. Its peer no
+     * longer writes to their buffers.
      */
     void reclaim(SharedReceiveAttachment attachment) {
         if (FaultPoints.ENABLED) {
@@ -68,6 +75,7 @@ final class ReceiveReclaimer {
         if (fullLook) {
             scheduleRepair();
         }
+        attachments.remove(attachment);
     }
 
     private synchronized boolean isFullLookDue() {
@@ -79,7 +87,7 @@ final class ReceiveReclaimer {
      * otherwise it is posted again. The slot may have been completed and posted again meanwhile; it is left alone then.
      */
     private void giveBack(int slot, long state, SharedReceiveAttachment attachment) {
-        if (queue.completions() == null) {
+        if (!reports) {
             receives.postAgain(slot, state);
         } else if (receives.unpost(slot, state)) {
             attachment.addFlushed(slot);

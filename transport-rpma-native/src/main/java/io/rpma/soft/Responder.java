@@ -29,8 +29,9 @@ import io.rpma.soft.shared.Half;
 final class Responder {
     private final LocalEnd own;
     private final long base;
-    // Exactly one of the two is null.
+    // Either there is an own receive queue, or a shared one with its attachment.
     private final ReceiveQueue receives;
+    private final SoftSharedReceiveQueue queue;
     private final SharedReceiveAttachment attachment;
     private final Doorbell doorbell;
 
@@ -43,7 +44,7 @@ final class Responder {
         this.own = own;
         doorbell = own.receiveDoorbell();
         base = own.base();
-        SoftSharedReceiveQueue queue = sizes.sharedReceiveQueue();
+        queue = sizes.sharedReceiveQueue();
         if (queue == null) {
             receives = new ReceiveQueue(sizes.receives(), own.receiveCapacity(), base + Half.RECEIVES, ring);
             attachment = null;
@@ -58,6 +59,11 @@ final class Responder {
         return receives;
     }
 
+    /** Returns the shared receive queue, or {@code null}. */
+    SoftSharedReceiveQueue sharedReceiveQueue() {
+        return queue;
+    }
+
     /** Returns the attachment to a shared receive queue, or {@code null}. */
     SharedReceiveAttachment attachment() {
         return attachment;
@@ -66,7 +72,7 @@ final class Responder {
     /** Makes the attachment to a shared receive queue available, if there is one. Called once the queue pair is complete. */
     void publish() {
         if (attachment != null) {
-            attachment.publish();
+            queue.publish(attachment);
         }
     }
 
@@ -128,7 +134,7 @@ final class Responder {
     private void heed(int fault) {
         if (fault == Half.STARVED && attachment != null) {
             Memory.casInt(base + Half.FAULT, fault, 0);
-            attachment.queue().starved();
+            queue.starved();
         } else {
             own.fail();
         }
@@ -165,21 +171,21 @@ final class Responder {
     /** Called when the peer has gone: it may have published a completion and not yet signalled it. */
     void peerGone() {
         if (attachment != null) {
-            attachment.peerGone();
+            queue.peerGone(attachment);
         }
     }
 
     /** Called when the queue pair is closed while the peer executes an operation. */
     void linger() {
         if (attachment != null) {
-            attachment.linger();
+            queue.linger(attachment);
         }
     }
 
     /** Called when the peer can no longer access this end. */
     void detach() {
         if (attachment != null) {
-            attachment.detach();
+            queue.detach(attachment);
         }
     }
 }

@@ -38,12 +38,14 @@ final class SharedReceiveAttachment {
     /** No position. */
     static final long NOTHING = Long.MIN_VALUE;
 
-    private final SoftSharedReceiveQueue queue;
+    private final ReceiveQueueOwner queue;
     private final PostedReceives receives;
     private final LocalEnd own;
     private final HalfMemory half;
     private final int number;
     private final int index;
+    // The address of the word that contains the bit of this index; see SharedReceives.WAITERS.
+    private final long waiters;
     private final long ring;
     private final int mask;
     private final boolean canFill;
@@ -61,7 +63,7 @@ final class SharedReceiveAttachment {
     private record Orphan(long context, int status, int length, int immediate, int flags) {
     }
 
-    SharedReceiveAttachment(SoftSharedReceiveQueue queue, PostedReceives receives, LocalEnd own, HalfMemory half,
+    SharedReceiveAttachment(ReceiveQueueOwner queue, PostedReceives receives, LocalEnd own, HalfMemory half,
             int index, long ring, int ringCapacity) {
         this.queue = queue;
         this.receives = receives;
@@ -69,22 +71,14 @@ final class SharedReceiveAttachment {
         this.half = half.retain();
         this.number = own.number();
         this.index = index;
+        waiters = queue.memory().address() + SharedReceives.WAITERS + (index >>> 6) * 8L;
         this.ring = ring;
         mask = ringCapacity - 1;
         canFill = receives.slots() >= ringCapacity;
     }
 
-    /** Makes this attachment available by its index. Called once its queue pair is complete. */
-    void publish() {
-        queue.publish(this);
-    }
-
     int index() {
         return index;
-    }
-
-    SoftSharedReceiveQueue queue() {
-        return queue;
     }
 
     /** Returns the queue pair. */
@@ -264,10 +258,9 @@ final class SharedReceiveAttachment {
 
     /** Wakes the peer if it waits for a receive. */
     void wakeWaiter() {
-        long word = queue.memory().address() + SharedReceives.WAITERS + (index >>> 6) * 8L;
         long bit = 1L << index;
-        if ((Memory.getLongAcquire(word) & bit) != 0) {
-            Memory.getAndBitwiseAndLong(word, ~bit);
+        if ((Memory.getLongAcquire(waiters) & bit) != 0) {
+            Memory.getAndBitwiseAndLong(waiters, ~bit);
             RemoteEnd end = own.remote();
             if (end != null && end.tryRetain()) {
                 end.wake();
@@ -276,40 +269,27 @@ final class SharedReceiveAttachment {
         }
     }
 
-    /** Handles the end of the peer: completions that it published without setting its ready bit are polled as well. */
-    void peerGone() {
-        if (queue.completions() != null) {
-            queue.completions().revive(this);
-        }
-    }
-
-    /**
-     * Marks the queue pair as closed while its peer may still fill a receive: the shared receive queue can then be closed,
-     * and is destroyed later.
-     */
+    /** Marks the queue pair as closed while its peer may still fill a receive. */
     void linger() {
         lingers = true;
-        queue.countLingering();
     }
 
-    /** Ends the attachment. The peer publishes nothing more in its ring. */
-    void detach() {
+    /** Returns whether {@link #linger()} has been called. */
+    boolean lingers() {
+        return lingers;
+    }
+
+    /** Called when the attachment ends: notes whether the peer executes an operation. It publishes nothing more in its ring. */
+    void noteEnd() {
         heldAtEnd = isPeerBusy();
-        if (queue.completions() != null) {
-            queue.completions().detach(this);
-        } else {
-            queue.reclaim(this);
-            half.release();
-        }
-        // The last step: from here on the queue may be closed, and its memory unmapped.
-        queue.countDown(lingers);
     }
 
     /**
-     * Takes the completions that are left in the ring, and the receives that the peer had taken without completing them. The
-     * completion queue that polls several rings calls it on its thread, after the queue pair has closed.
+     * Takes the completions that are left in the ring. The completion queue that polls several rings calls it on its thread,
+     * after the queue pair has closed; the receives that the peer had taken without completing them are reclaimed next, and then
+     * {@link #finish()} is called.
      */
-    void finish() {
+    void takeLeft() {
         long control = CompletionRing.control(ring, mask, consumed);
         while (control != 0) {
             long data = CompletionRing.data(ring, mask, consumed);
@@ -323,8 +303,16 @@ final class SharedReceiveAttachment {
             receives.push(slot);
             control = CompletionRing.control(ring, mask, consumed);
         }
-        queue.reclaim(this);
+    }
+
+    /** Ends the use of the ring by the completion queue that polls several rings. */
+    void finish() {
         finished = true;
+        release();
+    }
+
+    /** Releases the memory of the ring. */
+    void release() {
         half.release();
     }
 
@@ -333,7 +321,7 @@ final class SharedReceiveAttachment {
         return finished;
     }
 
-    /** Takes the completions that {@link #finish()} has found. Returns the number of entries now in the batch. */
+    /** Takes the completions that {@link #takeLeft()} has found. Returns the number of entries now in the batch. */
     int pollOrphans(WorkCompletions completions, int count) {
         while (count < completions.capacity() && !orphans.isEmpty()) {
             Orphan orphan = orphans.remove();

@@ -44,6 +44,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     private static final int BUSY_LOOK_LIMIT = 16 * 1024;
 
     private final AttachmentTable attachments;
+    private final ReceiveReclaimer reclaimer;
     private final long base;
     // The address of the number by which this queue is armed: only this process writes there.
     private final long arming;
@@ -58,10 +59,11 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     private int polls;
     private SharedReceiveAttachment[] orphaned = new SharedReceiveAttachment[0];
 
-    SharedReceiveCompletionQueue(AttachmentTable attachments, int size, long base, long arming, boolean mayOverflow)
-            throws RpmaException {
+    SharedReceiveCompletionQueue(AttachmentTable attachments, ReceiveReclaimer reclaimer, int size, long base, long arming,
+            boolean mayOverflow) throws RpmaException {
         super(new CompletionChannel(), size);
         this.attachments = attachments;
+        this.reclaimer = reclaimer;
         this.base = base;
         this.arming = arming;
         this.mayOverflow = mayOverflow;
@@ -264,6 +266,8 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
                     break;
                 }
             }
+            attachment.takeLeft();
+            reclaimer.reclaim(attachment);
             attachment.finish();
             if (attachment.hasOrphans()) {
                 orphaned = Arrays.copyOf(orphaned, orphaned.length + 1);

@@ -20,7 +20,6 @@ import io.rpma.SharedReceiveQueue;
 import io.rpma.soft.host.FaultPoints;
 import io.rpma.soft.host.SoftLog;
 import io.rpma.soft.process.HalfMemory;
-import io.rpma.soft.process.LocalReceiveQueue;
 import io.rpma.soft.shared.EventPipe;
 import io.rpma.soft.shared.Half;
 import io.rpma.soft.shared.PostedReceives;
@@ -44,7 +43,7 @@ import java.util.concurrent.ThreadLocalRandom;
  * finds the receives that can neither be taken nor completed, and posts them again: an overwritten word costs a delay, and at
  * most the connection that used it.
  */
-final class SoftSharedReceiveQueue implements SharedReceiveQueue, LocalReceiveQueue {
+final class SoftSharedReceiveQueue implements SharedReceiveQueue, ReceiveQueueOwner {
     /** The largest number of completions in the ring of one queue pair. */
     private static final int MAX_RING = 256;
 
@@ -82,10 +81,10 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue, LocalReceiveQu
             attachments = new AttachmentTable(base);
             receives = new PostedReceives(slots, capacity, ring, base, ThreadLocalRandom.current().nextInt(),
                 attachments::wakeWaiters, this::scheduleRepair);
-            reclaimer = new ReceiveReclaimer(this, receives, attachments);
+            reclaimer = new ReceiveReclaimer(this, receives, attachments, completions != 0);
             completionQueue = completions == 0 ? null
-                : new SharedReceiveCompletionQueue(attachments, completions, base, SharedReceives.arming(ring, capacity),
-                    completions < slots);
+                : new SharedReceiveCompletionQueue(attachments, reclaimer, completions, base,
+                    SharedReceives.arming(ring, capacity), completions < slots);
             done = true;
         } finally {
             if (!done) {
@@ -174,8 +173,8 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue, LocalReceiveQu
         scheduleRepair();
     }
 
-    /** Schedules a search for lost receives, because a take word that a process has overwritten has been found. */
-    void scheduleRepair() {
+    @Override
+    public void scheduleRepair() {
         reclaimer.scheduleRepair();
     }
 
@@ -183,7 +182,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue, LocalReceiveQu
 
     /**
      * Attaches a queue pair, whose completions arrive in the ring at this address of its half. The caller then calls
-     * {@link SharedReceiveAttachment#publish()}.
+     * {@link #publish}.
      */
     synchronized SharedReceiveAttachment attach(LocalEnd own, HalfMemory half, long ringAddress, int ringSize)
             throws RpmaException {
@@ -210,15 +209,38 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue, LocalReceiveQu
         attachments.publish(attachment);
     }
 
-    /** Returns whether an attached queue pair has this index. */
-    boolean isAttached(int index) {
+    @Override
+    public boolean isAttached(int index) {
         return attachments.get(index) != null;
     }
 
-    /** Gives back the receives that an ended queue pair had taken and not completed, and releases its index. */
-    void reclaim(SharedReceiveAttachment attachment) {
-        reclaimer.reclaim(attachment);
-        attachments.remove(attachment);
+    /** Handles the end of a peer: completions that it published without setting its ready bit are polled as well. */
+    void peerGone(SharedReceiveAttachment attachment) {
+        if (completionQueue != null) {
+            completionQueue.revive(attachment);
+        }
+    }
+
+    /**
+     * Marks a queue pair as closed while its peer may still fill a receive: this queue can then be closed, and is destroyed
+     * later.
+     */
+    void linger(SharedReceiveAttachment attachment) {
+        attachment.linger();
+        countLingering();
+    }
+
+    /** Ends an attachment. The peer publishes nothing more in its ring. */
+    void detach(SharedReceiveAttachment attachment) {
+        attachment.noteEnd();
+        if (completionQueue != null) {
+            completionQueue.detach(attachment);
+        } else {
+            reclaimer.reclaim(attachment);
+            attachment.release();
+        }
+        // The last step: from here on this queue may be closed, and its memory unmapped.
+        countDown(attachment.lingers());
     }
 
     // ---- life cycle
@@ -241,7 +263,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue, LocalReceiveQu
      *
      * @param lingered whether it was a queue pair that {@link #countLingering} has counted
      */
-    synchronized void countDown(boolean lingered) {
+    private synchronized void countDown(boolean lingered) {
         attached--;
         lingering -= lingered ? 1 : 0;
         if (closed && attached == 0) {
@@ -250,12 +272,12 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue, LocalReceiveQu
     }
 
     /** Counts an attached queue pair that is closed, but whose peer may still write to the buffer of a receive. */
-    synchronized void countLingering() {
+    private synchronized void countLingering() {
         lingering++;
     }
 
-    /** Retains the shared memory unless the queue is closed; {@link #releaseMemory()} follows. Returns whether it did. */
-    synchronized boolean retainMemory() {
+    @Override
+    public synchronized boolean retainMemory() {
         if (closed) {
             return false;
         }
@@ -264,13 +286,14 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue, LocalReceiveQu
         return true;
     }
 
-    /** Undoes {@link #retainMemory()}. */
-    void releaseMemory() {
+    @Override
+    public void releaseMemory() {
         posted.release();
         memory.release();
     }
 
-    boolean isClosed() {
+    @Override
+    public boolean isClosed() {
         return closed;
     }
 

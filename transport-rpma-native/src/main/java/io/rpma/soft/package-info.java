@@ -28,6 +28,15 @@
  * processes meet, {@link io.rpma.soft.shared} the memory that two processes share, and {@link io.rpma.soft.host} what all of them
  * need from the kernel.
  *
+ * <p>No two classes of this package need each other, directly or by way of others. From the bottom to the top: {@link
+ * io.rpma.soft.LocalProcess} knows the queue pairs as {@link io.rpma.soft.LocalEnd}, and the shared receive queues as {@link
+ * io.rpma.soft.process.LocalReceiveQueue}. {@link io.rpma.soft.ProtectionDomain} is what regions, queues and endpoints belong
+ * to. The {@link io.rpma.soft.Requester}, {@link io.rpma.soft.Completer} and {@link io.rpma.soft.WaitingRequests} of a queue
+ * pair, and the parts of a {@link io.rpma.soft.SoftSharedReceiveQueue}, know the queue pair as {@code LocalEnd} too. {@link
+ * io.rpma.soft.QueuePair} owns its parts, {@link io.rpma.soft.Queues} the queues of a connection. Connections and requests
+ * are above them, then {@link io.rpma.soft.SoftEndpoint}, and at the top {@link io.rpma.soft.SoftPeer}, {@link
+ * io.rpma.soft.SoftDevice} and {@link io.rpma.soft.SoftProvider}, which create the objects below.
+ *
  * <p>Two processes share memory once, not once per connection. The process that connects first creates a {@link
  * io.rpma.soft.control.Link}, on which each sends the other the files of its region table, of its address ranges (whole, with
  * holes where nothing is committed), of its shared receive queues, and of the halves of its connections. A file is sent before

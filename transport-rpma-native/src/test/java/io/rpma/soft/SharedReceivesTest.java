@@ -156,7 +156,7 @@ class SharedReceivesTest {
         for (int i = 0; i < times; i++) {
             Memory.zero(ring, 64);
             SharedReceiveAttachment attachment = shared.attach(user, user.half(), ring, 4);
-            attachment.publish();
+            shared.publish(attachment);
             Memory.putIntVolatile(busy, 2 * i + 1);
             long found = 0;
             int slot = 0;
@@ -173,7 +173,7 @@ class SharedReceivesTest {
             Memory.putIntRelease(busy, 2 * i + 2);
             assertEquals(1, attachment.poll(batch, 0), "round " + i);
             shared.receive(region, 0, 64, batch.context(0));
-            attachment.detach();
+            shared.detach(attachment);
         }
         view.close();
     }
