@@ -184,4 +184,10 @@ public class ProviderCosts {
         pair.client().read(pair.clientMemory(), 0, pair.atServer(), 0, size.bytes, CompletionFlag.ALWAYS, 1);
         ends.await(pair.client().completionQueue(), 1);
     }
+
+    /** Makes a connection, with one thread at both ends, and closes it. */
+    @Benchmark
+    public void connectAndClose(Ends ends) throws RpmaException {
+        ends.pair.connectAndClose();
+    }
 }

@@ -48,6 +48,9 @@ final class ProviderPair implements AutoCloseable {
     private final LocalMemoryRegion clientMemory;
     private final LocalMemoryRegion serverMemory;
     private final RemoteMemoryRegion atServer;
+    private final Peer peer;
+    private final Endpoint endpoint;
+    private final ConnectionConfig config;
 
     /**
      * Connects the two ends.
@@ -57,20 +60,28 @@ final class ProviderPair implements AutoCloseable {
     ProviderPair(int depth) throws RpmaException {
         RpmaProvider provider = Rpma.provider();
         InetAddress host = provider.reachable(InetAddress.getLoopbackAddress());
-        Peer peer = own(provider.localDevice(host).newPeer());
+        peer = own(provider.localDevice(host).newPeer());
         AddressRange range = own(provider.reserve(2 * SIZE));
         clientMemory = own(peer.register(range.commit(0, SIZE), EnumSet.allOf(MemoryUsage.class)));
         serverMemory = own(peer.register(range.commit(SIZE, SIZE), EnumSet.allOf(MemoryUsage.class)));
         ByteBuffer descriptor = ByteBuffer.allocate(serverMemory.descriptorSize());
         serverMemory.descriptor(descriptor);
         atServer = own(provider.openRemoteRegion(descriptor.flip()));
-        try (Endpoint endpoint = peer.listen(new InetSocketAddress(host, 0));
-                ConnectionConfig config = provider.newConnectionConfig()) {
-            config.sendQueueSize(depth).receiveQueueSize(depth).completionQueueSize(2 * depth);
-            client = own(peer.newConnectionRequest(endpoint.localAddress(), config).connect(null));
-            server = own(accept(endpoint, config).connect(null));
-            awaitEstablished(client);
-            awaitEstablished(server);
+        endpoint = own(peer.listen(new InetSocketAddress(host, 0)));
+        config = own(provider.newConnectionConfig());
+        config.sendQueueSize(depth).receiveQueueSize(depth).completionQueueSize(2 * depth);
+        client = own(peer.newConnectionRequest(endpoint.localAddress(), config).connect(null));
+        server = own(accept(endpoint, config).connect(null));
+        awaitEstablished(client);
+        awaitEstablished(server);
+    }
+
+    /** Connects two other ends, and closes them. */
+    void connectAndClose() throws RpmaException {
+        try (Connection from = peer.newConnectionRequest(endpoint.localAddress(), config).connect(null);
+                Connection to = accept(endpoint, config).connect(null)) {
+            awaitEstablished(from);
+            awaitEstablished(to);
         }
     }
 

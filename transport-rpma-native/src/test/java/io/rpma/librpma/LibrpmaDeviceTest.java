@@ -96,8 +96,8 @@ class LibrpmaDeviceTest {
         return provider.newConnectionConfig().completionQueueSize(64).sendQueueSize(16).receiveQueueSize(16);
     }
 
-    private void await(CompletionQueue queue, long context, CompletionOpcode opcode) throws RpmaException {
-        assertEquals(1, Wait.completions(queue, completions));
+    private void await(CompletionQueue queue, long context, CompletionOpcode opcode) throws RpmaException, InterruptedException {
+        assertEquals(1, TwoEnds.completions(queue, completions));
         assertEquals(CompletionStatus.SUCCESS, completions.status(0));
         assertEquals(context, completions.context(0));
         assertEquals(opcode, completions.opcode(0));
@@ -142,11 +142,11 @@ class LibrpmaDeviceTest {
     @Test
     void pingPongByEvents() throws Exception {
         int rounds = 1000;
-        try (ConnectionConfig config = config(); Pair pair = new Pair(provider, config)) {
+        try (ConnectionConfig config = config(); TwoEnds ends = new TwoEnds(provider, config)) {
             long start = System.nanoTime();
             for (int i = 0; i < rounds; i++) {
-                message(pair.client, pair.clientRegion, pair.server, pair.serverRegion, i);
-                message(pair.server, pair.serverRegion, pair.client, pair.clientRegion, i + 1);
+                message(ends.client, ends.clientRegion, ends.server, ends.serverRegion, i);
+                message(ends.server, ends.serverRegion, ends.client, ends.clientRegion, i + 1);
             }
             System.out.println("64-byte round trip by events, both ends in one thread: "
                 + (System.nanoTime() - start) / rounds / 1000 + " us");
@@ -154,7 +154,7 @@ class LibrpmaDeviceTest {
     }
 
     private void message(Connection from, LocalMemoryRegion source, Connection to, LocalMemoryRegion target, long value)
-            throws RpmaException {
+            throws RpmaException, InterruptedException {
         to.receive(target, 4096, 64, value << 1);
         source.memory().set(ValueLayout.JAVA_LONG, 128 + 56, ~value);
         from.send(source, 128, 64, ALWAYS, value << 1 | 1);
@@ -167,59 +167,59 @@ class LibrpmaDeviceTest {
 
     @Test
     void immediateDataAndEmptyMessages() throws Exception {
-        try (ConnectionConfig config = config(); Pair pair = new Pair(provider, config)) {
-            pair.server.receive(pair.serverRegion, 0, 64, 7);
-            pair.server.receive(null, 0, 0, 8);
-            pair.client.sendWithImmediate(pair.clientRegion, 0, 8, ALWAYS, 0xfedcba98, 1);
-            await(pair.server.completionQueue(), 7, CompletionOpcode.RECV);
+        try (ConnectionConfig config = config(); TwoEnds ends = new TwoEnds(provider, config)) {
+            ends.server.receive(ends.serverRegion, 0, 64, 7);
+            ends.server.receive(null, 0, 0, 8);
+            ends.client.sendWithImmediate(ends.clientRegion, 0, 8, ALWAYS, 0xfedcba98, 1);
+            await(ends.server.completionQueue(), 7, CompletionOpcode.RECV);
             assertTrue(completions.hasImmediate(0));
             assertEquals(0xfedcba98, completions.immediate(0));
             RpmaCompletion old = completions.completion(0);
             assertEquals(RpmaCompletion.Operation.RECV, old.op());
             assertEquals(0xfedcba98, old.imm());
-            await(pair.client.completionQueue(), 1, CompletionOpcode.SEND);
-            pair.client.send(null, 0, 0, ALWAYS, 2);
-            await(pair.server.completionQueue(), 8, CompletionOpcode.RECV);
+            await(ends.client.completionQueue(), 1, CompletionOpcode.SEND);
+            ends.client.send(null, 0, 0, ALWAYS, 2);
+            await(ends.server.completionQueue(), 8, CompletionOpcode.RECV);
             assertEquals(0, completions.byteLength(0));
             assertFalse(completions.hasImmediate(0));
-            await(pair.client.completionQueue(), 2, CompletionOpcode.SEND);
+            await(ends.client.completionQueue(), 2, CompletionOpcode.SEND);
         }
     }
 
     @Test
     void oneSidedOperations() throws Exception {
-        try (ConnectionConfig config = config(); Pair pair = new Pair(provider, config)) {
-            MemorySegment here = pair.clientRegion.memory();
-            MemorySegment there = pair.serverRegion.memory();
-            CompletionQueue queue = pair.client.completionQueue();
+        try (ConnectionConfig config = config(); TwoEnds ends = new TwoEnds(provider, config)) {
+            MemorySegment here = ends.clientRegion.memory();
+            MemorySegment there = ends.serverRegion.memory();
+            CompletionQueue queue = ends.client.completionQueue();
             for (int i = 0; i < 4096; i++) {
                 here.set(ValueLayout.JAVA_BYTE, i, (byte) (i * 31));
             }
-            pair.client.write(pair.serverMemory, 8192, pair.clientRegion, 0, 4096, ALWAYS, 1);
+            ends.client.write(ends.serverMemory, 8192, ends.clientRegion, 0, 4096, ALWAYS, 1);
             await(queue, 1, CompletionOpcode.RDMA_WRITE);
             assertEquals(-1, there.asSlice(8192, 4096).mismatch(here.asSlice(0, 4096)));
-            pair.client.read(pair.clientRegion, 16384, pair.serverMemory, 8192, 4096, ALWAYS, 2);
+            ends.client.read(ends.clientRegion, 16384, ends.serverMemory, 8192, 4096, ALWAYS, 2);
             await(queue, 2, CompletionOpcode.RDMA_READ);
             assertEquals(-1, here.asSlice(16384, 4096).mismatch(here.asSlice(0, 4096)));
 
-            pair.server.receive(null, 0, 0, 30);
-            pair.client.writeWithImmediate(pair.serverMemory, 0, pair.clientRegion, 1, 100, ALWAYS, 77, 3);
+            ends.server.receive(null, 0, 0, 30);
+            ends.client.writeWithImmediate(ends.serverMemory, 0, ends.clientRegion, 1, 100, ALWAYS, 77, 3);
             await(queue, 3, CompletionOpcode.RDMA_WRITE);
-            await(pair.server.completionQueue(), 30, CompletionOpcode.RECV_RDMA_WITH_IMM);
+            await(ends.server.completionQueue(), 30, CompletionOpcode.RECV_RDMA_WITH_IMM);
             assertEquals(100, completions.byteLength(0));
             assertEquals(77, completions.immediate(0));
             assertEquals(-1, there.asSlice(0, 100).mismatch(here.asSlice(1, 100)));
 
-            pair.client.atomicWrite(pair.serverMemory, 24, 0x1122334455667788L, ALWAYS, 4);
-            assertEquals(1, Wait.completions(queue, completions));
+            ends.client.atomicWrite(ends.serverMemory, 24, 0x1122334455667788L, ALWAYS, 4);
+            assertEquals(1, TwoEnds.completions(queue, completions));
             assertEquals(CompletionStatus.SUCCESS, completions.status(0));
             assertEquals(0x1122334455667788L, there.get(ValueLayout.JAVA_LONG, 24));
             assertEquals(RpmaCompletion.Operation.WRITE, completions.completion(0).op());
             assertRefused(RpmaError.INVALID, "the offset is 12; it must be a multiple of 8",
-                () -> pair.client.atomicWrite(pair.serverMemory, 12, 0, ALWAYS, 0));
+                () -> ends.client.atomicWrite(ends.serverMemory, 12, 0, ALWAYS, 0));
 
-            pair.client.flush(pair.serverMemory, 0, 4096, FlushType.VISIBILITY, ALWAYS, 5);
-            assertEquals(1, Wait.completions(queue, completions));
+            ends.client.flush(ends.serverMemory, 0, 4096, FlushType.VISIBILITY, ALWAYS, 5);
+            assertEquals(1, TwoEnds.completions(queue, completions));
             assertEquals(5, completions.context(0));
             assertEquals(CompletionStatus.SUCCESS, completions.status(0));
         }
@@ -227,35 +227,35 @@ class LibrpmaDeviceTest {
 
     @Test
     void flushNeedsTheUsageAndThePeersConsent() throws Exception {
-        try (ConnectionConfig config = config(); Pair pair = new Pair(provider, config)) {
+        try (ConnectionConfig config = config(); TwoEnds ends = new TwoEnds(provider, config)) {
             assertRefused(RpmaError.NOT_SUPPORTED, "applyRemotePeerConfig",
-                () -> pair.client.flush(pair.serverMemory, 0, 8, FlushType.PERSISTENT, ALWAYS, 1));
+                () -> ends.client.flush(ends.serverMemory, 0, 8, FlushType.PERSISTENT, ALWAYS, 1));
             try (PeerConfig peerConfig = provider.newPeerConfig()) {
                 ByteBuffer descriptor = ByteBuffer.allocate(8);
                 peerConfig.directWriteToPmem(true).descriptor(descriptor);
                 try (PeerConfig remote = provider.peerConfigFromDescriptor(descriptor.flip())) {
-                    pair.client.applyRemotePeerConfig(remote);
+                    ends.client.applyRemotePeerConfig(remote);
                 }
             }
-            pair.client.flush(pair.serverMemory, 0, 8, FlushType.PERSISTENT, ALWAYS, 2);
-            assertEquals(1, Wait.completions(pair.client.completionQueue(), completions));
+            ends.client.flush(ends.serverMemory, 0, 8, FlushType.PERSISTENT, ALWAYS, 2);
+            assertEquals(1, TwoEnds.completions(ends.client.completionQueue(), completions));
             assertEquals(CompletionStatus.SUCCESS, completions.status(0));
             assertRefused(RpmaError.INVALID, "does not belong to the provider librpma: null",
-                () -> pair.client.applyRemotePeerConfig(null));
-            LocalMemoryRegion plain = pair.opened(Pair.register(pair.peer, 4096, EnumSet.of(MemoryUsage.WRITE_DST)));
-            RemoteMemoryRegion remote = pair.opened(Pair.remote(provider, plain));
+                () -> ends.client.applyRemotePeerConfig(null));
+            LocalMemoryRegion plain = ends.opened(TwoEnds.register(ends.peer, 4096, EnumSet.of(MemoryUsage.WRITE_DST)));
+            RemoteMemoryRegion remote = ends.opened(TwoEnds.remote(provider, plain));
             assertRefused(RpmaError.NOT_SUPPORTED, "FLUSH_VISIBILITY",
-                () -> pair.client.flush(remote, 0, 8, FlushType.VISIBILITY, ALWAYS, 3));
+                () -> ends.client.flush(remote, 0, 8, FlushType.VISIBILITY, ALWAYS, 3));
             assertRefused(RpmaError.INVALID, "the type is null",
-                () -> pair.client.flush(pair.serverMemory, 0, 8, null, ALWAYS, 4));
+                () -> ends.client.flush(ends.serverMemory, 0, 8, null, ALWAYS, 4));
         }
     }
 
     @Test
     void argumentsThatAreNotValidAreRefusedHere() throws Exception {
-        try (ConnectionConfig config = config(); Pair pair = new Pair(provider, config)) {
-            Connection client = pair.client;
-            LocalMemoryRegion region = pair.clientRegion;
+        try (ConnectionConfig config = config(); TwoEnds ends = new TwoEnds(provider, config)) {
+            Connection client = ends.client;
+            LocalMemoryRegion region = ends.clientRegion;
             assertRefused(RpmaError.INVALID, "the completion flag is null", () -> client.send(region, 0, 8, null, 1));
             assertRefused(RpmaError.INVALID, "rpma_send: the length is -1", () -> client.send(region, 0, -1, ALWAYS, 1));
             assertRefused(RpmaError.INVALID, "an offset is negative", () -> client.send(region, -8, 8, ALWAYS, 1));
@@ -267,7 +267,7 @@ class LibrpmaDeviceTest {
             assertRefused(RpmaError.INVALID, "rpma_write failed",
                 () -> client.write(null, 0, region, 0, 8, ALWAYS, 1));
             assertRefused(RpmaError.INVALID, "rpma_write_with_imm: an offset is negative",
-                () -> client.writeWithImmediate(pair.serverMemory, 0, region, -1, 8, ALWAYS, 1, 1));
+                () -> client.writeWithImmediate(ends.serverMemory, 0, region, -1, 8, ALWAYS, 1, 1));
             assertRefused(RpmaError.INVALID, "rpma_read failed", () -> client.read(region, 0, null, 0, 8, ALWAYS, 1));
             assertRefused(RpmaError.INVALID, "the work completions are null", () -> client.completionQueue().poll(null));
             assertEquals(0, client.completionQueue().poll(completions));
@@ -283,13 +283,13 @@ class LibrpmaDeviceTest {
         LocalMemoryRegion region;
         Peer peer;
         Endpoint endpoint;
-        try (ConnectionConfig config = config(); Pair pair = new Pair(provider, config)) {
-            client = pair.client;
+        try (ConnectionConfig config = config(); TwoEnds ends = new TwoEnds(provider, config)) {
+            client = ends.client;
             queue = client.completionQueue();
-            region = pair.clientRegion;
-            peer = pair.peer;
-            endpoint = pair.endpoint;
-            LocalMemoryRegion closed = Pair.register(peer, 4096, Pair.usages(peer));
+            region = ends.clientRegion;
+            peer = ends.peer;
+            endpoint = ends.endpoint;
+            LocalMemoryRegion closed = TwoEnds.register(peer, 4096, TwoEnds.usages(peer));
             closed.close();
             closed.close();
             // The closed region must not be treated as null, with which this would be an empty message.
@@ -320,15 +320,15 @@ class LibrpmaDeviceTest {
                 System.out.println("no " + family.getSimpleName() + " on this device");
                 continue;
             }
-            try (ConnectionConfig config = config(); Pair pair = new Pair(provider, config, addresses.getFirst())) {
-                InetSocketAddress listening = pair.endpoint.localAddress();
+            try (ConnectionConfig config = config(); TwoEnds ends = new TwoEnds(provider, config, addresses.getFirst())) {
+                InetSocketAddress listening = ends.endpoint.localAddress();
                 assertEquals(addresses.getFirst(), listening.getAddress());
                 assertTrue(listening.getPort() > 0);
-                assertEquals(listening, pair.client.remoteAddress());
-                assertEquals(listening, pair.server.localAddress());
-                assertNotNull(pair.client.localAddress());
-                assertTrue(pair.client.localAddress().getPort() > 0);
-                assertEquals(pair.client.localAddress(), pair.server.remoteAddress());
+                assertEquals(listening, ends.client.remoteAddress());
+                assertEquals(listening, ends.server.localAddress());
+                assertNotNull(ends.client.localAddress());
+                assertTrue(ends.client.localAddress().getPort() > 0);
+                assertEquals(ends.client.localAddress(), ends.server.remoteAddress());
             }
         }
     }
@@ -345,12 +345,12 @@ class LibrpmaDeviceTest {
             assertEquals(0, client.privateData().remaining());
             assertRefused(RpmaError.INVALID, "was connected or closed before", () -> outgoing.connect(null));
             outgoing.close();
-            ConnectionRequest incoming = Wait.request(endpoint, config);
+            ConnectionRequest incoming = TwoEnds.request(endpoint, config);
             assertNotNull(incoming.remoteAddress());
             assertArrayEquals(padded(new byte[] {1, 2, 3, 4}, 56), bytes(incoming.privateData()));
             assertTrue(incoming.privateData().isReadOnly());
             Connection server = incoming.connect(ByteBuffer.allocateDirect(196).put(195, (byte) 5));
-            Pair.establish(client, server);
+            TwoEnds.establish(client, server);
             assertArrayEquals(padded(new byte[] {1, 2, 3, 4}, 56), bytes(server.privateData()));
             assertEquals(196, client.privateData().remaining());
             assertEquals(5, client.privateData().get(195));
@@ -362,10 +362,10 @@ class LibrpmaDeviceTest {
     @Test
     void whatIsRefusedBeforeTheConnectionIsEstablishedIsNotSentLater() throws Exception {
         try (ConnectionConfig config = config(); Peer peer = provider.devices().getFirst().newPeer();
-                LocalMemoryRegion region = Pair.register(peer, 4096, Pair.usages(peer));
-                RemoteMemoryRegion remote = Pair.remote(provider, region); Endpoint endpoint = peer.listen(anyPort());
+                LocalMemoryRegion region = TwoEnds.register(peer, 4096, TwoEnds.usages(peer));
+                RemoteMemoryRegion remote = TwoEnds.remote(provider, region); Endpoint endpoint = peer.listen(anyPort());
                 Connection client = peer.newConnectionRequest(endpoint.localAddress(), config).connect(null);
-                Connection server = Wait.request(endpoint, config).connect(null)) {
+                Connection server = TwoEnds.request(endpoint, config).connect(null)) {
             Executable[] early = {
                 () -> client.send(region, 0, 8, ALWAYS, 1), () -> client.sendWithImmediate(region, 0, 8, ALWAYS, 1, 2),
                 () -> client.write(remote, 0, region, 0, 8, ALWAYS, 3), () -> client.read(region, 0, remote, 0, 8, ALWAYS, 4),
@@ -378,7 +378,7 @@ class LibrpmaDeviceTest {
             }
             server.receive(region, 64, 64, 8);
             client.receive(region, 128, 64, 9);
-            Pair.establish(client, server);
+            TwoEnds.establish(client, server);
             client.send(region, 0, 8, ALWAYS, 10);
             await(server.completionQueue(), 8, CompletionOpcode.RECV);
             await(client.completionQueue(), 10, CompletionOpcode.SEND);
@@ -409,10 +409,10 @@ class LibrpmaDeviceTest {
                 () -> outgoing.connect(ByteBuffer.allocate(57)));
             assertRefused(RpmaError.INVALID, "was connected or closed before", () -> outgoing.connect(null));
             Connection client = peer.newConnectionRequest(endpoint.localAddress(), config).connect(ByteBuffer.allocate(56));
-            ConnectionRequest incoming = Wait.request(endpoint, config);
+            ConnectionRequest incoming = TwoEnds.request(endpoint, config);
             assertRefused(RpmaError.PROVIDER, "the private data has 300 bytes; an acceptance carries at most 196",
                 () -> incoming.connect(ByteBuffer.allocate(300)));
-            assertEquals(ConnectionEvent.REJECTED, Wait.event(client));
+            assertEquals(ConnectionEvent.REJECTED, client.waitForEvent(TwoEnds.LIMIT));
             client.close();
             assertRefused(RpmaError.INVALID, "the private data is empty",
                 () -> peer.newConnectionRequest(endpoint.localAddress(), config).connect(ByteBuffer.allocate(0)));
@@ -425,27 +425,27 @@ class LibrpmaDeviceTest {
             Endpoint endpoint = peer.listen(anyPort());
             InetSocketAddress address = endpoint.localAddress();
             Connection dropped = peer.newConnectionRequest(address, config).connect(null);
-            ConnectionRequest incoming = Wait.request(endpoint, config);
+            ConnectionRequest incoming = TwoEnds.request(endpoint, config);
             incoming.close();
             incoming.close();
-            assertEquals(ConnectionEvent.REJECTED, Wait.event(dropped));
+            assertEquals(ConnectionEvent.REJECTED, dropped.waitForEvent(TwoEnds.LIMIT));
             assertNull(dropped.nextEvent());
             dropped.close();
             // One request has been accepted but not connected and the endpoint is closed, and one request was never accepted.
             Connection taken = peer.newConnectionRequest(address, config).connect(null);
-            ConnectionRequest request = Wait.request(endpoint, config);
+            ConnectionRequest request = TwoEnds.request(endpoint, config);
             Connection waiting = peer.newConnectionRequest(address, config).connect(null);
-            Wait.readable(endpoint.fd(), "the second request");
+            TwoEnds.readable(endpoint.fd(), "the second request");
             endpoint.close();
             assertRefused(RpmaError.INVALID, "was connected or closed before", () -> request.connect(null));
             assertRefused(RpmaError.INVALID, "the connection request is closed", request::privateData);
-            assertEquals(ConnectionEvent.REJECTED, Wait.event(taken));
-            assertEquals(ConnectionEvent.REJECTED, Wait.event(waiting));
+            assertEquals(ConnectionEvent.REJECTED, taken.waitForEvent(TwoEnds.LIMIT));
+            assertEquals(ConnectionEvent.REJECTED, waiting.waitForEvent(TwoEnds.LIMIT));
             taken.close();
             waiting.close();
             // No listener exists any more.
             Connection late = peer.newConnectionRequest(address, config).connect(null);
-            assertEquals(ConnectionEvent.REJECTED, Wait.event(late));
+            assertEquals(ConnectionEvent.REJECTED, late.waitForEvent(TwoEnds.LIMIT));
             late.close();
         }
     }
@@ -475,7 +475,7 @@ class LibrpmaDeviceTest {
     @Test
     void parentsOutliveTheirChildren() throws Exception {
         Peer peer = provider.devices().getFirst().newPeer();
-        LocalMemoryRegion region = Pair.register(peer, 4096, EnumSet.of(MemoryUsage.SEND));
+        LocalMemoryRegion region = TwoEnds.register(peer, 4096, EnumSet.of(MemoryUsage.SEND));
         SharedReceiveQueue queue = peer.newSharedReceiveQueue(null);
         ConnectionConfig config = config();
         config.sharedReceiveQueue(queue);
@@ -505,7 +505,7 @@ class LibrpmaDeviceTest {
         try (ConnectionConfig config = config(); ConnectionConfig serverConfig = config();
                 SharedReceiveQueueConfig queueConfig = provider.newSharedReceiveQueueConfig();
                 Peer peer = provider.devices().getFirst().newPeer();
-                LocalMemoryRegion region = Pair.register(peer, 4096, EnumSet.of(MemoryUsage.SEND, MemoryUsage.RECV));
+                LocalMemoryRegion region = TwoEnds.register(peer, 4096, EnumSet.of(MemoryUsage.SEND, MemoryUsage.RECV));
                 SharedReceiveQueue queue = peer.newSharedReceiveQueue(queueConfig.receiveQueueSize(8)
                     .receiveCompletionQueueSize(32));
                 Endpoint endpoint = peer.listen(anyPort())) {
@@ -520,8 +520,8 @@ class LibrpmaDeviceTest {
             List<Connection> servers = new ArrayList<>();
             for (int i = 0; i < 2; i++) {
                 Connection client = peer.newConnectionRequest(endpoint.localAddress(), config).connect(null);
-                Connection server = Wait.request(endpoint, serverConfig).connect(null);
-                Pair.establish(client, server);
+                Connection server = TwoEnds.request(endpoint, serverConfig).connect(null);
+                TwoEnds.establish(client, server);
                 assertNull(server.receiveCompletionQueue());
                 byQueuePair.put(server.queuePairNumber(), i);
                 clients.add(client);
@@ -532,7 +532,7 @@ class LibrpmaDeviceTest {
             }
             boolean[] taken = new boolean[4];
             for (int seen = 0; seen < 4;) {
-                int count = Wait.completions(queue.receiveCompletionQueue(), completions);
+                int count = TwoEnds.completions(queue.receiveCompletionQueue(), completions);
                 for (int i = 0; i < count; i++, seen++) {
                     assertEquals(CompletionStatus.SUCCESS, completions.status(i));
                     assertEquals(byQueuePair.get(completions.queuePairNumber(i)), completions.immediate(i));
@@ -553,22 +553,22 @@ class LibrpmaDeviceTest {
     @Test
     void oneDescriptorCanServeBothCompletionQueues() throws Exception {
         try (ConnectionConfig config = config().receiveCompletionQueueSize(16).sharedCompletionChannel(true);
-                Pair pair = new Pair(provider, config)) {
-            Connection server = pair.server;
+                TwoEnds ends = new TwoEnds(provider, config)) {
+            Connection server = ends.server;
             CompletionQueue receives = server.receiveCompletionQueue();
             assertEquals(server.completionFd(), server.completionQueue().fd());
             assertEquals(server.completionFd(), receives.fd());
             assertRefused(RpmaError.SHARED_CHANNEL, "consumeCompletionEvent", () -> receives.consumeEvent());
             assertNull(server.consumeCompletionEvent());
-            server.receive(pair.serverRegion, 0, 64, 1);
-            pair.client.receive(pair.clientRegion, 0, 64, 1);
-            pair.client.send(pair.clientRegion, 64, 8, ALWAYS, 2);
-            server.send(pair.serverRegion, 64, 8, ALWAYS, 3);
+            server.receive(ends.serverRegion, 0, 64, 1);
+            ends.client.receive(ends.clientRegion, 0, 64, 1);
+            ends.client.send(ends.clientRegion, 64, 8, ALWAYS, 2);
+            server.send(ends.serverRegion, 64, 8, ALWAYS, 3);
             Set<CompletionQueue> fired = new HashSet<>();
             while (fired.size() < 2) {
                 CompletionQueue queue = server.consumeCompletionEvent();
                 if (queue == null) {
-                    Wait.readable(server.completionFd(), "a completion event");
+                    TwoEnds.readable(server.completionFd(), "a completion event");
                 } else {
                     fired.add(queue);
                     assertEquals(1, queue.poll(completions));
@@ -580,36 +580,36 @@ class LibrpmaDeviceTest {
 
     @Test
     void disconnectFlushesAndTheFirstTerminalEventIsEnough() throws Exception {
-        try (ConnectionConfig config = config(); Pair pair = new Pair(provider, config)) {
-            pair.server.receive(pair.serverRegion, 0, 64, 9);
-            pair.client.receive(pair.clientRegion, 0, 64, 8);
-            pair.client.disconnect();
-            assertEquals(ConnectionEvent.CLOSED, Wait.event(pair.server));
-            assertEquals(1, Wait.completions(pair.client.completionQueue(), completions));
+        try (ConnectionConfig config = config(); TwoEnds ends = new TwoEnds(provider, config)) {
+            ends.server.receive(ends.serverRegion, 0, 64, 9);
+            ends.client.receive(ends.clientRegion, 0, 64, 8);
+            ends.client.disconnect();
+            assertEquals(ConnectionEvent.CLOSED, ends.server.waitForEvent(TwoEnds.LIMIT));
+            assertEquals(1, TwoEnds.completions(ends.client.completionQueue(), completions));
             assertEquals(CompletionStatus.WR_FLUSH_ERR, completions.status(0));
             assertEquals(8, completions.context(0));
             assertNull(completions.completion(0).op());
-            assertEquals(0, pair.server.completionQueue().poll(completions));
-            pair.server.disconnect();
-            assertEquals(ConnectionEvent.CLOSED, Wait.event(pair.client));
-            assertEquals(1, Wait.completions(pair.server.completionQueue(), completions));
+            assertEquals(0, ends.server.completionQueue().poll(completions));
+            ends.server.disconnect();
+            assertEquals(ConnectionEvent.CLOSED, ends.client.waitForEvent(TwoEnds.LIMIT));
+            assertEquals(1, TwoEnds.completions(ends.server.completionQueue(), completions));
             assertEquals(CompletionStatus.WR_FLUSH_ERR, completions.status(0));
             assertEquals(9, completions.context(0));
-            pair.client.disconnect();
+            ends.client.disconnect();
         }
     }
 
     @Test
     void aMessageLongerThanTheBufferEndsTheConnection() throws Exception {
-        try (ConnectionConfig config = config(); Pair pair = new Pair(provider, config)) {
-            pair.server.receive(pair.serverRegion, 0, 16, 1);
-            pair.client.send(pair.clientRegion, 0, 64, CompletionFlag.ON_ERROR, 2);
-            assertEquals(1, Wait.completions(pair.client.completionQueue(), completions));
+        try (ConnectionConfig config = config(); TwoEnds ends = new TwoEnds(provider, config)) {
+            ends.server.receive(ends.serverRegion, 0, 16, 1);
+            ends.client.send(ends.clientRegion, 0, 64, CompletionFlag.ON_ERROR, 2);
+            assertEquals(1, TwoEnds.completions(ends.client.completionQueue(), completions));
             assertNotEquals(CompletionStatus.SUCCESS, completions.status(0));
             assertEquals(2, completions.context(0));
-            assertEquals(1, Wait.completions(pair.server.completionQueue(), completions));
+            assertEquals(1, TwoEnds.completions(ends.server.completionQueue(), completions));
             assertNotEquals(CompletionStatus.SUCCESS, completions.status(0));
-            assertNull(pair.client.nextEvent());
+            assertNull(ends.client.nextEvent());
         }
     }
 
@@ -631,12 +631,12 @@ class LibrpmaDeviceTest {
     @Test
     void connectionsComeAndGoWithoutALeak() throws Exception {
         try (ConnectionConfig config = config().receiveCompletionQueueSize(16)) {
-            new Pair(provider, config).close();
+            new TwoEnds(provider, config).close();
             long before = descriptors();
             for (int i = 0; i < 20; i++) {
-                try (Pair pair = new Pair(provider, config)) {
+                try (TwoEnds ends = new TwoEnds(provider, config)) {
                     assertTrue(descriptors() > before);
-                    pair.client.receive(pair.clientRegion, 0, 64, 1);
+                    ends.client.receive(ends.clientRegion, 0, 64, 1);
                 }
             }
             assertEquals(before, descriptors());
@@ -705,28 +705,28 @@ class LibrpmaDeviceTest {
     @Test
     void postingAndPollingAllocateNothing() throws Exception {
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
-        try (ConnectionConfig config = config(); Pair pair = new Pair(provider, config)) {
+        try (ConnectionConfig config = config(); TwoEnds ends = new TwoEnds(provider, config)) {
             // Enough rounds for the compiler, because before compilation the interpreter's method handles allocate memory.
-            exchange(pair, 30_000);
+            exchange(ends, 30_000);
             long before = threads.getCurrentThreadAllocatedBytes();
-            exchange(pair, 10_000);
+            exchange(ends, 10_000);
             long allocated = threads.getCurrentThreadAllocatedBytes() - before;
             assertTrue(allocated < 10_000, allocated + " bytes for 10000 rounds");
         }
     }
 
-    private void exchange(Pair pair, int rounds) throws RpmaException {
+    private void exchange(TwoEnds ends, int rounds) throws RpmaException {
         WorkCompletions batch = completions;
-        CompletionQueue clientQueue = pair.client.completionQueue();
-        CompletionQueue serverQueue = pair.server.completionQueue();
+        CompletionQueue clientQueue = ends.client.completionQueue();
+        CompletionQueue serverQueue = ends.server.completionQueue();
         for (int i = 0; i < rounds; i++) {
-            pair.server.receive(pair.serverRegion, 0, 64, i);
-            pair.client.send(pair.clientRegion, 0, 64, ALWAYS, i);
+            ends.server.receive(ends.serverRegion, 0, 64, i);
+            ends.client.send(ends.clientRegion, 0, 64, ALWAYS, i);
             spin(serverQueue, batch, i);
             spin(clientQueue, batch, i);
-            pair.client.write(pair.serverMemory, 0, pair.clientRegion, 0, 64, ALWAYS, i);
+            ends.client.write(ends.serverMemory, 0, ends.clientRegion, 0, 64, ALWAYS, i);
             spin(clientQueue, batch, i);
-            pair.client.atomicWrite(pair.serverMemory, 64, i, ALWAYS, i);
+            ends.client.atomicWrite(ends.serverMemory, 64, i, ALWAYS, i);
             spin(clientQueue, batch, i);
             clientQueue.consumeEvent();
             serverQueue.consumeEvent();

@@ -12,6 +12,7 @@
  */
 package io.rpma.librpma;
 
+import io.rpma.CompletionQueue;
 import io.rpma.Connection;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionEvent;
@@ -23,19 +24,23 @@ import io.rpma.Peer;
 import io.rpma.RemoteMemoryRegion;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
+import io.rpma.WorkCompletions;
+import io.rpma.posix.Sockets;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.EnumSet;
 import java.util.Set;
 
 /** Two connected ends on one thread, each with a registered region. Everything is closed in reverse order. */
-final class Pair implements AutoCloseable {
+final class TwoEnds implements AutoCloseable {
     static final int REGION_SIZE = 1 << 16;
+    static final Duration LIMIT = Duration.ofSeconds(20);
 
     final RpmaProvider provider;
     final Peer peer;
@@ -47,11 +52,11 @@ final class Pair implements AutoCloseable {
     final RemoteMemoryRegion serverMemory;
     private final Deque<AutoCloseable> open = new ArrayDeque<>();
 
-    Pair(RpmaProvider provider, ConnectionConfig config) throws Exception {
+    TwoEnds(RpmaProvider provider, ConnectionConfig config) throws Exception {
         this(provider, config, provider.reachable(InetAddress.getByName("127.0.0.1")));
     }
 
-    Pair(RpmaProvider provider, ConnectionConfig config, InetAddress address) throws RpmaException {
+    TwoEnds(RpmaProvider provider, ConnectionConfig config, InetAddress address) throws RpmaException, InterruptedException {
         this.provider = provider;
         try {
             peer = opened(provider.localDevice(address).newPeer());
@@ -61,7 +66,7 @@ final class Pair implements AutoCloseable {
             endpoint = opened(peer.listen(new InetSocketAddress(address, 0)));
             ConnectionRequest outgoing = opened(peer.newConnectionRequest(endpoint.localAddress(), config));
             client = opened(outgoing.connect(null));
-            ConnectionRequest incoming = opened(Wait.request(endpoint, config));
+            ConnectionRequest incoming = opened(request(endpoint, config));
             server = opened(incoming.connect(null));
             establish(client, server);
         } catch (Throwable e) {
@@ -87,9 +92,34 @@ final class Pair implements AutoCloseable {
         return all;
     }
 
-    static void establish(Connection client, Connection server) throws RpmaException {
-        if (Wait.event(client) != ConnectionEvent.ESTABLISHED || Wait.event(server) != ConnectionEvent.ESTABLISHED) {
+    static void establish(Connection client, Connection server) throws RpmaException, InterruptedException {
+        if (client.waitForEvent(LIMIT) != ConnectionEvent.ESTABLISHED
+                || server.waitForEvent(LIMIT) != ConnectionEvent.ESTABLISHED) {
             throw new AssertionError("not established");
+        }
+    }
+
+    static ConnectionRequest request(Endpoint endpoint, ConnectionConfig config) throws RpmaException, InterruptedException {
+        ConnectionRequest request = endpoint.waitForConnectionRequest(config, LIMIT);
+        if (request == null) {
+            throw new AssertionError("no connection request within " + LIMIT);
+        }
+        return request;
+    }
+
+    /** Waits for at least one completion. Returns the number of completions. */
+    static int completions(CompletionQueue queue, WorkCompletions completions) throws RpmaException, InterruptedException {
+        int count = queue.poll(completions, LIMIT);
+        if (count == 0) {
+            throw new AssertionError("no completion within " + LIMIT);
+        }
+        return count;
+    }
+
+    /** Waits for a descriptor, without taking its event. */
+    static void readable(int fd, String what) {
+        if (Sockets.poll(fd, (short) Sockets.EPOLLIN, (int) LIMIT.toMillis()) == 0) {
+            throw new AssertionError(what + " did not occur within " + LIMIT);
         }
     }
 
