@@ -36,8 +36,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.runner.Runner;
+import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
 import org.openjdk.jmh.runner.options.CommandLineOptions;
-import org.openjdk.jmh.runner.options.Options;
 import org.openjdk.jmh.runner.options.OptionsBuilder;
 
 /**
@@ -106,9 +106,12 @@ public class ProviderCosts {
             return;
         }
         String provider = System.getProperty(Rpma.PROVIDER_PROPERTY, "soft");
-        Options options = new OptionsBuilder().parent(given).include(ProviderCosts.class.getName())
-            .jvmArgsPrepend("-D" + Rpma.PROVIDER_PROPERTY + "=" + provider).build();
-        new Runner(options).run();
+        ChainedOptionsBuilder options =
+            new OptionsBuilder().parent(given).jvmArgsPrepend("-D" + Rpma.PROVIDER_PROPERTY + "=" + provider);
+        if (given.getIncludes().isEmpty()) {
+            options.include(ProviderCosts.class.getName());
+        }
+        new Runner(options.build()).run();
     }
 
     /** Calls a function of the C library that does almost nothing. */
