@@ -38,12 +38,6 @@ public final class Surroundings implements AutoCloseable {
      * connections.
      */
     private static final long POOL_BYTES = 2 << 20;
-    /**
-     * The size of 128 receives of the default size. A device may keep a receive of a connection that has ended in the middle of a
-     * message, so the server posts another one in its place, at most this many for each shared receive queue. On soft no receive
-     * is lost.
-     */
-    private static final long SPARE_BYTES = 8 << 20;
 
     private final String provider;
     private final Path logs;
@@ -137,7 +131,7 @@ public final class Surroundings implements AutoCloseable {
         before = settled(null);
         // The amount of memory that is kept after a crowd of connections varies.
         crowd();
-        before = settled(null).atLeast(before).withRoom(provider.equals("soft") ? POOL_BYTES : POOL_BYTES + SPARE_BYTES);
+        before = settled(null).atLeast(before).withRoom(POOL_BYTES);
         server.order("descriptors");
     }
 
