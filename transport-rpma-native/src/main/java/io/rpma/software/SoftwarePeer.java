@@ -95,7 +95,7 @@ public abstract class SoftwarePeer implements Peer {
     }
 
     @Override
-    public final void close() throws RpmaException {
+    public final synchronized void close() throws RpmaException {
         if (closed) {
             return;
         }
