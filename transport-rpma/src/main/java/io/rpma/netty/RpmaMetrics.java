@@ -14,6 +14,7 @@ package io.rpma.netty;
 
 import io.rpma.netty.memory.LimboMemory;
 import io.rpma.netty.pair.OpenPairs;
+import io.rpma.netty.receive.SharedReceives;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -58,6 +59,15 @@ public final class RpmaMetrics {
      */
     public static long limboBytes() {
         return LimboMemory.bytes();
+    }
+
+    /**
+     * Returns the registered memory, in bytes, of receives that no open connection needs. Streams share the receives of a queue
+     * ({@code rpma_srq_recv(3)}). A queue keeps the receives of connections that have ended until messages take them or the queue
+     * is not used any more, and posts another receive for one that a device may have lost with a connection. They count as used.
+     */
+    public static long surplusReceiveBytes() {
+        return SharedReceives.surplusBytes();
     }
 
     /** Returns the counters of the event loops that are running. */

@@ -29,6 +29,7 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.util.NetUtil;
 import io.netty.util.ReferenceCountUtil;
+import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.FastThreadLocal;
 import io.rpma.netty.memory.RegisteredMemory;
 import io.rpma.netty.memory.RpmaByteBuf;
@@ -230,6 +231,42 @@ class SharedReceivesTest {
             collector.expect(i, MESSAGES);
         }
         finish(server, List.of(lasting));
+    }
+
+    /** The receives that many connections have left are no leak, and are reported. */
+    @Test
+    void receivesThatNoConnectionNeedsAreReported() throws Exception {
+        Channel server = serve(1024, true, true);
+        List<Channel> lasting = new ArrayList<>();
+        for (int i = 0; i < group.executorCount(); i++) {
+            // The queue of a loop is not destroyed while it has a connection.
+            lasting.add(connect(server, 1024, true, new ChannelInboundHandlerAdapter()));
+            next();
+        }
+        long needed = neededBytes();
+        List<Channel> crowd = new ArrayList<>();
+        for (int i = 0; i < CROWD; i++) {
+            crowd.add(connect(server, 1024, true, new ChannelInboundHandlerAdapter()));
+            next();
+        }
+        long surplus = RpmaMetrics.surplusReceiveBytes();
+        for (Channel each : crowd) {
+            each.close().sync();
+        }
+        long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+        while (neededBytes() > needed) {
+            assertTrue(System.nanoTime() < deadline, neededBytes() + " bytes are needed, " + needed + " before");
+        }
+        assertTrue(RpmaMetrics.surplusReceiveBytes() > surplus);
+        finish(server, lasting);
+    }
+
+    /** Returns the registered memory in use, without surplus receives and what loops keep for their next allocations. */
+    private static long neededBytes() {
+        for (EventExecutor loop : group) {
+            loop.submit(() -> FastThreadLocal.removeAll()).syncUninterruptibly();
+        }
+        return RpmaByteBufAllocator.DEFAULT.usedBytes() - RpmaMetrics.surplusReceiveBytes();
     }
 
     /** An application that holds all registered memory is notified. Messages that arrive nevertheless are complete. */

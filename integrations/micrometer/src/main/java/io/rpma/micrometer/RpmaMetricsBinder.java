@@ -63,9 +63,11 @@ public final class RpmaMetricsBinder implements MeterBinder {
             .baseUnit("bytes").register(registry);
         Gauge.builder("rpma.memory", RpmaByteBufAllocator.DEFAULT::usedBytes).tags(tags).tag("state", "used").baseUnit("bytes")
             .register(registry);
-        // This memory is also included in the used memory.
+        // The memory of the next two is also included in the used memory.
         Gauge.builder("rpma.memory.limbo", RpmaMetrics::limboBytes).tags(tags).baseUnit("bytes")
             .description("closed, and a stopped process may still write to it").register(registry);
+        Gauge.builder("rpma.memory.receives.surplus", RpmaMetrics::surplusReceiveBytes).tags(tags).baseUnit("bytes")
+            .description("shared receives that no open connection needs").register(registry);
         loops(registry, "rpma.loop.turns", RpmaLoopCounters::turns);
         loops(registry, "rpma.loop.blocks", RpmaLoopCounters::blocks);
         loops(registry, "rpma.loop.spins", RpmaLoopCounters::spins);

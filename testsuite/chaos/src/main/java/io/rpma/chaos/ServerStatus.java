@@ -18,7 +18,7 @@ package io.rpma.chaos;
  *
  * @param descriptors the number of open descriptors
  * @param threads the number of threads
- * @param usedBytes the size of the registered memory that buffers use
+ * @param usedBytes the size of the registered memory that buffers use, without receives that no connection needs
  * @param mappedBytes the size of the mapped memory files, both those of peers and its own, without the server's address ranges
  * @param connections the number of open connections
  */

@@ -15,7 +15,6 @@ package io.rpma.netty.receive;
 
 import io.netty.channel.IoEventLoop;
 import io.netty.channel.MultithreadEventLoopGroup;
-import io.netty.util.NettyRuntime;
 import io.netty.util.internal.SystemPropertyUtil;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
@@ -26,10 +25,6 @@ import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.memory.LimboMemory;
 import io.rpma.netty.memory.RpmaByteBuf;
 import io.rpma.netty.pair.TransportLogger;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
@@ -63,52 +58,12 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
      * to make the connection ({@code ./run-benchmark.sh --only=connectx16}).
      */
     private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
-    /** The number of queues that connections are distributed over, so that many loops do not all post to one. */
-    private static final int SPREAD = Math.clamp(NettyRuntime.availableProcessors() / 4, 1, 8);
-
-    private static final Map<Key, Group> GROUPS = new HashMap<>();
-
-    private record Key(Fabric fabric, int messageBytes, IoEventLoop loop) {
-        // Written by hand, because the generated methods of a record are slow until they have been compiled.
-        @Override
-        public boolean equals(Object other) {
-            return other instanceof Key that && that.fabric == fabric && that.messageBytes == messageBytes && that.loop == loop;
-        }
-
-        @Override
-        public int hashCode() {
-            return 31 * fabric.hashCode() + messageBytes + System.identityHashCode(loop);
-        }
-    }
-
-    /** The queues in use for one fabric, message size and loop; connections are distributed over them in turn. */
-    private static final class Group {
-        private final Key key;
-        private final List<SharedReceives> queues = new ArrayList<>();
-        private int next;
-
-        Group(Key key) {
-            this.key = key;
-        }
-
-        int most() {
-            return key.loop == null ? SPREAD : 1;
-        }
-
-        void remove(SharedReceives queue) {
-            queues.remove(queue);
-            if (queues.isEmpty()) {
-                GROUPS.remove(key, this);
-            }
-        }
-    }
-
-    private final Group group;
+    private final QueueGroup group;
     private final SharedReceiveQueue queue;
     // Null if the receives complete in the connections' own queues.
     private final LoopCompletions completions;
     private final AtomicReferenceArray<RpmaByteBuf> buffers;
-    // The next four are guarded by the lock of GROUPS.
+    // The next four are guarded by QueueGroup.LOCK.
     private int users;
     private long idleSince;
     private boolean endScheduled;
@@ -126,10 +81,10 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
     private volatile boolean crowded;
     private volatile int surplus;
 
-    private SharedReceives(Fabric fabric, int messageBytes, Group group) throws RpmaException {
+    SharedReceives(Fabric fabric, int messageBytes, QueueGroup group) throws RpmaException {
         super(fabric, messageBytes);
         this.group = group;
-        IoEventLoop loop = group.key.loop;
+        IoEventLoop loop = group.loop();
         allShares = loop == null ? SHARES : sharesOf(loop);
         allSpares = spares(allShares);
         sharesAtMost = allShares;
@@ -152,7 +107,7 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
      */
     private static int sharesOf(IoEventLoop loop) {
         int loops = loop.parent() instanceof MultithreadEventLoopGroup group ? group.executorCount() : 1;
-        return Math.clamp((long) SHARES * SPREAD / loops, FEWEST_SHARES, SHARES);
+        return Math.clamp((long) SHARES * QueueGroup.SPREAD / loops, FEWEST_SHARES, SHARES);
     }
 
     /** Returns the number of receives that may replace those lost with connections that ended in the middle of a message. */
@@ -185,21 +140,8 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
         IoEventLoop of = loop == null || loop.isShuttingDown() || fabric.limits().maxCompletionQueueSize() < slots(SHARES)
             ? null : loop;
         SharedReceives chosen;
-        synchronized (GROUPS) {
-            Group group = GROUPS.computeIfAbsent(new Key(fabric, messageBytes, of), Group::new);
-            if (group.queues.size() < group.most()) {
-                try {
-                    chosen = new SharedReceives(fabric, messageBytes, group);
-                } catch (RpmaException | RuntimeException e) {
-                    if (group.queues.isEmpty()) {
-                        GROUPS.remove(group.key, group);
-                    }
-                    throw e;
-                }
-                group.queues.add(chosen);
-            } else {
-                chosen = group.queues.get(group.next++ % group.queues.size());
-            }
+        synchronized (QueueGroup.LOCK) {
+            chosen = QueueGroup.of(fabric, messageBytes, of).next();
             chosen.users++;
         }
         if (of != null) {
@@ -208,20 +150,30 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
         return chosen;
     }
 
-    /** Returns how many bytes of registered memory the receives of the queues have that belong to no loop. */
-    static long bytesWithoutLoop() {
+    /**
+     * Returns the registered memory, in bytes, of receives that no open connection needs: those that ended connections have left,
+     * and those that replace receives lost with a connection. May be called on any thread.
+     */
+    public static long surplusBytes() {
         long bytes = 0;
-        synchronized (GROUPS) {
-            for (Group group : GROUPS.values()) {
-                for (SharedReceives each : group.queues) {
-                    bytes += each.completions == null ? each.bytes() : 0;
-                }
-            }
+        for (SharedReceives each : QueueGroup.live()) {
+            bytes += each.surplusOfQueue();
         }
         return bytes;
     }
 
-    private long bytes() {
+    private synchronized long surplusOfQueue() {
+        int posted = buffers.length() - freeCount;
+        return posted == 0 ? 0 : Math.max(0, surplus + spares) * (bytes() / posted);
+    }
+
+    /** Returns whether this queue belongs to a loop. */
+    boolean hasLoop() {
+        return completions != null;
+    }
+
+    /** Returns the registered memory of the receives, in bytes. */
+    long bytes() {
         long bytes = 0;
         for (int slot = 0; slot < buffers.length(); slot++) {
             RpmaByteBuf buf = buffers.getAcquire(slot);
@@ -293,7 +245,7 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
             kept = retired ? Integer.MAX_VALUE : buffers.length() - freeCount;
         }
         boolean usable = completions != null && !completions.isEnded();
-        synchronized (GROUPS) {
+        synchronized (QueueGroup.LOCK) {
             if (--users > 0 || kept <= KEPT && (completions == null || usable)) {
                 return;
             }
@@ -313,7 +265,7 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
     }
 
     private void endIfIdle() {
-        synchronized (GROUPS) {
+        synchronized (QueueGroup.LOCK) {
             endScheduled = false;
             if (users > 0) {
                 return;
@@ -347,7 +299,7 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
         synchronized (this) {
             retired = true;
         }
-        synchronized (GROUPS) {
+        synchronized (QueueGroup.LOCK) {
             group.remove(this);
             if (users > 0 || !decideToEnd()) {
                 return;
@@ -359,7 +311,7 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
     /** If there are no connections, the queue is destroyed instead of kept. */
     @Override
     public void loopEnded() {
-        synchronized (GROUPS) {
+        synchronized (QueueGroup.LOCK) {
             if (users > 0 || !decideToEnd()) {
                 return;
             }
@@ -368,6 +320,7 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
     }
 
     private void destroy() {
+        QueueGroup.forget(this);
         try {
             queue.close();
         } catch (RpmaException e) {
@@ -479,7 +432,7 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
             spares = 0;
             measure();
         }
-        synchronized (GROUPS) {
+        synchronized (QueueGroup.LOCK) {
             group.remove(this);
         }
     }

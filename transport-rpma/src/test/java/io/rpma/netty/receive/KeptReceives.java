@@ -19,6 +19,6 @@ public final class KeptReceives {
 
     /** Returns the number of bytes of their receives. */
     public static long bytes() {
-        return SharedReceives.bytesWithoutLoop();
+        return QueueGroup.live().stream().filter(each -> !each.hasLoop()).mapToLong(SharedReceives::bytes).sum();
     }
 }
