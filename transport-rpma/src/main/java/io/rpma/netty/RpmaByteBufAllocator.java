@@ -70,6 +70,15 @@ public final class RpmaByteBufAllocator extends AbstractByteBufAllocator {
     }
 
     /**
+     * Returns the part of {@link #usedBytes()} that belongs to free buffers which are kept ready for all threads, at most 1 MiB
+     * of each size. Each thread also keeps free buffers of its own, which are not included; they are released by {@link
+     * io.netty.util.concurrent.FastThreadLocal#removeAll()} on that thread.
+     */
+    public long cachedBytes() {
+        return RegisteredMemory.cachedBytes();
+    }
+
+    /**
      * Returns how many direct buffers were not allocated in registered memory, because they were too large or the limit was
      * reached.
      */

@@ -63,7 +63,9 @@ public final class RpmaMetricsBinder implements MeterBinder {
             .baseUnit("bytes").register(registry);
         Gauge.builder("rpma.memory", RpmaByteBufAllocator.DEFAULT::usedBytes).tags(tags).tag("state", "used").baseUnit("bytes")
             .register(registry);
-        // The memory of the next two is also included in the used memory.
+        // The memory of the next three is also included in the used memory.
+        Gauge.builder("rpma.memory.cached", RpmaByteBufAllocator.DEFAULT::cachedBytes).tags(tags).baseUnit("bytes")
+            .description("free buffers that are kept ready for all threads").register(registry);
         Gauge.builder("rpma.memory.limbo", RpmaMetrics::limboBytes).tags(tags).baseUnit("bytes")
             .description("closed, and a stopped process may still write to it").register(registry);
         Gauge.builder("rpma.memory.receives.surplus", RpmaMetrics::surplusReceiveBytes).tags(tags).baseUnit("bytes")

@@ -80,6 +80,7 @@ class RpmaMetricsBinderTest {
         assertEquals(1, registry.get("rpma.loops").gauge().value());
         assertTrue(registry.get("rpma.memory").tag("state", "registered").gauge().value() > 0);
         assertEquals(0, registry.get("rpma.memory.limbo").tag("service", "test").gauge().value());
+        assertTrue(registry.get("rpma.memory.cached").tag("service", "test").gauge().value() >= 0);
         assertTrue(registry.get("rpma.memory.receives.surplus").tag("service", "test").gauge().value() >= 0);
         assertTrue(registry.get("rpma.loop.turns").functionCounter().count() > 0);
         assertTrue(registry.get("rpma.completions").functionCounter().count() > 0);

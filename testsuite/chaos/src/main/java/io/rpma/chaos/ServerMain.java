@@ -151,8 +151,8 @@ final class ServerMain {
     }
 
     private String status() throws Exception {
-        // The buffers that a thread caches count as used in the allocator, so the caches are released first. How many receives a
-        // crowd of connections leaves posted varies, so these do not count.
+        // Free buffers count as used in the allocator if they are cached, so those of the loop are released first, and the others
+        // are subtracted. How many receives a crowd of connections leaves posted varies, so these do not count either.
         group.next().submit(() -> FastThreadLocal.removeAll()).sync();
         long mapped = 0;
         Set<String> own = ownMemoryFiles();
@@ -165,7 +165,8 @@ final class ServerMain {
             }
         }
         return new File("/proc/self/fd").list().length + " " + new File("/proc/self/task").list().length + ' '
-            + (RpmaByteBufAllocator.DEFAULT.usedBytes() - RpmaMetrics.surplusReceiveBytes()) + ' ' + mapped + ' '
+            + (RpmaByteBufAllocator.DEFAULT.usedBytes() - RpmaByteBufAllocator.DEFAULT.cachedBytes()
+                - RpmaMetrics.surplusReceiveBytes()) + ' ' + mapped + ' '
             + RpmaMetrics.openChannels();
     }
 }

@@ -18,7 +18,7 @@ package io.rpma.chaos;
  *
  * @param descriptors the number of open descriptors
  * @param threads the number of threads
- * @param usedBytes the size of the registered memory that buffers use, without receives that no connection needs
+ * @param usedBytes the size of the registered memory that buffers use, without cached buffers and receives that nobody needs
  * @param mappedBytes the size of the mapped memory files, both those of peers and its own, without the server's address ranges
  * @param connections the number of open connections
  */
@@ -35,10 +35,7 @@ public record ServerStatus(long descriptors, long threads, long usedBytes, long 
             && mappedBytes <= before.mappedBytes && connections <= before.connections;
     }
 
-    /**
-     * Returns a copy that allows for more bytes in use, because the number of shared receives that remain after a crowd of
-     * connections varies.
-     */
+    /** Returns a copy that allows for more bytes in use. */
     ServerStatus withRoom(long bytes) {
         return new ServerStatus(descriptors, threads, usedBytes + bytes, mappedBytes, connections);
     }

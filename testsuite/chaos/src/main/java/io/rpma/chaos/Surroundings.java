@@ -33,11 +33,8 @@ import java.util.function.Predicate;
  */
 public final class Surroundings implements AutoCloseable {
     private static final long SETTLING_MILLIS = 15_000;
-    /**
-     * The size of 32 receives of the default size. The pool of shared receives may differ by this amount after equal crowds of
-     * connections.
-     */
-    private static final long POOL_BYTES = 2 << 20;
+    /** The size of four buffers of the default size: a few may be in the caches of threads that are not event loops. */
+    private static final long CACHED_BYTES = 256 << 10;
 
     private final String provider;
     private final Path logs;
@@ -129,9 +126,8 @@ public final class Surroundings implements AutoCloseable {
         drain();
         crowd();
         before = settled(null);
-        // The amount of memory that is kept after a crowd of connections varies.
         crowd();
-        before = settled(null).atLeast(before).withRoom(POOL_BYTES);
+        before = settled(null).atLeast(before).withRoom(CACHED_BYTES);
         server.order("descriptors");
     }
 

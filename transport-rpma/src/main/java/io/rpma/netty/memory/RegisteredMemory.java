@@ -148,6 +148,11 @@ public final class RegisteredMemory {
         return Memory.ARENA.usedBytes();
     }
 
+    /** Returns how many bytes the free buffers have that are kept ready for all threads. */
+    public static long cachedBytes() {
+        return Memory.SHARED.bytes();
+    }
+
     /**
      * Returns how many direct buffers were not allocated in registered memory, because they were too large or the limit was
      * reached.

@@ -79,6 +79,17 @@ final class SharedMagazines {
         of.flush(arena, 0);
     }
 
+    /** Returns the size of all free buffers, in bytes. */
+    long bytes() {
+        long bytes = 0;
+        for (int i = 0; i < magazines.length; i++) {
+            synchronized (magazines[i]) {
+                bytes += (long) magazines[i].size() << BuddyArena.MIN_SHIFT + i;
+            }
+        }
+        return bytes;
+    }
+
     /** Returns all buffers to the arena, where they can be joined or split into buffers of other sizes. */
     void flush() {
         for (Magazine magazine : magazines) {
