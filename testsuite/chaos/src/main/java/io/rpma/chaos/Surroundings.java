@@ -33,8 +33,11 @@ import java.util.function.Predicate;
  */
 public final class Surroundings implements AutoCloseable {
     private static final long SETTLING_MILLIS = 15_000;
-    /** The size of four buffers of the default size: a few may be in the caches of threads that are not event loops. */
-    private static final long CACHED_BYTES = 256 << 10;
+    /**
+     * How much more memory may be in use after equal cases: threads that are not event loops, such as those that connect on a
+     * device, keep free buffers of their own, up to 1 MiB of each size.
+     */
+    private static final long CACHED_BYTES = 2 << 20;
 
     private final String provider;
     private final Path logs;
