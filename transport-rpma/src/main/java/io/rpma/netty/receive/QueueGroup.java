@@ -26,7 +26,7 @@ import java.util.Set;
 
 /**
  * The shared receive queues that new connections of one fabric, message size and loop choose from. Connections are distributed
- * over them in turn. All methods except {@link #live} are called by threads that hold {@link #LOCK}.
+ * over them in turn. {@link #forget} and {@link #live} take {@link #LOCK}; the callers of all other methods hold it.
  */
 final class QueueGroup {
     /** Guards the groups, and the number of users of each queue. */

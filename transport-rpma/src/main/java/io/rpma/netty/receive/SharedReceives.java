@@ -21,6 +21,7 @@ import io.rpma.ConnectionRequest;
 import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.SharedReceiveQueueConfig;
+import io.rpma.netty.memory.BuddyArena;
 import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.memory.LimboMemory;
 import io.rpma.netty.memory.RpmaByteBuf;
@@ -58,6 +59,7 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
      * to make the connection ({@code ./run-benchmark.sh --only=connectx16}).
      */
     private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
     private final QueueGroup group;
     private final SharedReceiveQueue queue;
     // Null if the receives complete in the connections' own queues.
@@ -163,23 +165,7 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
     }
 
     private synchronized long surplusOfQueue() {
-        int posted = buffers.length() - freeCount;
-        return posted == 0 ? 0 : Math.max(0, surplus + spares) * (bytes() / posted);
-    }
-
-    /** Returns whether this queue belongs to a loop. */
-    boolean hasLoop() {
-        return completions != null;
-    }
-
-    /** Returns the registered memory of the receives, in bytes. */
-    long bytes() {
-        long bytes = 0;
-        for (int slot = 0; slot < buffers.length(); slot++) {
-            RpmaByteBuf buf = buffers.getAcquire(slot);
-            bytes += buf == null ? 0 : buf.block().bytes();
-        }
-        return bytes;
+        return (long) Math.max(0, surplus + spares) << BuddyArena.shift(messageBytes);
     }
 
     @Override

@@ -12,6 +12,9 @@
  */
 package io.rpma.netty.receive;
 
+import java.util.Objects;
+import java.util.stream.IntStream;
+
 /** The registered memory of shared receive queues that belong to no loop, and that are kept while they have no connection. */
 public final class KeptReceives {
     private KeptReceives() {
@@ -19,6 +22,11 @@ public final class KeptReceives {
 
     /** Returns the number of bytes of their receives. */
     public static long bytes() {
-        return QueueGroup.live().stream().filter(each -> !each.hasLoop()).mapToLong(SharedReceives::bytes).sum();
+        return QueueGroup.live().stream().filter(each -> each.completions() == null).mapToLong(KeptReceives::bytes).sum();
+    }
+
+    private static long bytes(SharedReceives receives) {
+        return IntStream.range(0, receives.most()).mapToObj(receives::buffer).filter(Objects::nonNull)
+            .mapToLong(buf -> buf.block().bytes()).sum();
     }
 }
