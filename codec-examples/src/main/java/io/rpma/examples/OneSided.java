@@ -32,16 +32,19 @@ import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 
-/** A client writes a text into the server's memory, then the length, atomically; and reads both back. */
+/**
+ * A client writes a text to the server's memory, and then its length by an atomic write. It reads the text back, and the server
+ * reads the length.
+ */
 public final class OneSided {
     private OneSided() {
     }
 
-    /** Plays both ends. */
+    /** Runs the server and the client in this process. */
     public static void main(String... arguments) throws Exception {
         EventLoopGroup group = new RpmaEventLoopGroup(1);
         try {
-            // The server lends 4 KiB, and says so to everyone who connects. After that it does nothing.
+            // The server provides 4 KiB of memory, and sends its descriptor to each client as private data. It does nothing else.
             RpmaRegion lent = RpmaRegion.allocate(4096, MemoryUsage.READ_SRC, MemoryUsage.WRITE_DST,
                 MemoryUsage.FLUSH_VISIBILITY);
             Channel server = new ServerBootstrap().group(group).channel(RpmaMessageServerChannel.class)
@@ -49,14 +52,14 @@ public final class OneSided {
                 .childHandler(new ChannelInboundHandlerAdapter())
                 .bind(new InetSocketAddress("127.0.0.1", 0)).sync().channel();
 
-            // The client opens what it was told, which is checked.
+            // The client opens the region from the descriptor, whose form is checked.
             RpmaMessageChannel channel = (RpmaMessageChannel) new Bootstrap().group(group).channel(RpmaMessageChannel.class)
                 .handler(new ChannelInboundHandlerAdapter()).connect(server.localAddress()).sync().channel();
             RpmaRemoteRegion remote = RpmaRemoteRegion.open(channel.peerPrivateData());
 
             int length = write(channel, remote, "written by the client alone");
 
-            // The server's own program sees it without having been told.
+            // The server reads the length from its own memory. It was not notified of the write.
             System.out.println("the server has " + lent.memory().get(ValueLayout.JAVA_LONG, 0) + " bytes");
 
             ByteBuf back = channel.alloc().directBuffer(length);
@@ -64,7 +67,7 @@ public final class OneSided {
             System.out.println("the client reads: " + back.toString(StandardCharsets.UTF_8));
             back.release();
 
-            // What is wrong by itself fails its own promise, and harms nothing.
+            // An invalid operation (the offset must be a multiple of 8) fails its promise. The channel remains usable.
             Throwable refused = channel.writeAndFlush(RpmaOperation.atomicWrite(remote, 4, 1)).await().cause();
             System.out.println(refused.getMessage());
 
@@ -77,11 +80,11 @@ public final class OneSided {
         }
     }
 
-    /** Writes a text behind its length, and returns the length. */
+    /** Writes a text at offset 8 and its length at offset 0, and returns the length. */
     private static int write(Channel channel, RpmaRemoteRegion remote, String text) throws InterruptedException {
         ByteBuf bytes = Unpooled.copiedBuffer(text, StandardCharsets.UTF_8);
         int length = bytes.readableBytes();
-        // In this order, in one flush. The last promise tells of all of them: each completes after those before it.
+        // The operations are sent by one flush and complete in this order, so waiting for the last promise is sufficient.
         channel.write(RpmaOperation.write(bytes, remote, 8));
         channel.write(RpmaOperation.flush(remote, 8, length, FlushType.VISIBILITY));
         channel.write(RpmaOperation.atomicWrite(remote, 0, length));
