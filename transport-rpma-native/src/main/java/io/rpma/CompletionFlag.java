@@ -13,9 +13,9 @@
 package io.rpma;
 
 /**
- * When a work request completes visibly ({@code RPMA_F_COMPLETION_*}).
+ * Determines when a work request is reported by a completion ({@code RPMA_F_COMPLETION_*}).
  *
- * <p>librpma refuses flags of zero with {@link RpmaError#INVALID}; so do the providers for {@code null}.
+ * <p>librpma refuses flags of zero with {@link RpmaError#INVALID}. The providers refuse {@code null} in the same way.
  */
 public enum CompletionFlag {
     /**

@@ -28,7 +28,7 @@ public enum CompletionOpcode {
     RECV(128),
     /** The peer's write with immediate data, which took one posted receive. */
     RECV_RDMA_WITH_IMM(129),
-    /** A value that is not known here. */
+    /** Any other value of the C enumeration. */
     OTHER(-1);
 
     private final int code;

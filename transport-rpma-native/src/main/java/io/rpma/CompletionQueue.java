@@ -45,7 +45,7 @@ public interface CompletionQueue {
      * event loops. A virtual thread that waits does not pin its carrier.
      *
      * @param timeout how long at most; 0 does not wait
-     * @return whether there was an event in time; the queue can be empty all the same
+     * @return whether there was an event in time; the queue may nevertheless be empty
      * @throws RpmaException as {@link #consumeEvent()}; {@link RpmaError#INVALID} if the queue is closed meanwhile
      * @throws InterruptedException if the thread was interrupted before or while it waited
      * @throws IllegalArgumentException if the timeout is negative

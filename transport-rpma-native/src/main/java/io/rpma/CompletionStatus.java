@@ -14,7 +14,7 @@ package io.rpma;
 
 /**
  * How a work request ended ({@code enum ibv_wc_status}). Anything but {@link #SUCCESS} means that the queue pair is in the
- * error state and the connection is of no further use.
+ * error state and the connection can no longer be used.
  */
 public enum CompletionStatus {
     /** The operation is done. */
@@ -88,7 +88,7 @@ public enum CompletionStatus {
      * Returns the status of a value of the C enumeration.
      *
      * @param code a status of {@code struct ibv_wc}
-     * @return the status; {@link #GENERAL_ERR} for a value that is not known here
+     * @return the status; {@link #GENERAL_ERR} for a value that this enumeration does not contain
      */
     public static CompletionStatus of(int code) {
         return code >= 0 && code < VALUES.length ? VALUES[code] : GENERAL_ERR;

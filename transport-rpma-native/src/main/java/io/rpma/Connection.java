@@ -21,11 +21,11 @@ import java.time.Duration;
  * time, which may change.
  *
  * <p>The posting methods take offsets and lengths in bytes and never block. librpma does not check them against the region: a
- * work request that reaches outside completes with {@link CompletionStatus#LOC_PROT_ERR} (here) or
- * {@link CompletionStatus#REM_ACCESS_ERR} (there) and kills the queue pair. They throw {@link RpmaException} with
- * {@link RpmaError#INVALID} for a flag of {@code null} or another argument that is not valid, with {@link RpmaError#PROVIDER}
- * if the send queue is full or the connection is not established: the caller has to count the slots, because the exception does
- * not distinguish the two.
+ * work request that reaches outside the local region completes with {@link CompletionStatus#LOC_PROT_ERR}, one that reaches
+ * outside the remote region with {@link CompletionStatus#REM_ACCESS_ERR}, and the queue pair enters the error state. The methods
+ * throw {@link RpmaException} with {@link RpmaError#INVALID} for a flag of {@code null} or another argument that is not valid,
+ * and with {@link RpmaError#PROVIDER} if the send queue is full or the connection is not established. The caller has to count
+ * the slots of the send queue, because the exception does not distinguish these two cases.
  */
 public interface Connection extends AutoCloseable {
     /** The alignment of {@link #atomicWrite}, and the size of what it writes, in bytes. */
@@ -126,7 +126,8 @@ public interface Connection extends AutoCloseable {
      * Reads from the other side's memory ({@code rpma_read}).
      *
      * @param target registered for {@link MemoryUsage#READ_DST}
-     * @param source registered there for {@link MemoryUsage#READ_SRC}; both {@code null} with zero length is allowed
+     * @param source registered by the other side for {@link MemoryUsage#READ_SRC}. If the length is 0, both regions may be
+     *     {@code null}
      */
     void read(LocalMemoryRegion target, long targetOffset, RemoteMemoryRegion source, long sourceOffset, long length,
             CompletionFlag flag, long context) throws RpmaException;
@@ -134,7 +135,8 @@ public interface Connection extends AutoCloseable {
     /**
      * Writes to the other side's memory ({@code rpma_write}).
      *
-     * @param target registered there for {@link MemoryUsage#WRITE_DST}; both {@code null} with zero length is allowed
+     * @param target registered by the other side for {@link MemoryUsage#WRITE_DST}. If the length is 0, both regions may be
+     *     {@code null}
      * @param source registered for {@link MemoryUsage#WRITE_SRC}
      */
     void write(RemoteMemoryRegion target, long targetOffset, LocalMemoryRegion source, long sourceOffset, long length,
@@ -148,7 +150,7 @@ public interface Connection extends AutoCloseable {
      * Writes eight bytes at once ({@code rpma_atomic_write}): a reader sees all or none of them, and only after everything
      * that was written before.
      *
-     * @param target registered there for {@link MemoryUsage#WRITE_DST}
+     * @param target registered by the other side for {@link MemoryUsage#WRITE_DST}
      * @param targetOffset a multiple of {@link #ATOMIC_WRITE_ALIGNMENT}
      * @param value the eight bytes, as a {@code long} in native byte order
      */
@@ -156,7 +158,8 @@ public interface Connection extends AutoCloseable {
             throws RpmaException;
 
     /**
-     * Makes earlier writes visible or persistent ({@code rpma_flush}). They are when the flush has completed.
+     * Makes earlier writes visible or persistent ({@code rpma_flush}). They are visible or persistent when the flush has
+     * completed.
      *
      * @throws RpmaException {@link RpmaError#NOT_SUPPORTED} if the region does not allow this kind of flush, or the other
      *     side's configuration does not allow a persistent one
@@ -187,8 +190,8 @@ public interface Connection extends AutoCloseable {
 
     /**
      * Starts to disconnect ({@code rpma_conn_disconnect}). Work requests that have not been executed and posted receives are
-     * flushed. {@link ConnectionEvent#CLOSED} follows when the other side has disconnected or closed as well, which may be never.
-     * Calling it again, or after the event, does nothing.
+     * flushed. {@link ConnectionEvent#CLOSED} follows when the other side has disconnected or closed as well, which may never
+     * happen. Calling this method again, or after the event, does nothing.
      */
     void disconnect() throws RpmaException;
 

@@ -73,7 +73,7 @@ public interface ConnectionConfig extends AutoCloseable {
     SharedReceiveQueue sharedReceiveQueue() throws RpmaException;
 
     /**
-     * Lets the connection take its receives from a shared queue ({@code rpma_conn_cfg_set_srq}). It cannot be taken back.
+     * Lets the connection take its receives from a shared queue ({@code rpma_conn_cfg_set_srq}). This cannot be undone.
      *
      * @param queue a queue of the same peer
      * @return this object

@@ -63,9 +63,9 @@ public interface ConnectionRequest extends AutoCloseable {
     Connection connect(ByteBuffer privateData) throws RpmaException;
 
     /**
-     * Drops the request, an incoming one by rejecting it ({@code rpma_conn_req_delete}). Does nothing after
-     * {@link #connect} or a second time. (librpma leaks one communication identifier for each rejected request: to shed load,
-     * accept and close.)
+     * Drops the request; an incoming one is rejected ({@code rpma_conn_req_delete}). Does nothing if {@link #connect} or this
+     * method was called before. librpma leaks one communication identifier for each rejected request, so a server that has to
+     * refuse many clients should accept their connections and close them.
      */
     @Override
     void close() throws RpmaException;

@@ -48,7 +48,7 @@ public interface Device {
 
     /**
      * Returns whether sends and writes can carry immediate data ({@code rpma_send_with_imm}, {@code rpma_write_with_imm}): on
-     * every device that does not speak iWARP, which has no room for it.
+     * every device that does not speak iWARP, whose messages have no field for it.
      */
     default boolean hasImmediateData() {
         return !isIwarp();

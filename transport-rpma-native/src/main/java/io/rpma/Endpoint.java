@@ -39,15 +39,15 @@ public interface Endpoint extends AutoCloseable {
     ConnectionRequest nextConnectionRequest(ConnectionConfig config) throws RpmaException;
 
     /**
-     * Does what this endpoint does for others, without taking a request; does not wait. The software provider hands the clients
-     * that come over TCP to the endpoint of its TCP port's other provider, which gets none as long as nobody calls
-     * {@link #nextConnectionRequest} or this method. A thread that takes no requests for a while calls it when the descriptor is
-     * readable.
+     * Passes clients to the endpoint of another provider that shares the TCP port of this endpoint, without taking a request and
+     * without waiting. An endpoint of the provider {@code soft} accepts the TCP clients of the endpoint of the provider
+     * {@code tcp}, and passes them on only in this method and in {@link #nextConnectionRequest}. A thread that takes no requests
+     * for a while must therefore call this method when the descriptor is readable.
      *
      * @throws RpmaException if a client cannot be accepted; a later call tries again
      */
     default void progress() throws RpmaException {
-        // The endpoints of the other providers do nothing for others.
+        // Only endpoints of the provider soft have clients to pass on.
     }
 
     /**

@@ -17,8 +17,8 @@ public enum FlushType {
     /**
      * {@code RPMA_FLUSH_TYPE_PERSISTENT}: down to the persistence domain. The region must have been registered for
      * {@link MemoryUsage#FLUSH_PERSISTENT} and the peer's configuration must allow direct writes to persistent memory. On the
-     * software provider it fails for memory of another process that is not of {@link RpmaProvider#reserve}: only that process
-     * could carry it out.
+     * software provider it fails for memory of another process that does not come from {@link RpmaProvider#reserve}, because only
+     * that process could write it to storage.
      */
     PERSISTENT(0),
     /** {@code RPMA_FLUSH_TYPE_VISIBILITY}: deep enough that the peer's processors see the data. */

@@ -52,7 +52,7 @@ public interface LocalMemoryRegion extends AutoCloseable {
      * @param length in bytes
      * @param advice {@code IBV_ADVISE_MR_ADVICE_PREFETCH} (0), {@code _PREFETCH_WRITE} (1) or {@code _PREFETCH_NO_FAULT} (2)
      * @param flags {@code IBV_ADVISE_MR_FLAG_FLUSH} (1) or 0
-     * @throws RpmaException {@link RpmaError#NOT_SUPPORTED} if the device pages nothing on demand;
+     * @throws RpmaException {@link RpmaError#NOT_SUPPORTED} if the device has no on-demand paging;
      *     {@link RpmaError#INVALID} if an argument is not valid
      */
     void advise(long offset, long length, int advice, int flags) throws RpmaException;

@@ -19,9 +19,9 @@ import java.util.Set;
 public enum MemoryUsage {
     /** {@code RPMA_MR_USAGE_READ_SRC}: the peer may read it. */
     READ_SRC(1),
-    /** {@code RPMA_MR_USAGE_READ_DST}: reads of this side may land in it. */
+    /** {@code RPMA_MR_USAGE_READ_DST}: reads of this side may store data in it. */
     READ_DST(1 << 1),
-    /** {@code RPMA_MR_USAGE_WRITE_SRC}: writes of this side may take from it. */
+    /** {@code RPMA_MR_USAGE_WRITE_SRC}: writes of this side may take their data from it. */
     WRITE_SRC(1 << 2),
     /** {@code RPMA_MR_USAGE_WRITE_DST}: the peer may write it. */
     WRITE_DST(1 << 3),
@@ -52,7 +52,7 @@ public enum MemoryUsage {
      * Returns the bits of a set of usages.
      *
      * @param usages any usages
-     * @return their bits, joined
+     * @return their bits, combined by a bitwise OR
      */
     public static int bits(Set<MemoryUsage> usages) {
         int bits = 0;
@@ -63,9 +63,9 @@ public enum MemoryUsage {
     }
 
     /**
-     * Returns the usages behind the bits of the C interface.
+     * Returns the usages that bits of the C interface stand for.
      *
-     * @param bits any number; bits that librpma 1.x does not define are passed over
+     * @param bits any number; bits that librpma 1.x does not define are ignored
      * @return the usages
      */
     public static Set<MemoryUsage> of(int bits) {

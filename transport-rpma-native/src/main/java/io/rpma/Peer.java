@@ -27,8 +27,8 @@ public interface Peer extends AutoCloseable {
     /**
      * Starts to listen ({@code rpma_ep_listen}).
      *
-     * @param local the address of this host, which must not be a wildcard on librpma (connections come in on the device of
-     *     the address), and the port; port 0 chooses one, {@link Endpoint#localAddress()} tells which
+     * @param local the address of this host, which must not be a wildcard on librpma (the address determines the device
+     *     that listens), and the port; with port 0 a free one is chosen, which {@link Endpoint#localAddress()} returns
      * @return the endpoint
      * @throws RpmaException {@link RpmaError#PROVIDER} with errno {@code EADDRINUSE} (98), {@code EADDRNOTAVAIL} (99) or
      *     {@code EACCES} (13); {@link RpmaError#INVALID} if an argument is not valid
@@ -36,9 +36,9 @@ public interface Peer extends AutoCloseable {
     Endpoint listen(InetSocketAddress local) throws RpmaException;
 
     /**
-     * Starts to listen under the port of an endpoint of another provider. Where the two providers have ports of their own, as
-     * librpma and soft do, this is {@link #listen(InetSocketAddress)}; an endpoint of the provider {@code tcp} takes the TCP
-     * clients of one of {@code soft}, which owns the TCP port of the same number.
+     * Starts to listen under the port of an endpoint of another provider. If the two providers have ports of their own, as
+     * librpma and soft do, this method is the same as {@link #listen(InetSocketAddress)}. An endpoint of the provider {@code tcp}
+     * does not open a TCP port beside an endpoint of {@code soft}: that endpoint owns the TCP port and passes its clients on.
      *
      * @param local as for {@link #listen(InetSocketAddress)}, with the port of the other endpoint
      * @param beside the other endpoint, which must be closed before this one, or together with it
@@ -51,7 +51,7 @@ public interface Peer extends AutoCloseable {
 
     /**
      * Prepares a connection to a listening peer ({@code rpma_conn_req_new}). <b>Blocks</b> while the address and the route
-     * are resolved, up to twice {@link ConnectionConfig#timeoutMillis()}: never to be called on an event loop.
+     * are resolved, up to twice {@link ConnectionConfig#timeoutMillis()}: it must not be called on an event loop.
      *
      * @param remote a resolved address
      * @param config the queue sizes, {@code null} for librpma's defaults; it may be changed or closed afterwards
@@ -71,7 +71,7 @@ public interface Peer extends AutoCloseable {
      *
      * @param remote a resolved address
      * @param config the queue sizes, {@code null} for librpma's defaults; it may be changed or closed afterwards
-     * @return the request; {@code null} if only {@link #newConnectionRequest} can tell whether the address can be reached
+     * @return the request; {@code null} if only {@link #newConnectionRequest} can determine whether the address can be reached
      * @throws RpmaException {@link RpmaError#INVALID} if an argument is not valid
      */
     default ConnectionRequest tryNewConnectionRequest(InetSocketAddress remote, ConnectionConfig config) throws RpmaException {

@@ -28,7 +28,7 @@ public interface RemoteMemoryRegion extends AutoCloseable {
     /**
      * Frees the description of the region ({@code rpma_mr_remote_delete}). Closing again does nothing.
      *
-     * @throws RpmaException never for a handle that this interface gave out
+     * @throws RpmaException never, if the region was opened by {@link RpmaProvider#openRemoteRegion}
      */
     @Override
     void close() throws RpmaException;

@@ -71,8 +71,9 @@ public final class Rpma {
     }
 
     /**
-     * Returns all providers that this process may use side by side, the one that reaches the fewest and fastest first: soft,
-     * librpma if it has a usable device, and tcp, if the choice is {@code auto}; otherwise the one that was chosen.
+     * Returns all providers that this process may use side by side. If the choice is {@code auto}, these are soft, librpma if it
+     * has a usable device, and tcp, in this order: a faster provider, which reaches fewer peers, precedes a slower one. Otherwise
+     * the list contains only the provider that was chosen.
      *
      * @throws RpmaUnavailableException as {@link #provider()}
      */

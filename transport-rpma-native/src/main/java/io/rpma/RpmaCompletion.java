@@ -18,8 +18,8 @@ package io.rpma;
  *
  * <p>The mapping is the one of the old manual page: {@code op_context} is {@code wr_id}, {@code op_status} is {@code status},
  * {@code byte_len} and {@code flags} have kept their names, {@code op} stands for an {@code opcode}, and {@code imm} is
- * {@code imm_data} in host order, which only a receive has. If the status is not success, only the context and the status mean
- * anything.
+ * {@code imm_data} in host order, which only a receive has. If the status is not success, only the context and the status are
+ * valid.
  *
  * @param opContext what the operation was posted with
  * @param op the kind of operation; {@code null} if the status is not success
@@ -35,7 +35,7 @@ public record RpmaCompletion(long opContext, Operation op, int byteLen, Completi
         READ,
         /** {@code RPMA_OP_WRITE}: a write; also an atomic write. */
         WRITE,
-        /** {@code RPMA_OP_FLUSH}: a native flush, which the library had the name for before devices had it. */
+        /** {@code RPMA_OP_FLUSH}: a native flush; the library defined the name before any device supported it. */
         FLUSH,
         /** {@code RPMA_OP_SEND}: a sent message. */
         SEND,

@@ -37,7 +37,7 @@ public class RpmaException extends IOException {
      * Creates an exception.
      *
      * @param error the code
-     * @param errno the operating system's error number, or 0 when it means nothing for this call
+     * @param errno the operating system's error number, or 0 if this call sets none
      * @param message what failed, with the value, the limit and the remedy
      * @param cause the failure behind it, or {@code null}
      */
@@ -53,7 +53,7 @@ public class RpmaException extends IOException {
     }
 
     /**
-     * Returns the operating system's error number ({@code errno}), or 0 where librpma leaves none that means anything.
+     * Returns the operating system's error number ({@code errno}), or 0 if the call left no meaningful one.
      */
     public int errno() {
         return errno;

@@ -73,8 +73,8 @@ public interface RpmaLog {
      * Sets the receiver of the messages ({@code rpma_log_set_function}).
      *
      * @param sink the receiver; {@code null} for the library's own
-     * @throws RpmaException {@link RpmaError#NOT_SUPPORTED} from librpma's provider, for a sink that comes after the first
-     *     connection: by then the data path is bound to calls that must not come back into Java, unless the JVM was started with
+     * @throws RpmaException {@link RpmaError#NOT_SUPPORTED} from librpma's provider, if a sink is set after the first connection:
+     *     the data path then uses calls that must not call back into Java, unless the JVM was started with
      *     {@code -Dio.rpma.librpma.critical=false}
      */
     void sink(Sink sink) throws RpmaException;

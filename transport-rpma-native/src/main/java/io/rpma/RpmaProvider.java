@@ -64,7 +64,7 @@ public interface RpmaProvider {
     /**
      * Returns whether a connection is known to be refused because there is no listener, as far as that can be determined without
      * waiting. An event loop then need not start a request on another thread. The provider {@code tcp} determines it for
-     * addresses of this host; if there is a listener, it sees a connection that ends at once.
+     * addresses of this host; if there is a listener, it accepts a connection that ends immediately.
      *
      * @param remote a resolved address
      * @return {@code false} if only a request can determine it
@@ -113,7 +113,7 @@ public interface RpmaProvider {
      * kind that this provider reaches fastest.
      *
      * @param bytes the size of the range; rounded up to whole pages
-     * @throws RpmaException {@link RpmaError#NO_MEMORY} if the address space cannot be had
+     * @throws RpmaException {@link RpmaError#NO_MEMORY} if the addresses cannot be reserved
      */
     AddressRange reserve(long bytes) throws RpmaException;
 

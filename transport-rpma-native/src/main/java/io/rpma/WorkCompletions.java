@@ -71,8 +71,8 @@ public final class WorkCompletions {
     }
 
     /**
-     * Returns memory for {@link #capacity()} entries of {@link #SIZEOF} bytes, which a provider has its device write to and then
-     * takes over by {@link #load}; for providers in C.
+     * Returns memory for {@link #capacity()} entries of {@link #SIZEOF} bytes, for providers in C: the device writes the entries
+     * there, and {@link #load} copies them to this object.
      */
     public MemorySegment memory() {
         if (memory == null) {
@@ -82,9 +82,9 @@ public final class WorkCompletions {
     }
 
     /**
-     * Fills the first entries with what is in {@link #memory()}; for providers in C.
+     * Fills the first entries with the content of {@link #memory()}; for providers in C.
      *
-     * @param count how many
+     * @param count the number of entries
      */
     public void load(int count) {
         MemorySegment.copy(memory(), ValueLayout.JAVA_INT, 0, entries, 0, count * WORDS);
@@ -143,7 +143,7 @@ public final class WorkCompletions {
         return entries[index * WORDS + QP_NUM];
     }
 
-    /** Returns the flags ({@code enum ibv_wc_flags}); devices set bits of their own: mask the one that is meant. */
+    /** Returns the flags ({@code enum ibv_wc_flags}). Test single bits, because devices also set bits of their own. */
     public int flags(int index) {
         return entries[index * WORDS + WC_FLAGS];
     }
