@@ -22,7 +22,7 @@ import java.nio.ByteOrder;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Anonymous memory at addresses reserved beforehand. A device reaches any memory alike, so nothing more is needed. */
+/** Anonymous memory in a range of reserved addresses. A device can access any memory, so no shared file is needed. */
 public final class AnonymousRange implements AddressRange {
     private static final int RESERVED =
         Posix.MAP_PRIVATE | Posix.MAP_ANONYMOUS | Posix.MAP_NORESERVE;
@@ -47,7 +47,7 @@ public final class AnonymousRange implements AddressRange {
      *
      * @param bytes the size of the range; rounded up to whole pages
      * @return the range, without memory in it
-     * @throws RpmaException {@link RpmaError#NO_MEMORY} if the addresses cannot be had
+     * @throws RpmaException {@link RpmaError#NO_MEMORY} if the addresses cannot be reserved
      */
     public static AnonymousRange reserve(long bytes) throws RpmaException {
         if (bytes <= 0 || bytes > Long.MAX_VALUE - Posix.PAGE_SIZE) {
@@ -108,7 +108,7 @@ public final class AnonymousRange implements AddressRange {
         // Map over the memory instead of unmapping it: the addresses stay reserved.
         long mapped = Posix.mmap(address + offset, length, PROT_NONE, RESERVED | Posix.MAP_FIXED, -1, 0);
         if (mapped < 0) {
-            // The memory stays mapped without an owning piece until the range is closed.
+            // The memory stays mapped, and this piece stands for it, until the range is closed or decommit() succeeds.
             pieces.put(offset, new Piece(length, Arena.ofShared()));
             throw noMemory("decommit: the " + length + " bytes at offset " + offset + " could not be released", mapped,
                 "; vm.max_map_count may be reached");

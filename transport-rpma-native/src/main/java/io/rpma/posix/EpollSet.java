@@ -46,7 +46,7 @@ public final class EpollSet {
         return control(set, MODIFY, fd, events, data);
     }
 
-    /** Takes a descriptor out. */
+    /** Removes a descriptor. */
     public static int remove(int set, int fd) {
         return control(set, DELETE, fd, 0, 0);
     }
@@ -62,8 +62,8 @@ public final class EpollSet {
     /**
      * Waits.
      *
-     * @param events room for so many times {@link #EVENT_BYTES}
-     * @param millis how long at most; 0 only looks, -1 waits without end
+     * @param events memory for {@code room} events of {@link #EVENT_BYTES} each
+     * @param millis the longest time to wait; 0 returns immediately, -1 waits without a limit
      * @return how many descriptors are ready, or {@code -errno}
      */
     public static int await(int set, long events, int room, int millis) {

@@ -16,7 +16,7 @@ import io.rpma.RpmaUnavailableException;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 
-/** Whether this JVM lets the code call native functions at all; asked before anything else, so that the answer is a clear one. */
+/** Checks, before any native function is bound, that this JVM permits native access, so that a refusal has a clear message. */
 public final class NativeAccess {
     private NativeAccess() {
     }
@@ -28,7 +28,7 @@ public final class NativeAccess {
      */
     public static void ensure() {
         try {
-            // The cheapest of the restricted methods: the JVM decides on the caller, not on what is asked for.
+            // This is the cheapest restricted method. The JVM permits or refuses all of them alike, according to the caller's module.
             MemorySegment.NULL.reinterpret(0);
         } catch (IllegalCallerException e) {
             throw new RpmaUnavailableException(refused(NativeAccess.class.getModule()), e);

@@ -156,7 +156,7 @@ public final class Posix {
         return (int) ERRNO.get(capture, 0L);
     }
 
-    /** Returns the C library's words for an error number. */
+    /** Returns the C library's text for an error number. */
     public static String strerror(int errno) {
         return MemorySegment.ofAddress(STRERROR.callLong(errno)).reinterpret(LONGEST_TEXT).getString(0);
     }
@@ -191,7 +191,7 @@ public final class Posix {
     /**
      * Closes a descriptor ({@code close(2)}).
      *
-     * @return 0, or {@code -errno}; the descriptor is gone in any case
+     * @return 0, or {@code -errno}; the descriptor is closed in any case
      */
     public static int close(int fd) {
         return CLOSE.call(fd);
@@ -217,7 +217,7 @@ public final class Posix {
     }
 
     /**
-     * Creates a second descriptor for what a descriptor stands for.
+     * Creates a second descriptor for the open file of a descriptor.
      *
      * @return the descriptor, or {@code -errno}
      */

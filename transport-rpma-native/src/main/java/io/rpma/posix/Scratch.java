@@ -17,7 +17,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/** Memory of one thread for the arguments of system calls; holds something only between a call and the lines around it. */
+/** Memory of one thread for the arguments and results of a system call. The next call may overwrite its content. */
 public final class Scratch {
     /** The largest message of the control socket, in bytes. */
     public static final int MESSAGE_CAPACITY = 8192;

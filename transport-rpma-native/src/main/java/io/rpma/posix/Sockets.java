@@ -116,7 +116,7 @@ public final class Sockets {
         return SOCKET.call(family, type | SOCK_CLOEXEC, 0);
     }
 
-    /** Creates two Unix sockets that are connected to each other, non-blocking, and keep messages apart. */
+    /** Creates two Unix sockets that are connected to each other, are non-blocking and preserve message boundaries. */
     public static int socketPair(int[] ends) {
         long pair = Scratch.get().vectors();
         int result = SOCKETPAIR.call(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, pair);
@@ -138,7 +138,7 @@ public final class Sockets {
         return bind(fd, target, writeAbstract(name, target));
     }
 
-    /** Binds a socket to an address as the kernel has it. */
+    /** Binds a socket to an address in the kernel's format. */
     public static int bind(int fd, long address, int length) {
         return BIND.call(fd, address, length);
     }
@@ -158,7 +158,7 @@ public final class Sockets {
         return connect(fd, target, writeAbstract(name, target));
     }
 
-    /** Connects a socket to an address as the kernel has it. */
+    /** Connects a socket to an address in the kernel's format. */
     public static int connect(int fd, long address, int length) {
         return CONNECT.call(fd, address, length);
     }
@@ -191,12 +191,12 @@ public final class Sockets {
         return result < 0 ? result : Memory.networkOrder(Memory.getShort(address + 2)) & 0xffff;
     }
 
-    /** Lets a listening socket take a port that only connections of the past still hold. */
+    /** Lets a listening socket bind a port that only closed connections still occupy ({@code SO_REUSEADDR}). */
     public static int setReuseAddress(int fd) {
         return setInt(fd, SOL_SOCKET, SO_REUSEADDR, 1);
     }
 
-    /** Says whether an IPv6 socket takes IPv4 as well. */
+    /** Sets whether an IPv6 socket is restricted to IPv6, so that it does not accept IPv4 as well. */
     public static int setV6Only(int fd, boolean only) {
         return setInt(fd, IPPROTO_IPV6, IPV6_V6ONLY, only ? 1 : 0);
     }
@@ -221,8 +221,8 @@ public final class Sockets {
     /** The process and the user at the other end of a Unix socket. */
     public record Credentials(int pid, int uid) {
         /**
-         * Returns the number of the process, or where it has none, because it is in another PID namespace, a negative number made
-         * of its user's.
+         * Returns the number of the process. A process in another PID namespace has no number here; the result is then a negative
+         * number that is computed from the number of its user.
          */
         public int process() {
             return pid > 0 ? pid : uid | Integer.MIN_VALUE;
@@ -254,7 +254,7 @@ public final class Sockets {
         return receive(fd, address, length, MSG_DONTWAIT);
     }
 
-    /** Looks at the bytes that come next without taking or waiting for them; 0 is the end. */
+    /** Reads the next bytes without removing them from the socket and without waiting; 0 is the end. */
     public static long peek(int fd, long address, long length) {
         return receive(fd, address, length, MSG_DONTWAIT | MSG_PEEK);
     }
@@ -287,14 +287,14 @@ public final class Sockets {
     }
 
     /**
-     * Reads one message with its descriptors, without waiting, and leaves it where it is until {@link #takeMessage}: what there
-     * is no descriptor left for can then be read later. A message or a list of descriptors that is too long is an error; the
-     * descriptors that came are closed then.
+     * Reads one message with its descriptors, without waiting, and leaves it in the socket until {@link #takeMessage}. If this
+     * process has too few free descriptors, the message can therefore be read later. A message or a list of descriptors that is
+     * too long is an error; the received descriptors are then closed.
      *
      * @param scratch receives the message
      * @param descriptors receives the descriptors, which are new at each reading; -1 behind the last
      * @return the length, 0 at the end, or {@code -errno}: {@code -EMFILE} if this process has too few descriptors left, and
-     *     {@code -EINVAL} if the message is too long or its descriptors cannot be had for another reason
+     *     {@code -EINVAL} if the message is too long or its descriptors cannot be received for another reason
      */
     public static int peekMessage(int fd, Scratch scratch, int[] descriptors) {
         int result = peekOnce(fd, scratch, descriptors);
@@ -338,12 +338,12 @@ public final class Sockets {
     }
 
     /**
-     * Takes the descriptors out of the control messages that the kernel has put beside a message.
+     * Reads the descriptors from the control messages that the kernel has delivered with a message.
      *
      * @param length of all control messages, in bytes
      * @param descriptors receives the descriptors; -1 behind the last
      * @return whether the kernel has added something else, because of an option of the socket that this process has not set. A
-     *     link is one open file of both processes; the other one can set options such as {@code SO_PASSCRED}
+     *     link is one open file of both processes, so the other process can set options such as {@code SO_PASSCRED}
      */
     private static boolean readControl(long control, long length, int[] descriptors) {
         boolean foreign = false;
@@ -380,7 +380,7 @@ public final class Sockets {
 
     /** Removes the message that {@link #peekMessage} has read. */
     public static void takeMessage(int fd) {
-        // The rest of the message and its descriptors go with the first byte.
+        // Receiving the first byte removes the whole message with its descriptors.
         receive(fd, Scratch.get().vectors(), 1);
     }
 
@@ -404,12 +404,12 @@ public final class Sockets {
         return EPOLL_CREATE1.call(EPOLL_CLOEXEC);
     }
 
-    /** Adds a descriptor to wait on for input; closing it takes it out. */
+    /** Adds a descriptor to wait on for input; closing the descriptor removes it. */
     public static int epollAdd(int epoll, int fd) {
         return epollControl(epoll, EPOLL_CTL_ADD, fd);
     }
 
-    /** Takes a descriptor out that stays open. */
+    /** Removes a descriptor that stays open. */
     public static int epollRemove(int epoll, int fd) {
         return epollControl(epoll, EPOLL_CTL_DEL, fd);
     }

@@ -11,5 +11,5 @@
  * language governing permissions and limitations under the License.
  */
 
-/** The C library, as far as the providers need it. */
+/** The functions of the C library that the providers need. */
 package io.rpma.posix;

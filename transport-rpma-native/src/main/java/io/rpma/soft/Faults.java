@@ -15,7 +15,7 @@ package io.rpma.soft;
 import io.rpma.soft.host.FaultPoints;
 import java.util.function.Consumer;
 
-/** The entry for tests, also those of other modules, to the fault injection points of this provider ({@link FaultPoints}). */
+/** Gives tests, also those of other modules, access to the fault injection points of this provider ({@link FaultPoints}). */
 final class Faults {
     private Faults() {
     }

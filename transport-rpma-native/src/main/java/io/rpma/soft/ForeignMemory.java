@@ -34,7 +34,7 @@ final class ForeignMemory {
     }
 
     /**
-     * Refuses memory in which an operation would fault, or that peers have to access and cannot.
+     * Refuses memory in which an operation would fault, or that peers have to access but are not permitted to.
      *
      * @param usages the usages that it is registered for
      * @param reached whether peers have to access it
@@ -58,7 +58,7 @@ final class ForeignMemory {
         try {
             maps = Files.readAllLines(Path.of("/proc/self/maps"));
         } catch (IOException e) {
-            // Without /proc the caller is trusted, as C callers are.
+            // Without /proc the memory cannot be checked. librpma does not check it either.
             return;
         }
         long at = address;

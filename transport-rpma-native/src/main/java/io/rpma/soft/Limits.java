@@ -30,7 +30,7 @@ final class Limits {
     /** Bytes of one message, read or write. */
     static final long MAX_MESSAGE = 1L << 30;
 
-    /** Whether it has immediate data; a test may have it do without, as an iWARP device does. */
+    /** Whether the device has immediate data. A test may switch it off, so that the device behaves like an iWARP device. */
     static final boolean IMMEDIATE_DATA = !Boolean.getBoolean("io.rpma.soft.withoutImmediateData");
 
     private Limits() {

@@ -38,7 +38,7 @@ import java.util.Map;
  * <p>The monitor of the endpoint guards the fields: whatever thread calls a method has locked it.
  */
 final class LocalClients {
-    /** How long a client may take from connecting to sending its request; it does one right after the other. */
+    /** How long a client may take from connecting to sending its request. A correct client sends it directly after it has connected. */
     static final long CLIENT_MILLIS = 5_000;
     /** The largest number of clients that are waited for; each takes a descriptor. */
     private static final int MAX_CLIENTS = 1024;
@@ -60,7 +60,7 @@ final class LocalClients {
     /**
      * Creates an empty set.
      *
-     * @param names tells whose memory a client may share
+     * @param names determines with which clients memory may be shared
      * @param address the address that the endpoint listens at
      * @param epoll the epoll set of the endpoint
      * @param timer the timer of the endpoint

@@ -31,8 +31,8 @@ import java.lang.invoke.VarHandle;
 
 /**
  * This process's end of a connection: its number, its half, its doorbells, its state and, once it is connected, the view of the
- * other end. The parts of a queue pair, the shared receive queues and {@link LocalProcess} know a queue pair as this class. The
- * one subclass is {@link QueuePair}, so that a call of an abstract method costs as much as that of any other method.
+ * other end. The parts of a queue pair, the shared receive queues and {@link LocalProcess} use a queue pair through this class.
+ * The one subclass is {@link QueuePair}, so that a call of an abstract method costs as much as that of any other method.
  *
  * <p>Any thread may call any method, unless the method says otherwise.
  */

@@ -18,9 +18,9 @@ import io.rpma.soft.shared.Segment;
 import io.rpma.software.SoftwarePeer;
 
 /**
- * A protection domain, as the regions, queue pairs, shared receive queues and endpoints that belong to it know it: the number by
- * which peers tell its regions from others, the ranges that are sent for them, and the process. {@link SoftPeer} creates these
- * objects.
+ * A protection domain. It has the state that its regions, queue pairs, shared receive queues and endpoints need: the number by
+ * which peers distinguish its regions from others, the ranges that are sent to peers, and the process. {@link SoftPeer} creates
+ * the objects of the domain.
  *
  * <p>Any thread may call any method.
  */

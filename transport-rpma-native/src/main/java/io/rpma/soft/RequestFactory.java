@@ -40,14 +40,14 @@ final class RequestFactory {
     private final SocketNames names;
     private final InetSocketAddress address;
 
-    /** What a client tells of itself: its socket, its process, both addresses, and its private data. */
+    /** A client: its socket, its process, both addresses, and its private data. */
     private record Client(int fd, int pid, InetSocketAddress dialled, InetSocketAddress remote, byte[] data) {
     }
 
     /**
      * Creates the factory of an endpoint.
      *
-     * @param names tells whose memory a client may share
+     * @param names determines with which clients memory may be shared
      * @param address the address that the endpoint listens at
      */
     RequestFactory(ProtectionDomain domain, SocketNames names, InetSocketAddress address) {

@@ -144,8 +144,8 @@ final class SoftAddressRange implements AddressRange {
         pieces.values().forEach(process::remove);
         pieces.clear();
         try {
-            // Released at once, although peers have it mapped until they read their link, and a stopped peer may still write to
-            // it: this part of the file is never reused.
+            // The memory is released at once. Peers have it mapped until they read their link, and a stopped peer may still
+            // write to it, which does no harm because this part of the file is never reused.
             part.range().decommit(part.offset(), size);
         } catch (RpmaException e) {
             // The failure has been logged. The addresses are released with the file.

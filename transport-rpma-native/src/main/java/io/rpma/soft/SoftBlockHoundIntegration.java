@@ -21,13 +21,13 @@ import reactor.blockhound.BlockHound;
 import reactor.blockhound.integration.BlockHoundIntegration;
 
 /**
- * Tells BlockHound where a thread waits on purpose for what another thread or process is about to do, for microseconds, or opens
- * and removes the files of a listener.
+ * Declares to BlockHound the methods that block on purpose: they wait some microseconds for an action that another thread or
+ * process is about to complete, or they open and remove the files of a listener.
  */
 public final class SoftBlockHoundIntegration implements BlockHoundIntegration {
     /** Creates the integration; called by BlockHound. */
     public SoftBlockHoundIntegration() {
-        // There is nothing to be set.
+        // Nothing to initialize.
     }
 
     @Override

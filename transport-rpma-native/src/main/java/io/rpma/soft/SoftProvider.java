@@ -28,9 +28,9 @@ import java.net.InetAddress;
 import java.nio.ByteBuffer;
 
 /**
- * Software RDMA: librpma's interface within one host, without a device and without the library. Connections between processes,
- * or within one, meet by IP address and port; data is copied once, by the side that starts the operation, in memory that both
- * have mapped.
+ * Software RDMA: librpma's interface within one host, without a device and without the library. A connection, between two
+ * processes or within one, is made by IP address and port. Data is copied once, by the side that starts the operation, in memory
+ * that both sides have mapped.
  */
 public final class SoftProvider extends SoftwareProvider {
     private final LocalProcess process;
@@ -44,7 +44,7 @@ public final class SoftProvider extends SoftwareProvider {
         device = new SoftDevice(this, process, rendezvous);
     }
 
-    /** The one instance, made at first use. */
+    /** The one instance, created at first use. */
     private static final class Holder {
         static final SoftProvider INSTANCE = new SoftProvider();
     }
@@ -57,7 +57,7 @@ public final class SoftProvider extends SoftwareProvider {
      */
     public static RpmaProvider instance() {
         Platform.check();
-        // Before anything is made: a folder that cannot be used is an error that can be told at each call.
+        // Check the folder before the instance is created: an error in a static initializer would be reported in full only once.
         SharedFolder.configured();
         return Holder.INSTANCE;
     }

@@ -14,7 +14,10 @@ package io.rpma.software;
 
 import java.util.concurrent.locks.LockSupport;
 
-/** Waits for another thread of this process that is about to be done: spins, then yields, then sleeps. Not for a peer. */
+/**
+ * Waits for another thread of this process that will finish soon: spins, then yields, then sleeps. Not for waiting for a peer,
+ * which may never finish.
+ */
 public final class Patience {
     private static final int SPINS = 1000;
     private static final int YIELDS = 2000;

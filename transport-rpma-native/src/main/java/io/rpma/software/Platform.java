@@ -15,7 +15,7 @@ package io.rpma.software;
 import io.rpma.RpmaUnavailableException;
 import java.nio.ByteOrder;
 
-/** What the providers in Java run on. */
+/** Checks that the providers in Java support this platform. */
 public final class Platform {
     private static final String SYSTEM = System.getProperty("os.name");
     private static final String ARCHITECTURE = System.getProperty("os.arch");
@@ -26,7 +26,7 @@ public final class Platform {
     }
 
     /**
-     * Fails unless this is Linux on a processor with 64 bits that is known. It is called for each connection.
+     * Fails unless this is Linux on a supported 64-bit processor. Called for each connection.
      *
      * @throws RpmaUnavailableException with the name of the platform
      */

@@ -53,7 +53,7 @@ public abstract class SoftwareDevice implements Device {
         return true;
     }
 
-    /** Returns {@code false}: a message waits for a receive. */
+    /** Returns {@code false}: a message that finds no posted receive waits for one, and immediate data is supported. */
     @Override
     public final boolean isIwarp() {
         return false;

@@ -15,12 +15,12 @@ package io.rpma.software;
 import io.rpma.ConnectionEvent;
 import io.rpma.RpmaError;
 
-/** librpma's words for errors and events. */
+/** librpma's texts for errors and events. */
 public final class Words {
     private Words() {
     }
 
-    /** Returns the words for an error ({@code rpma_err_2str}). */
+    /** Returns the text for an error ({@code rpma_err_2str}). */
     public static String of(RpmaError error) {
         return switch (error) {
             case UNKNOWN -> "Unknown error";
@@ -36,7 +36,7 @@ public final class Words {
         };
     }
 
-    /** Returns the words for an event ({@code rpma_utils_conn_event_2str}). */
+    /** Returns the text for an event ({@code rpma_utils_conn_event_2str}). */
     public static String of(ConnectionEvent event) {
         return switch (event) {
             case UNDEFINED -> "Undefined connection event";

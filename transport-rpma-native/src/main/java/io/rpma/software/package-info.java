@@ -12,7 +12,7 @@
  */
 
 /**
- * What the providers in Java have in common that is no system call: the parts of their devices, connections and memory regions
+ * The code that the providers in Java share, except for system calls: the parts of their devices, connections and memory regions
  * that do not depend on how data is transferred, their log, their configurations, and limits on clients.
  */
 package io.rpma.software;

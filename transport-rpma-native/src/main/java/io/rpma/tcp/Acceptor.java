@@ -52,10 +52,10 @@ final class Acceptor {
     private static final long SHORTAGE_NANOS = 1_000_000_000L;
     private static final long NANOS_PER_MILLI = 1_000_000L;
 
-    /** Given by the adapter. */
+    /** The number under which the adapter watches this acceptor; set by the adapter. */
     long id;
 
-    /** In the place of a listening socket: clients come by {@link #adopt} alone. */
+    /** Replaces the listening socket if there is none: {@link #adopt} adds all clients. */
     static final int NO_LISTENER = -1;
 
     private final InetSocketAddress address;

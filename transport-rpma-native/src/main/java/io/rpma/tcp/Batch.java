@@ -18,7 +18,7 @@ import java.lang.foreign.MemorySegment;
 
 /** Memory of one thread for the vectors and headers of one send or receive call. Its content is not kept between calls. */
 final class Batch {
-    /** Frames in one call at most. */
+    /** The largest number of frames in one call. */
     static final int FRAMES = 32;
     /** The size of the buffer for data that is not read directly to its target. */
     static final int BUFFER = 32 << 10;
@@ -57,7 +57,7 @@ final class Batch {
         bytes = 0;
     }
 
-    /** Returns the {@code struct msghdr} over so many vectors. */
+    /** Returns the {@code struct msghdr} with the first {@code vectorsUsed} vectors. */
     long header(int vectorsUsed) {
         TcpSockets.setVectors(header, vectors, vectorsUsed);
         return header;

@@ -16,8 +16,8 @@ import io.rpma.CompletionOpcode;
 import io.rpma.CompletionStatus;
 
 /**
- * Completes the work requests of a queue pair, in the order in which they were posted: by what the peer says of them, or because
- * the queue pair has failed. What the peer says is checked against what has been sent.
+ * Completes the work requests of a queue pair, in the order in which they were posted: with the results that the peer reports, or
+ * because the queue pair has failed. The reports of the peer are checked against the requests that have been sent.
  *
  * <p>Used by the thread that holds the queue pair.
  */

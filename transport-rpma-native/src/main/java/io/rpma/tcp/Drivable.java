@@ -16,10 +16,10 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * What threads <i>drive</i>: a queue pair, as the adapter sees it. A thread that has work for it, or looks for work, drives it:
+ * The part of a queue pair that the adapter uses. A thread that has work for the queue pair, or looks for work, <i>drives</i> it:
  * the thread that posts and polls, the thread that posts to its shared receive queue, or the adapter's thread. One thread at a
- * time drives it. A thread that finds it held by another one adds its reason to {@link #state}, and the holder does that work
- * before it releases the queue pair. So no thread waits.
+ * time drives it. If another thread holds the queue pair, the thread adds its reason to {@link #state}, and the holder does that
+ * work before it releases the queue pair. So no thread waits.
  *
  * <p>{@link QueuePair} alone extends this class, so that the JVM inlines its methods. Any thread may call them, unless stated
  * otherwise.
@@ -38,7 +38,7 @@ abstract class Drivable {
     static final int CLOSE = 32;
     /** A reason to drive: arm the socket in the adapter's epoll set again. */
     static final int ARM = 64;
-    /** The driving thread does not poll the receives, so it has had no chance to reply to a message. */
+    /** Not a reason: the driving thread does not poll the receives, so it has had no chance to reply to a message. */
     static final int PATIENT = 128;
 
     private static final VarHandle STATE;
@@ -52,7 +52,8 @@ abstract class Drivable {
     }
 
     private int state;
-    // What the adapter and other threads read of it. The holder of the queue pair writes it, and a thread of the owner "drives".
+    // The adapter and other threads read these fields. The holder of the queue pair writes them, except "drives", which the
+    // threads of the owner write.
     volatile boolean stopped;
     volatile boolean blocked;
     volatile boolean hurried;

@@ -23,19 +23,19 @@ import java.util.Arrays;
 import java.util.HexFormat;
 
 /**
- * What a listener says first on a connection, and what the client's request begins with: who it is, what it speaks, how much it
- * takes. See docs/tcp-protocol.md.
+ * The first data that a listener sends on a connection, and the beginning of the client's request. It contains the identity of
+ * the sender, the versions of the protocol that the sender supports, and its limits. See docs/tcp-protocol.md.
  *
- * @param lowest the oldest version of the protocol that it speaks
- * @param highest the newest
- * @param size bytes of all that it says
+ * @param lowest the oldest version of the protocol that the sender supports
+ * @param highest the newest version that it supports
+ * @param size the number of bytes of the greeting, or of the request that begins with it
  * @param reads how many reads and persistent flushes the other side may have under way
  * @param maxMessage the longest message, read or write
  * @param host the identity of the running kernel
  * @param process a random number of the process
  */
 record Greeting(int lowest, int highest, int size, int reads, long maxMessage, byte[] host, byte[] process) {
-    /** The version that this release speaks. */
+    /** The version that this release supports. */
     static final int VERSION = 1;
     /** Bytes of a greeting. */
     static final int SIZE = 64;
@@ -50,7 +50,7 @@ record Greeting(int lowest, int highest, int size, int reads, long maxMessage, b
     private static final byte[] HOST = readHost();
     private static final byte[] PROCESS = random();
 
-    /** Returns what this process says. */
+    /** Returns the greeting of this process. */
     static Greeting own(int size) {
         return new Greeting(VERSION, VERSION, size, Wire.MAX_READS, Limits.MAX_MESSAGE, HOST, PROCESS);
     }
@@ -61,7 +61,7 @@ record Greeting(int lowest, int highest, int size, int reads, long maxMessage, b
             byte[] bytes = HexFormat.of().parseHex(id);
             return Arrays.copyOf(bytes, ID);
         } catch (IOException | IllegalArgumentException e) {
-            // No /proc: then no process is taken for one of the same host.
+            // Without /proc, a random value: no process is then considered to be on the same host.
             return random();
         }
     }
@@ -72,7 +72,7 @@ record Greeting(int lowest, int highest, int size, int reads, long maxMessage, b
         return bytes;
     }
 
-    /** Returns the bytes; behind the greeting they are zero. */
+    /** Returns {@link #size} bytes: the greeting, followed by zeros. */
     byte[] write() {
         ByteBuffer target = ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN);
         target.put(MAGIC).putShort((short) lowest).putShort((short) highest).putInt(size).putInt(0).putInt(reads)
@@ -80,7 +80,7 @@ record Greeting(int lowest, int highest, int size, int reads, long maxMessage, b
         return target.array();
     }
 
-    /** Reads a greeting; returns {@code null} if it is none. */
+    /** Reads a greeting; returns {@code null} if the bytes are not one. */
     static Greeting read(byte[] bytes) {
         ByteBuffer source = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN);
         byte[] magic = new byte[MAGIC.length];
@@ -101,7 +101,7 @@ record Greeting(int lowest, int highest, int size, int reads, long maxMessage, b
             : new Greeting(lowest, highest, size, reads, maxMessage, host, process);
     }
 
-    /** Returns whether the sender speaks the version of this release, with its limits. */
+    /** Returns whether the sender supports the version of this release, and its limits. */
     boolean isUnderstood() {
         return lowest <= VERSION && highest >= VERSION && reads >= Wire.MAX_READS && maxMessage >= Limits.MAX_MESSAGE;
     }

@@ -23,7 +23,7 @@ import io.rpma.posix.TcpSockets;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 
-/** A request to a listener that has greeted, or to none. */
+/** A request to a listener whose greeting has arrived, or a request that is rejected because there is no listener. */
 final class OutgoingRequest extends TcpConnectionRequest {
     private final int socket;
 
@@ -58,7 +58,7 @@ final class OutgoingRequest extends TcpConnectionRequest {
             throw TcpLog.failure(RpmaError.PROVIDER, (int) Math.max(0, -sent), "connect: the request cannot be sent to "
                 + remoteAddress() + (sent < 0 ? ": " + Posix.strerror((int) -sent) : ""), null);
         }
-        // A listener that has closed meanwhile shows as the event REJECTED.
+        // If the listener has closed meanwhile, the connection reports the event REJECTED.
         return TcpConnection.requested(domain(), queues(), socket, local, remoteAddress());
     }
 

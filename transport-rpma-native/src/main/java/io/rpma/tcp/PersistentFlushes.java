@@ -34,11 +34,11 @@ final class PersistentFlushes {
         this.transmitter = transmitter;
     }
 
-    /** Takes note of the persistent flush that the adapter has carried out, if it has. */
+    /** Stores the result of the persistent flush that the adapter has carried out, if there is one. */
     void takeResult() {
         if (persisting != 0 && persisted == persisting) {
             Answers answers = transmitter.answers();
-            // A queue pair that has failed since has forgotten its answers.
+            // A queue pair that has failed meanwhile has discarded its answers.
             if (!answers.isEmpty() && answers.number(0) == persisting) {
                 answers.persisted(persistResult);
             }

@@ -19,18 +19,19 @@ import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
 
 /**
- * A protection domain: its memory regions are what the peers of its connections reach, by keys that cannot be guessed. Its peer
- * counts what belongs to it.
+ * A protection domain: the peers of its connections can access its memory regions, by keys that cannot be guessed. Its
+ * {@link Peer} counts the objects that belong to the domain.
  *
  * <p>Any thread may use it. Registering and removing a region take a lock; the lookup of a key, which every access of a peer
  * needs, takes none.
  */
 final class ProtectionDomain {
-    // Seeded once: registering may be done on an event loop, which reads no file.
+    // Seeded once, when the provider is created: seeding may read a file, and an event loop may register memory.
     private static final SecureRandom RANDOM = random();
 
     private final SoftwarePeer peer;
-    // A table with open addresses, replaced as a whole under this lock; read by every thread.
+    // A hash table with open addressing, which is changed under the lock of this object. The field is stored again after each
+    // change, and thereby publishes it to the threads that read the table without the lock.
     private volatile TcpLocalMemoryRegion[] regions = new TcpLocalMemoryRegion[16];
     private int regionCount;
 

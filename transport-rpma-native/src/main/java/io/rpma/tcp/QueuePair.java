@@ -23,13 +23,13 @@ import java.lang.foreign.MemorySegment;
 
 /**
  * The queue pair of a connection. It owns its parts: {@link SendQueue} and {@link ReceiveQueue}, {@link Transmitter} and {@link
- * Receiver}, {@link Completer} and {@link PersistentFlushes}. They know it only as a {@link Drivable} or an {@link ErrorState}.
+ * Receiver}, {@link Completer} and {@link PersistentFlushes}. They use it only as a {@link Drivable} or an {@link ErrorState}.
  *
  * <p>One thread at a time drives it ({@link #kick}); that thread holds the queue pair and uses its parts. One thread posts work
  * requests, and any thread may call the other methods that post, drive and end.
  */
 final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, TcpSharedReceiveQueue.Member, Receiver.Handler {
-    /** The number of such drives after which a pending acknowledgement is sent in a frame of its own. */
+    /** The number of {@link #PATIENT} drives after which a pending acknowledgement is sent in a frame of its own. */
     private static final int MOST_LOOKS = 8;
     /** Bytes read in one drive, so that other connections are served as well. */
     private static final long BUDGET = 4 << 20;

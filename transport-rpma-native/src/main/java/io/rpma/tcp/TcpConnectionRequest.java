@@ -17,7 +17,7 @@ import io.rpma.RpmaException;
 import io.rpma.software.SoftwareConnectionRequest;
 import java.net.InetSocketAddress;
 
-/** A connection request: its queues are there, and nothing is agreed yet. */
+/** A connection request. Its queues exist already; the connection is not established. */
 abstract class TcpConnectionRequest extends SoftwareConnectionRequest {
     private final ProtectionDomain domain;
     private final Queues queues;
@@ -43,7 +43,7 @@ abstract class TcpConnectionRequest extends SoftwareConnectionRequest {
         queues.pair().receive(TcpLocalMemoryRegion.of(target), offset, length, context);
     }
 
-    /** Tells the other side, if that is the custom, and closes the socket. */
+    /** Closes the socket. If this is the request of a client, the client is rejected first. */
     abstract void drop();
 
     @Override

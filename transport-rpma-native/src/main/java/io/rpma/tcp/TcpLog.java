@@ -19,7 +19,7 @@ import io.rpma.software.ListeningSockets;
 import io.rpma.software.RegionDescriptors;
 import io.rpma.software.SoftwareLog;
 
-/** The log of this provider, from anywhere in it. */
+/** The log of this provider, as static methods for all its classes. */
 final class TcpLog {
     /** The one log of the process. */
     static final SoftwareLog INSTANCE = new SoftwareLog("io.rpma.tcp", TcpLog.class);
@@ -31,22 +31,22 @@ final class TcpLog {
     private TcpLog() {
     }
 
-    /** Reports that a peer broke the protocol: of each source a few lines a second, and the number of the others. */
+    /** Reports that a peer violated the protocol. The number of lines of each source is limited. */
     static void violation(String source, String message) {
         INSTANCE.violation(source, message);
     }
 
-    /** Reports what weakens this process although every call succeeds; goes to SLF4J in any case. */
+    /** Reports a condition that weakens this process although every call succeeds. Always goes to SLF4J. */
     static void warn(String message) {
         INSTANCE.warn(message);
     }
 
-    /** Reports something that the user of the interface learns by other means as well. */
+    /** Reports a condition that is also reported to the caller in another way. */
     static void log(Level level, String message) {
         INSTANCE.log(level, message);
     }
 
-    /** Returns whether anybody would see a message of this level; asked before one is put together. */
+    /** Returns whether messages of a level are logged. Called before a message is formatted. */
     static boolean isEnabled(Level level) {
         return INSTANCE.isEnabled(level);
     }

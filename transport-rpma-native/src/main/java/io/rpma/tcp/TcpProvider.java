@@ -31,12 +31,12 @@ public final class TcpProvider extends SoftwareProvider {
 
     private TcpProvider() {
         super(TcpLog.INSTANCE);
-        // What reads files is done now, on the thread that chooses the provider, and not on an event loop.
+        // These two calls read files. They are made here, on the thread that chooses the provider, and not on an event loop.
         Greeting.own(Greeting.SIZE);
         ProtectionDomain.newKey();
     }
 
-    /** The one instance, made at first use. */
+    /** The one instance, created at first use. */
     private static final class Holder {
         static final TcpProvider INSTANCE = new TcpProvider();
     }

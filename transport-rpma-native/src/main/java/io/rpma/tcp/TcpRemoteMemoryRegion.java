@@ -19,7 +19,7 @@ import io.rpma.RpmaException;
 import io.rpma.software.SoftwareRemoteMemoryRegion;
 import java.nio.ByteBuffer;
 
-/** A memory region of the other side as its descriptor tells it; what it allows is checked there. */
+/** A memory region of the other side as its descriptor describes it. The other side checks each access. */
 final class TcpRemoteMemoryRegion extends SoftwareRemoteMemoryRegion {
     private TcpRemoteMemoryRegion(RegionDescriptor descriptor) {
         super(TcpLog.INSTANCE, descriptor);
@@ -30,7 +30,7 @@ final class TcpRemoteMemoryRegion extends SoftwareRemoteMemoryRegion {
         return new TcpRemoteMemoryRegion(TcpLog.DESCRIPTORS.read(descriptor));
     }
 
-    /** Returns the region behind the interface. */
+    /** Returns the implementation of a region. */
     static TcpRemoteMemoryRegion of(RemoteMemoryRegion region) throws RpmaException {
         if (region == null) {
             return null;
@@ -42,7 +42,7 @@ final class TcpRemoteMemoryRegion extends SoftwareRemoteMemoryRegion {
         return tcp;
     }
 
-    /** Returns the address of a part; an offset beyond the end of the address space leads nowhere. */
+    /** Returns the address at an offset, or -1, which is no valid address, if the offset exceeds the address space. */
     long address(long offset) {
         long start = address();
         long at = start + offset;

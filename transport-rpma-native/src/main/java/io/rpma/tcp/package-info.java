@@ -19,12 +19,12 @@
  * io.rpma.tcp.Drivable}); {@link io.rpma.tcp.Transmitter} and {@link io.rpma.tcp.Receiver} are its halves; {@link
  * io.rpma.tcp.Adapter} is the single thread that drives the connections whose owners do not; {@link io.rpma.tcp.Acceptor} holds
  * the clients of a listener until their requests have arrived, and {@link io.rpma.tcp.Dialer} is the client's counterpart; {@link
- * io.rpma.tcp.Alarm} is a descriptor to wait for.
+ * io.rpma.tcp.Alarm} is a descriptor to wait on.
  *
  * <p>The classes are in layers, and no layer names a class of a higher one. From the lowest to the highest: the frames ({@link
  * io.rpma.tcp.Wire}) and {@link io.rpma.tcp.Limits}; {@link io.rpma.tcp.ProtectionDomain} and its regions; the queues; the parts
- * of a queue pair, which know it as an {@link io.rpma.tcp.ErrorState}, and the adapter, which knows it as what it drives; the
- * queue pair; requests and connections; {@link io.rpma.tcp.TcpEndpoint}; {@link io.rpma.tcp.TcpPeer}; {@link
+ * of a queue pair, which use it as an {@link io.rpma.tcp.ErrorState}, and the adapter, which uses it as a {@link
+ * io.rpma.tcp.Drivable}; the queue pair; requests and connections; {@link io.rpma.tcp.TcpEndpoint}; {@link io.rpma.tcp.TcpPeer}; {@link
  * io.rpma.tcp.TcpDevice}; {@link io.rpma.tcp.TcpProvider}.
  *
  * <p>A connection costs a socket and an epoll set for its events, and another epoll set for each completion queue whose

@@ -37,7 +37,7 @@ public final class AbstractNames implements SocketNames {
     private static final String LISTEN = "/listen/";
     private static final String CLIENT = "/client/";
     private static final int LONGEST_NAME = 107;
-    /** Who holds the name of a socket that takes no connections: only of one that does the kernel tells whose it is. */
+    /** The holder of a name whose socket accepts no connections. The kernel reports the holder only after a connect. */
     private static final String UNKNOWN_HOLDER = "a process that does not listen there ('ss -xap', run by root, shows it)";
 
     private final User user;
@@ -47,7 +47,8 @@ public final class AbstractNames implements SocketNames {
 
     public AbstractNames(User user) {
         this.user = user;
-        // The user's number in this user namespace. The same user may have another number elsewhere; TCP finds its name then.
+        // This is the user's number in this user namespace. In another user namespace the same user may have another number; the
+        // name of a listener there is found by TCP.
         listenerPrefix = PREFIX + Integer.toUnsignedString(user.id()) + LISTEN;
         clientPrefix = PREFIX + Integer.toUnsignedString(user.id()) + CLIENT;
     }

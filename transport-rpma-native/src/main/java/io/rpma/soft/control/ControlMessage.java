@@ -22,9 +22,10 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A message of a control socket or a link, which keep messages apart. All start alike: magic, version, type, number of
- * attachments; then the attachments (kind, number, size), whose descriptors come along in the same order; then what the type asks
- * for. All numbers are in native byte order: both ends are on one host.
+ * A message of a control socket or a link, which preserve message boundaries. Every message begins with magic, version, type and
+ * the number of attachments. The attachments follow (kind, number, size); their descriptors are sent with the message in the same
+ * order. The body, which depends on the type, follows the attachments. All numbers are in native byte order, because both ends
+ * are on one host.
  */
 public final class ControlMessage {
     /** The version of the protocol and of the layout of shared memory. Only processes with equal versions can connect. */
@@ -269,8 +270,8 @@ public final class ControlMessage {
         private static final ThreadLocal<Incoming> OF_THREAD = ThreadLocal.withInitial(Incoming::new);
 
         /**
-         * The length, 0 at the end, or {@code -errno}: {@code -EINVAL} for what is no message of this protocol, {@code -EMFILE}
-         * if this process has too few descriptors left to receive it.
+         * The length, 0 at the end, or {@code -errno}: {@code -EINVAL} if it is not a message of this protocol,
+         * {@code -EMFILE} if this process has too few descriptors left to receive it.
          */
         public int result;
         private final int[] descriptors = new int[Scratch.MAX_DESCRIPTORS + 1];

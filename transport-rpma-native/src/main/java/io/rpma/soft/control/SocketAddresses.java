@@ -19,7 +19,7 @@ import io.rpma.posix.Sockets;
 import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 
-/** The addresses of sockets: paths of Unix sockets, and what the kernel tells of sockets. */
+/** The addresses of sockets: paths of Unix sockets, and the addresses that the kernel reports for sockets. */
 final class SocketAddresses {
     /** The longest path of a Unix socket, in bytes. */
     static final int LONGEST_PATH = 107;
@@ -32,7 +32,7 @@ final class SocketAddresses {
     private SocketAddresses() {
     }
 
-    /** Binds a Unix socket to a path, which makes a file of it. */
+    /** Binds a Unix socket to a path, which creates a file there. */
     static int bind(int fd, String path) {
         long target = Scratch.get().address();
         return Sockets.bind(fd, target, write(path, target));

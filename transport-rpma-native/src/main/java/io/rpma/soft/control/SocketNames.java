@@ -22,7 +22,7 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Where the Unix sockets of listeners are found, under which names, and with whom memory is shared that is met there. */
+/** Determines the names of the Unix sockets of listeners, and the processes that memory may be shared with. */
 public interface SocketNames {
     /** {@code 0.0.0.0}. */
     InetAddress ANY_4 = Sockets.toAddress(new byte[4]);
@@ -63,7 +63,7 @@ public interface SocketNames {
      */
     String whyNot(Sockets.Credentials peer);
 
-    /** Returns whether a client may have made a link. */
+    /** Returns whether a client can be the creator of a link, whose credentials are given. Otherwise the link is not trusted. */
     boolean mayHaveMade(Sockets.Credentials client, Sockets.Credentials link);
 
     /** Returns a token that identifies the listening process if it has no number here; {@code null} if there is none. */

@@ -21,7 +21,7 @@ public final class FileCalls {
     static final int EEXIST = 17;
     /** The file system is read-only. */
     public static final int EROFS = 30;
-    /** A symbolic link where none may be. */
+    /** The path is a symbolic link, which the call does not permit. */
     static final int ELOOP = 40;
 
     private static final int O_CREAT = 0x40;
@@ -45,7 +45,7 @@ public final class FileCalls {
     private FileCalls() {
     }
 
-    /** Opens a path as a place only: nothing can be read by it. */
+    /** Opens a path only as a location ({@code O_PATH}): the descriptor cannot be read. */
     static int openPlace(String path) {
         return open(path, O_PATH);
     }
@@ -78,7 +78,7 @@ public final class FileCalls {
         }
     }
 
-    /** Gives a file another name, in place of a file that has it. */
+    /** Renames a file, and replaces a file that has the new name. */
     static int rename(String from, String to) {
         try (Arena arena = Arena.ofConfined()) {
             return RENAME.call(arena.allocateFrom(from).address(), arena.allocateFrom(to).address());

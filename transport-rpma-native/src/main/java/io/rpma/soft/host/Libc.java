@@ -26,7 +26,7 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 public final class Libc {
     /** No such process. */
     public static final int ESRCH = 3;
-    /** Not a file of the kind that the call is for. */
+    /** The descriptor is not open, or its file is not of the kind that the call needs. */
     public static final int EBADF = 9;
 
     /** {@code F_SEAL_SEAL}: no further seals. */
@@ -36,8 +36,8 @@ public final class Libc {
     /** {@code F_SEAL_GROW}: the file cannot become larger. */
     public static final int F_SEAL_GROW = 4;
     /**
-     * {@code F_SEAL_FUTURE_WRITE} (Linux 5.1): from now on nobody can write to the file or map it writable, whoever has or opens
-     * it, the owner included; writable mappings that exist already stay writable.
+     * {@code F_SEAL_FUTURE_WRITE} (Linux 5.1): from now on no process, including the owner, can write to the file or map it
+     * writable. Writable mappings that exist already stay writable.
      */
     public static final int F_SEAL_FUTURE_WRITE = 0x10;
 
@@ -122,7 +122,7 @@ public final class Libc {
         return FTRUNCATE.call(fd, size);
     }
 
-    /** Allocates the pages of a part of a file, or what the mode says. */
+    /** Allocates the pages of a part of a file, or performs the operation that the mode requests. */
     public static int fallocate(int fd, int mode, long offset, long length) {
         return FALLOCATE.call(fd, mode, offset, length);
     }
@@ -143,7 +143,7 @@ public final class Libc {
         return Posix.fcntl(fd, F_ADD_SEALS, seals);
     }
 
-    /** Returns the seals of a file; negative if it is none that can be sealed. */
+    /** Returns the seals of a file; a negative number if the file cannot be sealed. */
     public static int getSeals(int fd) {
         return Posix.fcntl(fd, F_GET_SEALS, 0);
     }
@@ -159,17 +159,17 @@ public final class Libc {
         return result;
     }
 
-    /** Returns whether a descriptor stands for a pipe: no other file has a capacity of that kind. */
+    /** Returns whether a descriptor is that of a pipe: only a pipe has a capacity that can be queried. */
     public static boolean isPipe(int fd) {
         return Posix.fcntl(fd, F_GETPIPE_SZ, 0) > 0;
     }
 
-    /** Opens what a descriptor stands for once more, non-blocking: as an open file of its own, with flags of its own. */
+    /** Opens the file of a descriptor again, non-blocking, as a new open file description with its own flags. */
     public static int reopen(int fd, int flags) {
         return OPEN.call(path(fd), flags | O_NONBLOCK | O_CLOEXEC, 0);
     }
 
-    /** Changes the mode of what a descriptor stands for. */
+    /** Changes the mode of the file of a descriptor. */
     public static int changeMode(int fd, int mode) {
         return FCHMOD.call(fd, mode);
     }
@@ -184,7 +184,7 @@ public final class Libc {
         return READ.callLong(fd, address, length);
     }
 
-    /** Lets a descriptor number stand for what another one stands for; what it stood for before is closed. */
+    /** Makes the descriptor {@code target} a duplicate of {@code source}; the previous file of {@code target} is closed. */
     public static int replace(int source, int target) {
         return Math.min(0, DUP3.call(source, target, O_CLOEXEC));
     }
@@ -228,12 +228,12 @@ public final class Libc {
         return call.callLong(pid, vectors, 1L, vectors + 16, 1L, 0L);
     }
 
-    /** Returns whether other processes of this user may look into this one ({@code prctl(PR_GET_DUMPABLE)}). */
+    /** Returns whether other processes of this user may access the memory of this one ({@code prctl(PR_GET_DUMPABLE)}). */
     public static boolean isDumpable() {
         return prctl(PR_GET_DUMPABLE, 0) == 1;
     }
 
-    /** Lets any process of this user reach the memory of this one where Yama asks for that. */
+    /** Permits every process of this user to access the memory of this one, which Yama otherwise refuses. */
     public static int allowTracers() {
         return prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
     }
@@ -247,7 +247,7 @@ public final class Libc {
         return TIMERFD_CREATE.call(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     }
 
-    /** Sets a timer descriptor to go off once; 0 stops it. */
+    /** Sets a timer descriptor to expire once, after this time; 0 stops it. */
     public static int setTimer(int fd, long nanos) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment time = arena.allocate(32, 8);

@@ -79,7 +79,8 @@ public final class MappingLimit {
     }
 
     static int maxMapCount() {
-        // By one call of read(2), because a second one finds the end of the file. Files.readString would get the first digit.
+        // The file is read by a single call of read(2), because the second call returns the end of the file. Files.readString
+        // reads one byte first, and would return only the first digit.
         byte[] digits = new byte[32];
         try (InputStream file = Files.newInputStream(MAX_MAP_COUNT)) {
             int length = Math.max(0, file.read(digits));
@@ -91,7 +92,7 @@ public final class MappingLimit {
         }
     }
 
-    /** Returns the account of a process, however many links it makes. */
+    /** Returns an account of a process. All accounts of the same process share one limit. */
     public Account account(int pid) {
         return new Account(pid);
     }

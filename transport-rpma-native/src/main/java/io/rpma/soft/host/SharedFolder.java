@@ -303,7 +303,7 @@ public final class SharedFolder {
                 }
             }
         } catch (IOException | DirectoryIteratorException e) {
-            // They are no more in the way than they have been.
+            // The remaining files do no harm.
             return;
         }
     }

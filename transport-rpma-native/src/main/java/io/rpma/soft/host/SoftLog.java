@@ -19,7 +19,7 @@ import io.rpma.software.ListeningSockets;
 import io.rpma.software.RegionDescriptors;
 import io.rpma.software.SoftwareLog;
 
-/** The log of this provider, from anywhere in it. */
+/** The log of this provider, as static methods for all its classes. */
 public final class SoftLog {
     /** The one log of the process. */
     public static final SoftwareLog INSTANCE = new SoftwareLog("io.rpma.soft", SoftLog.class);
@@ -33,22 +33,22 @@ public final class SoftLog {
     private SoftLog() {
     }
 
-    /** Reports that a peer broke the protocol: of each calling class a few lines a second, and the number of the others. */
+    /** Reports that a peer violated the protocol. The number of lines of each calling class is limited. */
     public static void violation(String message) {
         INSTANCE.violation(WALKER.getCallerClass().getSimpleName(), message);
     }
 
-    /** Reports what weakens this process although every call succeeds; goes to SLF4J in any case. */
+    /** Reports a condition that weakens this process although every call succeeds. Always goes to SLF4J. */
     public static void warn(String message) {
         INSTANCE.warn(message);
     }
 
-    /** Reports something that the user of the interface learns by other means as well. */
+    /** Reports a condition that is also reported to the caller in another way. */
     public static void log(Level level, String message) {
         INSTANCE.log(level, message);
     }
 
-    /** Returns whether anybody would see a message of this level; asked before one is put together. */
+    /** Returns whether messages of a level are logged. Called before a message is formatted. */
     public static boolean isEnabled(Level level) {
         return INSTANCE.isEnabled(level);
     }

@@ -43,7 +43,8 @@ public record User(int id, int pid, int overflow, boolean allMapped) {
     }
 
     private static int readOverflow() {
-        // By one read of all: the kernel ends such a file after the first read, and Files.readString begins with one byte.
+        // The file is read by a single call of read(2): the kernel ends such a file after the first call, and Files.readString
+        // reads one byte first.
         try (BufferedReader reader = Files.newBufferedReader(Path.of("/proc/sys/kernel/overflowuid"))) {
             return Integer.parseUnsignedInt(reader.readLine());
         } catch (IOException | NumberFormatException e) {
@@ -55,7 +56,7 @@ public record User(int id, int pid, int overflow, boolean allMapped) {
         try {
             return coversAll(Files.readString(Path.of("/proc/self/uid_map")));
         } catch (IOException e) {
-            // A kernel without user namespaces has no such file, and neither has a process without /proc, which must not err.
+            // The kernel has no user namespaces, or this process has no /proc. The answer false is the safe one.
             return false;
         }
     }

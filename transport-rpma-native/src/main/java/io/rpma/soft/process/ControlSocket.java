@@ -32,7 +32,7 @@ public final class ControlSocket {
     // Replaces the socket of a connection that has ended, whose descriptor would otherwise stay readable.
     private static final EventPipe QUIET = quiet();
 
-    /** So many requests to read the link are taken at once: many times what the socket holds. */
+    /** The number of messages about the link, without any other message between them, after which the connection is broken. */
     private static final int MOST_LOOKS = 1 << 14;
 
     private final RemoteProcess remote;

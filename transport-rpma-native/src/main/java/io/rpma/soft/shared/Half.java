@@ -62,7 +62,7 @@ public final class Half {
 
     /** The peer's operation failed in a way that breaks this queue pair. */
     public static final int BROKEN = 1;
-    /** The peer has been waiting for a shared receive for a while. The owner takes it back. */
+    /** The peer has been waiting for a shared receive for a while. The owner resets the word to 0. */
     public static final int STARVED = 2;
     /** A key that no region has. It stands for the buffers of posted receives. */
     public static final int POSTED_RECEIVES = RegionTable.BAD_KEY;
