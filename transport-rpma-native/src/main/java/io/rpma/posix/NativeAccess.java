@@ -28,7 +28,7 @@ public final class NativeAccess {
      */
     public static void ensure() {
         try {
-            // This is the cheapest restricted method. The JVM permits or refuses all of them alike, according to the caller's module.
+            // This is the cheapest restricted method. The JVM decides by the module of the caller, not by the method.
             MemorySegment.NULL.reinterpret(0);
         } catch (IllegalCallerException e) {
             throw new RpmaUnavailableException(refused(NativeAccess.class.getModule()), e);

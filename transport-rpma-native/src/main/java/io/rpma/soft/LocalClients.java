@@ -38,7 +38,7 @@ import java.util.Map;
  * <p>The monitor of the endpoint guards the fields: whatever thread calls a method has locked it.
  */
 final class LocalClients {
-    /** How long a client may take from connecting to sending its request. A correct client sends it directly after it has connected. */
+    /** How long a client may take from connecting to sending its request. A correct client sends it immediately. */
     static final long CLIENT_MILLIS = 5_000;
     /** The largest number of clients that are waited for; each takes a descriptor. */
     private static final int MAX_CLIENTS = 1024;

@@ -24,8 +24,8 @@
  * <p>The classes are in layers, and no layer names a class of a higher one. From the lowest to the highest: the frames ({@link
  * io.rpma.tcp.Wire}) and {@link io.rpma.tcp.Limits}; {@link io.rpma.tcp.ProtectionDomain} and its regions; the queues; the parts
  * of a queue pair, which use it as an {@link io.rpma.tcp.ErrorState}, and the adapter, which uses it as a {@link
- * io.rpma.tcp.Drivable}; the queue pair; requests and connections; {@link io.rpma.tcp.TcpEndpoint}; {@link io.rpma.tcp.TcpPeer}; {@link
- * io.rpma.tcp.TcpDevice}; {@link io.rpma.tcp.TcpProvider}.
+ * io.rpma.tcp.Drivable}; the queue pair; requests and connections; {@link io.rpma.tcp.TcpEndpoint}; {@link
+ * io.rpma.tcp.TcpPeer}; {@link io.rpma.tcp.TcpDevice}; {@link io.rpma.tcp.TcpProvider}.
  *
  * <p>A connection costs a socket and an epoll set for its events, and another epoll set for each completion queue whose
  * descriptor is requested.

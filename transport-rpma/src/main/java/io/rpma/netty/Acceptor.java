@@ -31,8 +31,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Accepts the clients of a server channel: it takes their requests from the endpoints while there is room in the backlog, and
- * makes a channel of each connection that is established. It pauses an endpoint while a resource for its connections is missing:
- * what one provider lacks, such as memory of its device, the others may have.
+ * makes a channel of each connection that is established. It pauses an endpoint while a resource for its connections is missing.
+ * The other endpoints continue, because their providers may have the resource that one provider lacks, such as device memory.
  *
  * <p>Only the event loop of the server channel uses this class, so its fields need no lock. Connections must be accepted on the
  * thread that takes the requests: librpma mixes up the events of connections that are accepted on another one.
@@ -45,7 +45,7 @@ final class Acceptor implements PendingAccept.Owner {
      */
     static final int MAX_REQUESTS = 128;
     /**
-     * How long other requests wait until the first child is registered: meanwhile it is accepted and passed to the pipeline.
+     * How long other requests wait while the first child is accepted, passed to the pipeline and registered.
      */
     private static final long FIRST_CHILD_MILLIS = 1_000;
 

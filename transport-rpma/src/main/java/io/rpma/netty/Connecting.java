@@ -67,7 +67,7 @@ final class Connecting implements ConnectAttempt.Owner {
             SocketAddresses.requireNoLocalPort(local);
         }
         InetSocketAddress address = SocketAddresses.requireConnectable(remote);
-        // What is wrong with the options is reported before anything has begun.
+        // Invalid options throw here, before the attempt begins.
         PathChoice made = new PathChoice(channel.paths(), address.getAddress());
         ConnectAttempt begun = new ConnectAttempt(this, PublicTypes.INSTANCE, promise, address, made);
         choice = made;

@@ -413,7 +413,7 @@ final class MessageQueuePair extends QueuePair implements PostTarget {
 
     @Override
     public void finish() {
-        // There is no message for it; the peer sees the disconnect.
+        // No message signals the end of the data. The peer detects it by the disconnect.
     }
 
     @Override

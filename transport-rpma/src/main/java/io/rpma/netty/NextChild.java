@@ -29,7 +29,7 @@ abstract class NextChild {
     private final ConnectionConfig config;
 
     /**
-     * Creates it.
+     * Takes over the configuration of a connection.
      *
      * @param config the sizes of the queues; closed by this object
      */

@@ -66,7 +66,7 @@ final class PathChoice implements ConnectAttempt.Choice {
         asked = byPath(reasons);
     }
 
-    /** Returns the reasons of providers as those of their paths, in the same order. */
+    /** Converts a map from providers to reasons to one from paths to reasons, in the same order. */
     static Map<RpmaPath, String> byPath(Map<RpmaProvider, String> reasons) {
         Map<RpmaPath, String> reasonsOfPaths = new LinkedHashMap<>();
         reasons.forEach((provider, reason) -> reasonsOfPaths.put(RpmaPath.of(provider), reason));

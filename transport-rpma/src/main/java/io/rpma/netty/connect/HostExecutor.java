@@ -77,7 +77,7 @@ public final class HostExecutor {
     final class Task {
         private final Host host;
         private final Work work;
-        // Whether the host was of the good kind when the task began.
+        // Whether the last task of the host had succeeded when this task began.
         private boolean ofGoodHost;
 
         private Task(Host host, Work work) {

@@ -63,7 +63,7 @@ final class DescriptorWatch implements EpollIoHandle {
             made.submit(WATCH);
         } catch (Exception e) {
             if (made != null) {
-                // Otherwise it would stay valid, and be in the way of the next descriptor with this number.
+                // Otherwise the registration would stay valid, and the next descriptor with this number could not be registered.
                 made.cancel();
             }
             throw new IllegalStateException("descriptor " + fd + " cannot be watched by epoll", e);

@@ -18,8 +18,8 @@ import io.netty.channel.IoHandlerContext;
 import java.util.ArrayList;
 
 /**
- * The epoll set of an event loop, as this transport uses it: Netty's own epoll handler, and when it ran last. It is what the
- * registrations of the loop have as their attachment. Only the thread of the loop uses this class, so its fields need no lock.
+ * The epoll set of an event loop, as this transport uses it: Netty's own epoll handler, and when it ran last. The
+ * registrations of the loop have it as their attachment. Only the thread of the loop uses this class, so its fields need no lock.
  */
 public final class EpollSet {
     /** If epoll has not run for this long, connections may have ended without the loop having noticed. */
@@ -31,7 +31,7 @@ public final class EpollSet {
     // Registrations that were opened since epoll last ran. One that is closed before epoll runs again is never added to the
     // epoll set.
     private final ArrayList<RpmaRegistration> fresh = new ArrayList<>();
-    /** When epoll ran last, as the loop and {@link #catchUp} have set it; a test makes a loop look late or prompt with it. */
+    /** When epoll ran last; set by the loop and by {@link #catchUp}. A test sets it to make a loop appear late or on time. */
     public long lastRunNanos;
 
     /**

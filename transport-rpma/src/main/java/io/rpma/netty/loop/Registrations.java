@@ -51,14 +51,14 @@ public final class Registrations {
         return executor;
     }
 
-    /** Adds a registration, and tells its handle. */
+    /** Adds a registration, and notifies its handle. */
     public void add(RpmaRegistration registration) {
         registrations.add(registration);
         countConnection(registration.handle, 1);
         registration.handle.registered();
     }
 
-    /** Removes a registration, if it is there, and tells its handle. */
+    /** Removes a registration, if it is there, and notifies its handle. */
     void remove(RpmaRegistration registration) {
         if (registrations.remove(registration)) {
             countConnection(registration.handle, -1);

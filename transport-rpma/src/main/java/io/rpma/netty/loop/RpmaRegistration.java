@@ -72,8 +72,8 @@ public final class RpmaRegistration implements IoRegistration, DescriptorWatch.O
     }
 
     /**
-     * Arms the queue and polls it once more. Returns whether there was work, or whether the queue is no longer armed: what is
-     * called for completions may run epoll ({@link EpollSet#catchUp}), which reports each event only once.
+     * Arms the queue and polls it once more. Returns whether there was work, or whether the queue is no longer armed: the code
+     * that handles completions may run epoll ({@link EpollSet#catchUp}), which reports each event only once.
      */
     boolean armAndPoll(WorkCompletions batch) {
         try {

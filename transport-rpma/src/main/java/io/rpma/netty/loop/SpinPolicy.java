@@ -32,7 +32,8 @@ public final class SpinPolicy {
     private static final int MAX_PAUSE = 256;
 
     private final long maxNanos;
-    // The number of promising waits that are blocked through after the next failure, and how many of the current ones are left.
+    // After the next failure the loop blocks until this many waits have ended soon enough for polling. The second field is the
+    // number of such waits that are still to come after the last failure.
     private int pause = 1;
     private int blocks;
 
@@ -40,7 +41,7 @@ public final class SpinPolicy {
         this.maxNanos = maxNanos;
     }
 
-    /** Polls for a short time as long as that pays; on a machine with one processor, never. */
+    /** Polls for a short time as long as polling is successful; on a machine with one processor, never. */
     public static SpinPolicy adaptive() {
         return new SpinPolicy(NettyRuntime.availableProcessors() > 1 ? CONFIGURED_NANOS : 0);
     }

@@ -16,7 +16,7 @@ package io.rpma.netty.pair;
 import java.io.IOException;
 
 /**
- * The reason of a connection that an event has ended. It has no stack trace: most connections end this way and the trace is
+ * Reports that an event has ended a connection. It has no stack trace: most connections end this way and the trace is
  * rarely needed, while it would cost more than everything else here and show only the event loop.
  */
 public final class EndedByEvent extends IOException {

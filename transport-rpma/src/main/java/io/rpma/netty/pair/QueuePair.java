@@ -52,8 +52,8 @@ public abstract class QueuePair {
     };
 
     /**
-     * A connection has three events, and a few that librpma does not know. A connection with this many events at once is
-     * closed.
+     * A connection has three events, and a few of kinds that librpma does not define. A connection with this many events at once
+     * is closed.
      */
     private static final int MOST_EVENTS = 32;
 
@@ -252,7 +252,7 @@ public abstract class QueuePair {
                 event = connection.nextEvent();
             } catch (RpmaException e) {
                 if (e.error() == RpmaError.UNKNOWN) {
-                    // An event of a kind that librpma does not know has no meaning for this connection.
+                    // An event of a kind that librpma does not define has no meaning for this connection.
                     continue;
                 }
                 breakWith(e);

@@ -44,7 +44,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * <p>The data path takes no lock. Slots are added and removed under the lock, when connections are made and closed.
  */
 public final class SharedReceives extends ReceiveBuffers implements LoopCompletions.Owner {
-    /** Up to this many receives of a queue each connection has its own share, if the queue does not belong to a loop. */
+    /** The limit up to which the receives of a queue that belongs to no loop are divided into one share for each connection. */
     private static final int SHARES =
         Math.max(64, SystemPropertyUtil.getInt("io.rpma.netty.sharedReceiveBuffers", 512));
     /** The smallest value of that limit for the queue of one loop. */
@@ -55,8 +55,8 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
     private static final int KEPT = 64;
     /**
      * How long the unused queue of a loop is kept in any event. With short connections, 16 at a time, the last one of a loop
-     * closes every few milliseconds; to create the queue again, with its files and mappings in both processes, took as long as
-     * to make the connection ({@code ./run-benchmark.sh --only=connectx16}).
+     * closes every few milliseconds; creating the queue again, with its files and mappings in both processes, took as long as
+     * making the connection ({@code ./run-benchmark.sh --only=connectx16}).
      */
     private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 

@@ -16,7 +16,7 @@ package io.rpma.netty.stream;
 import io.rpma.netty.pair.EndedByEvent;
 import java.nio.channels.ClosedChannelException;
 
-/** The reason of a connection that this end has closed. It has no stack trace, for the same reason as {@link EndedByEvent}. */
+/** Reports that this end has closed a connection. It has no stack trace, for the same reason as {@link EndedByEvent}. */
 final class ClosedByThisEnd extends ClosedChannelException {
     private static final long serialVersionUID = 1;
 

@@ -28,7 +28,7 @@ final class StreamChanges {
     private boolean brokenBefore;
     private boolean blockedBefore;
     private boolean fullBefore;
-    // Whether the listener knows that the peer has confirmed the end of the stream.
+    // Whether the listener has been notified that the peer has confirmed the end of the stream.
     private boolean confirmationTold;
 
     StreamChanges(StreamSender sender, StreamReceiver receiver) {
@@ -63,7 +63,7 @@ final class StreamChanges {
         return first;
     }
 
-    /** Called before the listener is notified, or if there is nothing that it has to know. */
+    /** Called before the listener is notified, or if there is nothing to notify it of. */
     void end() {
         pending = false;
     }

@@ -38,8 +38,8 @@ import java.util.function.BooleanSupplier;
 
 /**
  * One end of a stream over a queue pair; implements the protocol of {@code docs/protocol.md}. It handles the events and
- * completions of the connection and notifies the listener of their effects. What the stream sends is the matter of its
- * {@link StreamSender}, what it receives that of its {@link StreamReceiver}. None of them depends on channels and pipelines.
+ * completions of the connection and notifies the listener of their effects. Its {@link StreamSender} sends, and its
+ * {@link StreamReceiver} receives. None of these classes depends on channels and pipelines.
  *
  * <p>Used by one event loop at a time.
  */
