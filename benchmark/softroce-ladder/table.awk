@@ -1,4 +1,4 @@
-# Prints the rungs, medians of their rounds, from lines "NAME RTT_US TPUT_MIB".
+# Prints the median of the rounds of each rung, from lines "NAME RTT_US TPUT_MIB".
 function median(values, name, n,    i, j, held, sorted) {
     for (i = 1; i <= n; i++) {
         held = values[name, i] + 0

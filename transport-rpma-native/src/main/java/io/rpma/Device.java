@@ -40,7 +40,7 @@ public interface Device {
     boolean isOnDemandPagingCapable() throws RpmaException;
 
     /**
-     * Returns whether the device speaks iWARP, which is RDMA over TCP ({@code ibv_device.transport_type}). Such a device has no
+     * Returns whether the device uses iWARP, which is RDMA over TCP ({@code ibv_device.transport_type}). Such a device has no
      * send with immediate data; a message that finds no posted receive ends the connection; and the completion of a send says
      * only that the bytes have been given to TCP, not that they have arrived.
      */
@@ -48,7 +48,7 @@ public interface Device {
 
     /**
      * Returns whether sends and writes can carry immediate data ({@code rpma_send_with_imm}, {@code rpma_write_with_imm}): on
-     * every device that does not speak iWARP, whose messages have no field for it.
+     * every device that does not use iWARP, whose messages have no field for it.
      */
     default boolean hasImmediateData() {
         return !isIwarp();

@@ -73,7 +73,7 @@ final class Libibverbs {
         }
     }
 
-    /** Returns whether a context's device speaks iWARP. */
+    /** Returns whether a context's device uses iWARP. */
     static boolean isIwarp(long context) {
         MemorySegment device = MemorySegment.ofAddress(device(context)).reinterpret(TRANSPORT_TYPE + JAVA_INT.byteSize());
         return device.get(JAVA_INT, TRANSPORT_TYPE) == TRANSPORT_IWARP;

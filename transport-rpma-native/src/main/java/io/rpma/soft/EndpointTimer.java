@@ -20,7 +20,7 @@ import io.rpma.soft.host.Libc;
  * The timer of an endpoint ({@code timerfd_create(2)}), which makes the descriptor of the endpoint ready at the earliest of the
  * times that were set.
  *
- * <p>The monitor of the endpoint guards the fields: whatever thread calls a method has locked it.
+ * <p>The monitor of the endpoint guards the fields. Every caller of a method has locked it.
  */
 final class EndpointTimer {
     /** The delay after which the descriptor becomes ready again for clients that lacked a file descriptor. */

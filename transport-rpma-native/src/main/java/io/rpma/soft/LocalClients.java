@@ -35,7 +35,7 @@ import java.util.Map;
  * <p>A request is taken out of a client's socket when all that it needs is there. If this process has no descriptor left, the
  * request stays in the socket, where a later call finds it.
  *
- * <p>The monitor of the endpoint guards the fields: whatever thread calls a method has locked it.
+ * <p>The monitor of the endpoint guards the fields. Every caller of a method has locked it.
  */
 final class LocalClients {
     /** How long a client may take from connecting to sending its request. A correct client sends it immediately. */

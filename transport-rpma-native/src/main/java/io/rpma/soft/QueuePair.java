@@ -36,7 +36,7 @@ import io.rpma.soft.shared.Half;
  * continues.
  *
  * <p>This class connects, fails and closes its parts: the {@link Requester}, {@link Completer} and {@link WaitingRequests} for
- * what it sends, the {@link Responder} for what it receives. They know it as {@link LocalEnd}, which holds the state.
+ * what it sends, the {@link Responder} for what it receives. They use it as {@link LocalEnd}, which holds the state.
  *
  * <p>While no request waits, the posting thread executes. While a request waits, one thread at a time executes, whichever
  * continues the waiting requests; that class explains how the executing state passes between them.

@@ -335,7 +335,7 @@ final class Requester {
         return announcement != 0;
     }
 
-    /** Forgets the announcement, so that the next request looks for itself. */
+    /** Clears the announcement, so that the next request makes an attempt of its own. */
     void forgetAnnouncement() {
         announcement = 0;
     }

@@ -24,11 +24,12 @@ import io.rpma.software.HalfOpenClients;
 import java.util.function.IntConsumer;
 
 /**
- * The clients that connect to the TCP port of an endpoint. Each is sent the hello, which tells where the endpoint listens for
- * clients of this host. Then it is handed over to a listener of another provider, or read until it has closed.
+ * The clients that connect to the TCP port of an endpoint. Each is sent the hello, which names the socket on which the
+ * endpoint listens for clients of this host. Then the client is handed over to a listener of another provider, or its socket is
+ * read until the client has closed.
  *
- * <p>The monitor of the endpoint guards the fields: whatever thread calls a method has locked it. {@link #handOver} alone needs
- * no lock, and the field that it sets is volatile.
+ * <p>The monitor of the endpoint guards the fields. Every caller of a method has locked it. Only {@link #handOver} needs no lock,
+ * and the field that it sets is volatile.
  */
 final class TcpClients {
     /** The clients to which the hello is being sent; a further one replaces the oldest. */
@@ -50,7 +51,7 @@ final class TcpClients {
     /**
      * Creates an empty set.
      *
-     * @param names introduces the socket to clients
+     * @param names determines the name of the socket that clients are sent
      * @param listening the socket that the hello names
      * @param epoll the epoll set of the endpoint
      * @param timer the timer of the endpoint

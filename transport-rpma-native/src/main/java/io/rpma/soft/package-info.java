@@ -29,11 +29,11 @@
  * need from the kernel.
  *
  * <p>No two classes of this package need each other, directly or by way of others. From the bottom to the top: {@link
- * io.rpma.soft.LocalProcess} knows the queue pairs as {@link io.rpma.soft.LocalEnd}, and the shared receive queues as {@link
- * io.rpma.soft.process.LocalReceiveQueue}. {@link io.rpma.soft.ProtectionDomain} is what regions, queues and endpoints belong
- * to. The {@link io.rpma.soft.Requester}, {@link io.rpma.soft.Completer} and {@link io.rpma.soft.WaitingRequests} of a queue
- * pair, and the parts of a {@link io.rpma.soft.SoftSharedReceiveQueue}, know the queue pair as {@code LocalEnd} too. {@link
- * io.rpma.soft.QueuePair} owns its parts, {@link io.rpma.soft.Queues} the queues of a connection. Connections and requests
+ * io.rpma.soft.LocalProcess} uses the queue pairs as {@link io.rpma.soft.LocalEnd}, and the shared receive queues as {@link
+ * io.rpma.soft.process.LocalReceiveQueue}. Regions, queues and endpoints belong to a {@link
+ * io.rpma.soft.ProtectionDomain}. The {@link io.rpma.soft.Requester}, {@link io.rpma.soft.Completer} and {@link
+ * io.rpma.soft.WaitingRequests} of a queue pair, and the parts of a {@link io.rpma.soft.SoftSharedReceiveQueue}, use the queue
+ * pair as {@code LocalEnd} too. {@link io.rpma.soft.QueuePair} owns its parts, {@link io.rpma.soft.Queues} the queues of a connection. Connections and requests
  * are above them, then {@link io.rpma.soft.SoftEndpoint}, and at the top {@link io.rpma.soft.SoftPeer}, {@link
  * io.rpma.soft.SoftDevice} and {@link io.rpma.soft.SoftProvider}, which create the objects below.
  *
@@ -46,8 +46,8 @@
  * sides have mapped already. The slot is reused when both sides have released it ({@link io.rpma.soft.process.HalfMemory}); all
  * memory is unmapped a second after the last connection, or at once when the other process has ended.
  *
- * <p>The memory that a peer can access. Peers are processes of the same user, or those that share a folder with it. The kernel
- * does not restrict such a process to the intended use of the memory that it has been sent:
+ * <p>A peer is a process of the same user, or one that shares a folder with this process. The kernel does not restrict it to the
+ * intended use of the memory that it has been sent. It can access the following memory:
  * <ul>
  * <li>It can read, and not write, the table of memory regions: the file is sealed against writing, also after it is reopened
  *     (from Linux 5.1 on).

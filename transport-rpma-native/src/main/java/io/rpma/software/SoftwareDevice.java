@@ -17,7 +17,7 @@ import io.rpma.DeviceLimits;
 import java.net.InetAddress;
 import java.util.List;
 
-/** The one device of a provider in Java: this host. Nothing is pinned, and it does not speak iWARP. Thread-safe. */
+/** The one device of a provider in Java: this host. Nothing is pinned, and it does not use iWARP. Thread-safe. */
 public abstract class SoftwareDevice implements Device {
     private final String name;
     private final DeviceLimits limits;

@@ -57,7 +57,7 @@ public abstract class SoftwareRemoteMemoryRegion implements RemoteMemoryRegion {
         return address;
     }
 
-    /** Returns the number by which the other side knows the region; it may be any value. */
+    /** Returns the number by which the other side identifies the region; it may be any value. */
     public final int key() {
         return key;
     }

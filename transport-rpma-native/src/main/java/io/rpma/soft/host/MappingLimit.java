@@ -114,7 +114,7 @@ public final class MappingLimit {
             return MappingLimit.this.add(pid, size);
         }
 
-        /** Memory that was counted is not mapped any more. */
+        /** Called when memory that was counted is not mapped any more. */
         public void remove(long size) {
             MappingLimit.this.remove(pid, size);
         }

@@ -140,12 +140,12 @@ public final class SharedFolder {
         return place + '/' + name;
     }
 
-    /** Returns the path of the folder as a user knows it. */
+    /** Returns the path of the folder for messages. */
     public String shown() {
         return shown;
     }
 
-    /** Returns the path of a file as a user knows it. */
+    /** Returns the path of a file for messages. */
     public String shown(String name) {
         return shown + '/' + name;
     }
