@@ -99,7 +99,7 @@ final class Libibverbs {
         }
     }
 
-    /** Returns whether a context's device has a port that traffic can pass. */
+    /** Returns whether a context's device has an active port. */
     static boolean hasActivePort(long context) throws RpmaException {
         try (Arena arena = Arena.ofConfined()) {
             return activePort(context, queryDevice(context, arena), arena) != null;

@@ -344,12 +344,12 @@ final class LibrpmaConnection extends LibrpmaHandle implements Connection {
         return pointer;
     }
 
-    // The library takes flags of 0 for an error, which is what null is.
+    // The library refuses flags of 0 as an error, so null is converted to 0.
     private static int bits(CompletionFlag flag) {
         return flag == null ? 0 : flag.bits();
     }
 
-    // Offsets may be joined by |, which is negative if one of them is.
+    // A caller with two offsets passes their bitwise OR, which is negative if one of them is negative.
     private static void checkRange(String function, long offsets, long length) throws RpmaException {
         if ((offsets | length | MAX_LENGTH - length) < 0) {
             throw offsets < 0

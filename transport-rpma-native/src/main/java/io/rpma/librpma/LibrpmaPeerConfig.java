@@ -26,12 +26,12 @@ final class LibrpmaPeerConfig extends LibrpmaHandle implements PeerConfig {
         super("peer configuration", handle);
     }
 
-    /** Creates one with the library's defaults. */
+    /** Creates a configuration with the library's defaults. */
     static LibrpmaPeerConfig create() throws RpmaException {
         return new LibrpmaPeerConfig(create(Librpma.PEER_CFG_NEW, "rpma_peer_cfg_new"));
     }
 
-    /** Opens the one that the other side described. */
+    /** Opens the configuration that the other side has described. */
     static LibrpmaPeerConfig open(ByteBuffer descriptor) throws RpmaException {
         if (descriptor == null) {
             throw LibrpmaFailure.invalid("rpma_peer_cfg_from_descriptor: the descriptor is null");

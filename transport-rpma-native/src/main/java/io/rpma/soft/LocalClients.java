@@ -43,7 +43,7 @@ final class LocalClients {
     /** The largest number of clients that are waited for; each takes a descriptor. */
     private static final int MAX_CLIENTS = 1024;
     private static final int MIN_CLIENTS = 64;
-    /** The part of all descriptors that such clients may take, and the part of those that one process may have. */
+    /** Such clients may take one in this many of all descriptors, and those of one process one in this many of these. */
     private static final int PART = 4;
     private static final long NANOS_PER_MILLI = 1_000_000;
 

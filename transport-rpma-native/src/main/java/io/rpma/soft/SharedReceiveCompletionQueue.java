@@ -248,7 +248,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     }
 
     private void takeNews() {
-        // Before the lists are read: whoever adds to one from here on wakes the owner again.
+        // Clear the flag before the lists are read, so that a thread that adds to a list afterwards wakes the owner again.
         news.set(false);
         SharedReceiveAttachment attachment = revived.poll();
         while (attachment != null) {

@@ -152,7 +152,7 @@ final class SoftEndpoint implements Endpoint, TcpPort {
                 return;
             }
         }
-        // As above: there may be more of them.
+        // There may be more clients. Make the descriptor ready again, for a thread that waits edge-triggered.
         timer.set(System.nanoTime());
     }
 

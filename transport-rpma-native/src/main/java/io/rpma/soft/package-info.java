@@ -30,11 +30,11 @@
  *
  * <p>No two classes of this package need each other, directly or by way of others. From the bottom to the top: {@link
  * io.rpma.soft.LocalProcess} uses the queue pairs as {@link io.rpma.soft.LocalEnd}, and the shared receive queues as {@link
- * io.rpma.soft.process.LocalReceiveQueue}. Regions, queues and endpoints belong to a {@link
- * io.rpma.soft.ProtectionDomain}. The {@link io.rpma.soft.Requester}, {@link io.rpma.soft.Completer} and {@link
- * io.rpma.soft.WaitingRequests} of a queue pair, and the parts of a {@link io.rpma.soft.SoftSharedReceiveQueue}, use the queue
- * pair as {@code LocalEnd} too. {@link io.rpma.soft.QueuePair} owns its parts, {@link io.rpma.soft.Queues} the queues of a connection. Connections and requests
- * are above them, then {@link io.rpma.soft.SoftEndpoint}, and at the top {@link io.rpma.soft.SoftPeer}, {@link
+ * io.rpma.soft.process.LocalReceiveQueue}. Regions, queues and endpoints belong to a {@link io.rpma.soft.ProtectionDomain}.
+ * The {@link io.rpma.soft.Requester}, {@link io.rpma.soft.Completer} and {@link io.rpma.soft.WaitingRequests} of a queue pair,
+ * and the parts of a {@link io.rpma.soft.SoftSharedReceiveQueue}, use the queue pair as {@code LocalEnd} too. {@link
+ * io.rpma.soft.QueuePair} owns its parts, {@link io.rpma.soft.Queues} the queues of a connection. Connections and requests are
+ * above them, then {@link io.rpma.soft.SoftEndpoint}, and at the top {@link io.rpma.soft.SoftPeer}, {@link
  * io.rpma.soft.SoftDevice} and {@link io.rpma.soft.SoftProvider}, which create the objects below.
  *
  * <p>Two processes share memory once, not once per connection. The process that connects first creates a {@link

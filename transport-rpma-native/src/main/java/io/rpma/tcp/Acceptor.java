@@ -44,7 +44,7 @@ final class Acceptor {
     /** The largest number of clients that are waited for. */
     static final int MAX_CLIENTS = 1024;
     private static final int MIN_CLIENTS = 64;
-    /** The part of all descriptors that such clients may take, and the part of those that one address may have. */
+    /** Such clients may take one in this many of all descriptors, and those of one address one in this many of these. */
     private static final int PART = 4;
     /** Requests that wait to be taken. */
     static final int MAX_WAITING = 1024;

@@ -43,7 +43,7 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
     private TcpCompletionQueue completions;
     private TcpCompletionQueue receiveCompletions;
     private final MemorySegment memory = Arena.ofAuto().allocate(2 * Wire.HEADER, 8);
-    // From here on, written by the holder of the queue pair.
+    // The holder of the queue pair writes the fields from here on.
     private Owner owner;
     private Transmitter transmitter;
     private Receiver receiver;

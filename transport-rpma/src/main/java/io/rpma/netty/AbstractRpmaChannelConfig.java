@@ -31,7 +31,7 @@ abstract class AbstractRpmaChannelConfig extends DefaultChannelConfig {
     /**
      * Creates a configuration without options.
      *
-     * @param isStream whether the channel carries a stream, or accepts streams; if not, messages
+     * @param isStream whether the channel carries or accepts streams; otherwise it carries or accepts messages
      */
     AbstractRpmaChannelConfig(Channel channel, OptionOwner owner, boolean isStream) {
         super(channel);

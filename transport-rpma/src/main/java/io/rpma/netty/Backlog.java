@@ -36,7 +36,7 @@ import java.util.function.IntSupplier;
  * <p>Only the event loop of the server channel uses this class, so its fields need no lock.
  */
 final class Backlog {
-    /** {@link #nanosUntilRoom()} if only the application can make room. */
+    /** The result of {@link #nanosUntilRoom()} if only the application can make room. */
     static final long NOT_KNOWN = Long.MAX_VALUE;
     /** A client that has been silent for this long may lose its place in a full backlog: an answer takes one round trip. */
     private static final long SILENT_NANOS = 1_000_000_000L;

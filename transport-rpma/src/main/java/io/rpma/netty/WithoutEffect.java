@@ -49,7 +49,7 @@ final class WithoutEffect {
      * Called when an option has been set, or was not accepted.
      *
      * @param owner the channel of the option
-     * @param isStream whether the channel carries a stream, or accepts streams; if not, messages
+     * @param isStream whether the channel carries or accepts streams; otherwise it carries or accepts messages
      * @param values the options that its kind of channel declares
      */
     static void check(OptionOwner owner, boolean isStream, ChannelOption<?> option, OptionValues values) {

@@ -94,7 +94,7 @@ public final class Libc {
     private static final CFunction TIMERFD_CREATE = CFunction.of("timerfd_create", 2);
     private static final CFunction TIMERFD_SETTIME = CFunction.of("timerfd_settime", 4);
 
-    // What a doorbell writes; never changed.
+    // The address of the byte that a doorbell writes; the byte is never changed.
     private static final long ONE = one();
 
     private Libc() {

@@ -14,8 +14,8 @@
 /**
  * The views of other processes: which there are and how long they are kept, what each process has been sent of the memory of this
  * one, what it has sent and is mapped here, its regions that have been found, the slots for the halves of the connections to it,
- * its ends of these connections, and the control socket of a connection, which carries the request to read the link. Also the grace
- * periods after which memory can be reused that another process may still be accessing.
+ * its ends of these connections, and the control socket of a connection, which carries the request to read the link. Also the
+ * grace periods after which memory can be reused that another process may still be accessing.
  *
  * <p>The connections and queue pairs of {@code io.rpma.soft} use it. Any thread may call it: the lock of each view guards the
  * link and everything that is sent and received on it. On the data path, regions that have been found before are looked up, and

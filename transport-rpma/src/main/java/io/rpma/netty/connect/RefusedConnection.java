@@ -34,7 +34,7 @@ import java.util.concurrent.TimeUnit;
  * rejection, and leaks an identifier for each. It is destroyed when the client has received the reason, or after a timeout.
  */
 public final class RefusedConnection implements RpmaIoHandle {
-    /** How many of them a server channel keeps at once: each has a queue pair and descriptors. */
+    /** The number of refused connections that a server channel keeps at once; each has a queue pair and descriptors. */
     public static final int MAX_LINGERING = 64;
 
     private static final long MILLIS = 2_000;

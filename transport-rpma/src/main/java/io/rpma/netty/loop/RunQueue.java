@@ -24,7 +24,7 @@ import java.util.concurrent.TimeUnit;
  * has used up its own time slice when it has work. Used by the thread of the loop.
  */
 public final class RunQueue {
-    /** A thread that waits for a processor for more than this part of the time counts as crowded. */
+    /** A thread that waits for a processor for more than one part in this many of the time counts as crowded. */
     private static final int CROWDED_PART = 8;
     /** The shortest interval between two reads of the kernel's file, each of which takes a microsecond. */
     private static final long INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);

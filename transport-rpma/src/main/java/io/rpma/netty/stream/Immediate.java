@@ -25,7 +25,7 @@ public final class Immediate {
     public static final int CREDIT = 2;
     /** The message is empty; it ends the sender's stream. */
     public static final int FIN = 3;
-    /** The message is the descriptor of an area of memory that the receiver may write large data into. It takes one credit. */
+    /** The message is the number and descriptor of an area that the receiver may write large data into. It takes one credit. */
     public static final int GRANT = 4;
     /** The next piece of the stream has been written into the oldest area granted. It takes one credit. */
     public static final int BULK = 5;
