@@ -37,8 +37,8 @@ public final class EventPipe {
     /** The number of reads in one call: more than a pipe holds, unless a peer keeps writing. */
     private static final long MOST_READS = 2 * PAGES * Posix.PAGE_SIZE / Scratch.MESSAGE_CAPACITY;
     private static final int NONE = -1;
-    // With a shared folder, a peer of another user must be able to reopen the pipe for writing. Only processes that have been sent
-    // the pipe can do that.
+    // With a shared folder, a peer of another user must be able to reopen the pipe for writing. Only processes that have been
+    // sent the pipe can do that.
     private static final int OTHERS_WRITE = 0622;
     private static final int MODE = SharedFolder.isConfigured() ? OTHERS_WRITE : 0600;
 
