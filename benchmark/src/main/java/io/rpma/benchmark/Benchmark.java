@@ -70,6 +70,10 @@ final class Benchmark implements Callable<Integer> {
         description = "an option for the JVMs of all rivals, as --jvm-option=-Xmx1g; repeatable")
     private List<String> jvmOptions = List.of();
 
+    @Option(names = "--aot", description = "each process uses an ahead-of-time cache (JEP 514), which a training run of the same"
+        + " measurement has created: this shows how much faster the first seconds are")
+    private boolean aot;
+
     @Option(names = "--report", paramLabel = "FOLDER", required = true, hidden = true, description = "where the report goes")
     private Path report;
 
@@ -99,7 +103,8 @@ final class Benchmark implements Callable<Integer> {
         Results results = new Results();
         TwoHosts hosts = paths ? openHosts(results) : null;
         Launcher launcher = new Launcher(millis("--warm-up", warmUp, quick ? 0.8 : 2),
-            millis("--seconds", seconds, quick ? 0.7 : 3), allJvmOptions(), report.resolve("logs"), hosts);
+            millis("--seconds", seconds, quick ? 0.7 : 3), allJvmOptions(), report.resolve("logs"), hosts,
+            aot ? AotCaches.in(report.resolveSibling("aot")) : null);
         List<Results.Key> plan = plan(results);
         empty(report);
         try (hosts; Progress progress = new Progress(lastRound * plan.size())) {

@@ -29,8 +29,9 @@ import java.util.zip.DataFormatException;
  * @param jvmOptions the JVM options of every process, for all rivals
  * @param logs the folder for the standard error output of the processes
  * @param hosts the two hosts for the rivals that need them; {@code null} if there are none
+ * @param caches the ahead-of-time caches of the processes; {@code null} if there are none
  */
-record Launcher(long warmUpMillis, long windowMillis, List<String> jvmOptions, Path logs, TwoHosts hosts) {
+record Launcher(long warmUpMillis, long windowMillis, List<String> jvmOptions, Path logs, TwoHosts hosts, AotCaches caches) {
     /** How long a run may take in addition to its configured times, for starting two JVMs, connecting and ending. */
     private static final long PATIENCE_SECONDS = 60;
 
@@ -39,12 +40,16 @@ record Launcher(long warmUpMillis, long windowMillis, List<String> jvmOptions, P
      * information.
      */
     Outcome run(Rival rival, Measurement measurement, Mode mode, int round) throws RunFailedException, InterruptedException {
-        Run run = new Run(rival, measurement, measurement.name() + "-" + rival.key() + "-" + mode.key() + "-" + round,
-            System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Window.LONGEST_WARM_UP * warmUpMillis + windowMillis)
-                + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS));
+        if (caches != null && round == 1) {
+            execute(new Run(rival, measurement, mode, round, true));
+        }
+        return execute(new Run(rival, measurement, mode, round, false));
+    }
+
+    private Outcome execute(Run run) throws RunFailedException, InterruptedException {
         try {
             Files.createDirectories(logs);
-            return mode == Mode.TWO_PROCESSES ? run.inTwo() : run.inOne();
+            return run.mode == Mode.TWO_PROCESSES ? run.inTwo() : run.inOne();
         } catch (IOException e) {
             throw new RunFailedException(e.getMessage() + run.firstError() + "; see " + logs.resolve(run.name + "-*.log"), e);
         }
@@ -54,14 +59,26 @@ record Launcher(long warmUpMillis, long windowMillis, List<String> jvmOptions, P
     private final class Run {
         private final Rival rival;
         private final Measurement measurement;
+        private final Mode mode;
         private final String name;
+        // Whether the processes create their ahead-of-time caches instead of being measured.
+        private final boolean training;
+        private final long warmUp;
         private final long deadline;
 
-        Run(Rival rival, Measurement measurement, String name, long deadline) {
+        Run(Rival rival, Measurement measurement, Mode mode, int round, boolean training) {
             this.rival = rival;
             this.measurement = measurement;
-            this.name = name;
-            this.deadline = deadline;
+            this.mode = mode;
+            this.training = training;
+            name = key() + "-" + (training ? "training" : round);
+            warmUp = training ? Math.max(caches.trainingMillis(), warmUpMillis) : warmUpMillis;
+            deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Window.LONGEST_WARM_UP * warmUp + windowMillis)
+                + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        }
+
+        private String key() {
+            return measurement.name() + "-" + rival.key() + "-" + mode.key();
         }
 
         Outcome inTwo() throws IOException, InterruptedException {
@@ -69,7 +86,7 @@ record Launcher(long warmUpMillis, long windowMillis, List<String> jvmOptions, P
                 try {
                     String address = server.await(Peer.LISTENING, deadline);
                     Outcome outcome;
-                    try (ChildProcess client = child("client", Long.toString(warmUpMillis), Long.toString(windowMillis), address,
+                    try (ChildProcess client = child("client", Long.toString(warmUp), Long.toString(windowMillis), address,
                             Long.toString(server.pid()))) {
                         outcome = outcome(client, server);
                     }
@@ -84,7 +101,7 @@ record Launcher(long warmUpMillis, long windowMillis, List<String> jvmOptions, P
         }
 
         Outcome inOne() throws IOException, InterruptedException {
-            try (ChildProcess both = child("both", Long.toString(warmUpMillis), Long.toString(windowMillis))) {
+            try (ChildProcess both = child("both", Long.toString(warmUp), Long.toString(windowMillis))) {
                 return outcome(both, both);
             } catch (TimeoutException e) {
                 throw new IOException(e.getMessage(), e);
@@ -95,7 +112,9 @@ record Launcher(long warmUpMillis, long windowMillis, List<String> jvmOptions, P
                 throws IOException, InterruptedException, TimeoutException {
             try {
                 if (measurement.kind() != Kind.IDLE) {
-                    return Outcome.parse(client.awaitEnd(deadline));
+                    List<String> output = client.awaitEnd(deadline);
+                    // The JVM that creates a cache writes messages to the same output.
+                    return training ? null : Outcome.parse(output);
                 }
                 Outcome outcome = new IdleRun(measurement.connections(), client, server,
                     TimeUnit.MILLISECONDS.toNanos(windowMillis), deadline).run();
@@ -121,7 +140,11 @@ record Launcher(long warmUpMillis, long windowMillis, List<String> jvmOptions, P
             if (rival.needsTwoHosts()) {
                 command.add("-D" + NettyTransport.HOST_PROPERTY + "=" + TwoHosts.SERVER);
             }
-            command.addAll(List.of("-cp", System.getProperty("java.class.path"), Peer.class.getName()));
+            if (caches != null) {
+                command.addAll(training ? List.of(caches.toCreate(key() + "-" + role)) : caches.toUse(key() + "-" + role));
+            }
+            command.addAll(List.of("-cp", caches != null ? caches.classPath() : System.getProperty("java.class.path"),
+                Peer.class.getName()));
             command.addAll(List.of(role, rival.key(), measurement.name()));
             command.addAll(List.of(arguments));
             return new ChildProcess(role, command, log(role));

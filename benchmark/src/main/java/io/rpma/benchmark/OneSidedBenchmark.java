@@ -118,7 +118,7 @@ final class OneSidedBenchmark implements Callable<Integer> {
                 return 1;
             }
         }
-        Launcher launcher = new Launcher(millis(warmUp), millis(seconds), allJvmOptions(), logs, null);
+        Launcher launcher = new Launcher(millis(warmUp), millis(seconds), allJvmOptions(), logs, null, null);
         OneSidedReport written = new OneSidedReport(Setting.of(launcher, rounds, used), figures, depth);
         written.write(report);
         System.out.println();

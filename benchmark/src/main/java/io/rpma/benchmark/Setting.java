@@ -40,6 +40,7 @@ record Setting(Map<String, String> entries) {
         entries.put("netty", Version.identify().get("netty-transport").artifactVersion());
         entries.put("provider of RPMA", provider);
         entries.put("options of every JVM", String.join(" ", launcher.jvmOptions()));
+        entries.put("ahead-of-time cache", launcher.caches() == null ? "none" : "one for each process, by a training run");
         entries.put("rounds", Integer.toString(rounds));
         entries.put("warm-up of every run", launcher.warmUpMillis() + " ms");
         entries.put("window of every run", launcher.windowMillis() + " ms");
