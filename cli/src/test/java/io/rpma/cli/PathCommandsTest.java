@@ -48,6 +48,10 @@ class PathCommandsTest {
         return notTaken.stream().map(NotTaken::path).toList();
     }
 
+    private static boolean wasOvertaken(Report.Connection connection) {
+        return connection.notTaken().stream().anyMatch(each -> each.reason().startsWith("no answer within"));
+    }
+
     private static List<String> rows(CliRun run) {
         List<String> lines = run.out().lines().toList();
         int head = lines.indexOf(lines.stream().filter(line -> line.startsWith("path  ")).findFirst().orElseThrow(
@@ -65,11 +69,15 @@ class PathCommandsTest {
     void infoTellsThePath() throws Exception {
         try (EchoProcess server = new EchoProcess(ALL)) {
             CliRun run = rpma("info", "--json", at(server.port())).ended(0);
+            // On a busy machine the best path may answer after its head start, when another path may be taken.
+            for (int i = 0; i < 20 && wasOvertaken(connection(run)); i++) {
+                run = rpma("info", "--json", at(server.port())).ended(0);
+            }
             Report.Connection connection = connection(run);
             assertEquals(at(server.port()), connection.to());
+            assertEquals(List.of(), connection.notTaken());
             assertEquals("shared-memory", connection.path());
             assertEquals("soft", connection.device());
-            assertEquals(List.of(), connection.notTaken());
             assertNull(connection.problem());
             assertEquals("", run.error());
             Report report = new Gson().fromJson(run.out(), Report.class);

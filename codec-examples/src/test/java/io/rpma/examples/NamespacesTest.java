@@ -35,6 +35,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 @Timeout(240)
 class NamespacesTest {
     private static final long PATIENCE_SECONDS = 230;
+    private static final int MOST_TRIES = 10;
 
     @TempDir
     private Path folder;
@@ -119,9 +120,19 @@ class NamespacesTest {
     /** Starts a client, and asserts that both ends use the path. */
     private ExampleRun connected(ExampleRun server, NetworkHost host, String address, String port, RpmaPath path)
             throws Exception {
+        String expected = PathProgram.PATH + path;
         ExampleRun client = start(host, PathProgram.class, "connect", address, port);
-        assertEquals(PathProgram.PATH + path, client.lineWith(PathProgram.PATH));
-        assertEquals(PathProgram.PATH + path, server.lineWith(PathProgram.PATH));
+        String taken = client.lineWith(PathProgram.PATH);
+        assertEquals(taken, server.lineWith(PathProgram.PATH));
+        // On a busy machine the best path may answer after its head start, when another path may be taken.
+        for (int i = 0; i < MOST_TRIES && !taken.equals(expected); i++) {
+            client.close();
+            server.lineWith(PathProgram.ENDED);
+            client = start(host, PathProgram.class, "connect", address, port);
+            taken = client.lineWith(PathProgram.PATH);
+            assertEquals(taken, server.lineWith(PathProgram.PATH));
+        }
+        assertEquals(expected, taken);
         return client;
     }
 

@@ -71,7 +71,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Tests one listener that is reached over several paths, as far as this machine has them. Run with {@code
  * -Dio.rpma.provider=auto}.
  */
-@Timeout(60)
+@Timeout(120)
 class PathsTest {
     private final RpmaEventLoopGroup group = new RpmaEventLoopGroup(2);
     private final BlockingQueue<RpmaChannel> children = new LinkedBlockingQueue<>();
@@ -229,13 +229,29 @@ class PathsTest {
     @Test
     void theBestPathIsTaken() throws Exception {
         int port = port(listen(new InetSocketAddress(0), all()));
-        RpmaChannel channel =
-            (RpmaChannel) client(all()).connect(InetAddress.getLoopbackAddress(), port).sync().channel();
-        assertEquals(all().getFirst(), channel.path());
+        RpmaChannel channel = connectByAllPaths(port);
+        RpmaChannel child = children.take();
+        // On a busy machine the best path may answer after its head start, when another path may be taken.
+        for (int i = 0; i < 50 && wasOvertaken(channel); i++) {
+            channel.close().sync();
+            child.closeFuture().sync();
+            channel = connectByAllPaths(port);
+            child = children.take();
+        }
         assertEquals(Map.of(), channel.pathsNotTaken());
+        assertEquals(all().getFirst(), channel.path());
         expectEcho(channel, 10_000);
-        assertEquals(all().getFirst(), children.take().path());
+        assertEquals(all().getFirst(), child.path());
         assertTrue(children.isEmpty());
+    }
+
+    private RpmaChannel connectByAllPaths(int port) throws Exception {
+        return (RpmaChannel) client(all()).connect(InetAddress.getLoopbackAddress(), port).sync().channel();
+    }
+
+    private static boolean wasOvertaken(RpmaChannel channel) {
+        return !channel.pathsNotTaken().isEmpty()
+            && channel.pathsNotTaken().values().stream().allMatch(reason -> reason.startsWith("no answer within"));
     }
 
     /** The server does not have the better paths. The client detects this, and uses the best available path. */
@@ -244,9 +260,11 @@ class PathsTest {
     void theNextPathIsTakenWhereTheBestIsNotThere(RpmaPath path) throws Exception {
         int port = port(listen(new InetSocketAddress(address(path), 0), List.of(path)));
         long before = System.nanoTime();
-        RpmaChannel channel = (RpmaChannel) client(all()).connect(address(path), port).sync().channel();
+        // The time limit is far less than the timeout of an attempt.
+        RpmaChannel channel = (RpmaChannel) client(all()).option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 100_000)
+            .connect(address(path), port).sync().channel();
         assertEquals(path, channel.path());
-        assertTrue(System.nanoTime() - before < TimeUnit.SECONDS.toNanos(20));
+        assertTrue(System.nanoTime() - before < TimeUnit.SECONDS.toNanos(30));
         expectEcho(channel, 10_000);
         channel.close().sync();
         assertEquals(path, channel.path());
@@ -354,6 +372,7 @@ class PathsTest {
         // The timeout of the first attempt must not close the channel either.
         assertFalse(channel.closeFuture().await(200, TimeUnit.MILLISECONDS));
         channel.config().setOption(RpmaChannelOption.RPMA_PATHS, all());
+        channel.config().setConnectTimeoutMillis(30_000);
         channel.connect(server.localAddress()).sync();
         assertTrue(channel.isActive());
     }
@@ -423,7 +442,7 @@ class PathsTest {
 
     private ChannelFuture connectMessagesLater(RpmaPath path, int port) throws Exception {
         return new Bootstrap().group(group).channel(RpmaMessageChannel.class).handler(new ChannelInboundHandlerAdapter())
-            .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 5_000).option(RpmaChannelOption.RPMA_PATHS, List.of(path))
+            .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 30_000).option(RpmaChannelOption.RPMA_PATHS, List.of(path))
             .connect(address(path), port);
     }
 
@@ -444,13 +463,13 @@ class PathsTest {
         Channel server = bindFailing(0, failures);
         RpmaPath failing = all().getFirst();
         connectMessages(failing, port(server)).sync();
-        assertEquals("no further one on " + failing, failures.poll(20, TimeUnit.SECONDS).getMessage());
+        assertEquals("no further one on " + failing, failures.poll(30, TimeUnit.SECONDS).getMessage());
         for (int i = 0; i < 3; i++) {
             connectMessages(all().getLast(), port(server)).sync();
         }
         failures.clear();
         assertInstanceOf(ConnectException.class, connectMessages(failing, port(server)).cause());
-        assertEquals("no further one on " + failing, failures.poll(20, TimeUnit.SECONDS).getMessage());
+        assertEquals("no further one on " + failing, failures.poll(30, TimeUnit.SECONDS).getMessage());
     }
 
     /** A lack of memory may be temporary, so the endpoint pauses and tries again as long as its client waits. */
@@ -461,7 +480,7 @@ class PathsTest {
         RpmaPath failing = all().getFirst();
         connectMessages(failing, port(server)).sync();
         ChannelFuture waiting = connectMessagesLater(failing, port(server));
-        assertEquals("no further one on " + failing, failures.poll(20, TimeUnit.SECONDS).getMessage());
+        assertEquals("no further one on " + failing, failures.poll(30, TimeUnit.SECONDS).getMessage());
         for (int i = 0; i < 3; i++) {
             connectMessages(all().getLast(), port(server)).sync();
         }
