@@ -28,13 +28,18 @@ import io.rpma.netty.RpmaServerChannel;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(120)
 class PingTest {
+    private static final Pattern EACH_SECOND = Pattern.compile("(?m)^ +\\d+ s roundtrips=");
+
     private final EventLoopGroup group = new RpmaEventLoopGroup(1);
     private final StringWriter out = new StringWriter();
     private final StringWriter error = new StringWriter();
@@ -61,10 +66,14 @@ class PingTest {
     }
 
     private int ping(String... arguments) {
-        String[] all = new String[arguments.length + 1];
-        all[0] = "ping";
-        System.arraycopy(arguments, 0, all, 1, arguments.length);
-        return RpmaCommand.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(error)).execute(all);
+        List<String> all = new ArrayList<>(List.of("ping"));
+        all.addAll(List.of(arguments));
+        if (!all.contains("--timeout")) {
+            // The default is too short for a connection on a busy machine.
+            all.addAll(List.of("--timeout", "60"));
+        }
+        return RpmaCommand.commandLine().setOut(new PrintWriter(out)).setErr(new PrintWriter(error))
+            .execute(all.toArray(String[]::new));
     }
 
     private void failed(int code, String words) {
@@ -85,7 +94,8 @@ class PingTest {
     @Test
     void endsWithTheTimeAndTellsEachSecond() throws Exception {
         assertEquals(0, ping(serve(new Echo()), "--seconds", "2", "--interval", "10000"), error::toString);
-        assertTrue(out.toString().contains("  1 s roundtrips="), out::toString);
+        // On a busy machine a second may pass without a line, so any number of seconds is accepted.
+        assertTrue(EACH_SECOND.matcher(out.toString()).find(), out::toString);
         assertTrue(out.toString().lines().toList().getLast().startsWith("roundtrips="), out::toString);
     }
 
@@ -131,12 +141,14 @@ class PingTest {
 
     @Test
     void aServerThatIsSilentIsNotWaitedForLonger() throws Exception {
+        // The timeout also limits the time to connect. After this the classes that connect are loaded.
+        assertEquals(0, ping(serve(new Echo()), "--count", "1", "--seconds", "60"), error::toString);
         failed(ping(serve(new ChannelInboundHandlerAdapter() {
             @Override
             public void channelRead(ChannelHandlerContext ctx, Object message) {
                 ((ByteBuf) message).release();
             }
-        }), "--timeout", "1", "--seconds", "60"), "for 1 s after 0 round trips");
+        }), "--timeout", "10", "--seconds", "100"), "for 10 s after 0 round trips");
     }
 
     @Test
