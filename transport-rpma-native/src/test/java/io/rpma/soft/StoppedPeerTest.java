@@ -55,7 +55,7 @@ class StoppedPeerTest {
      * Much less than any wait for the other process would take, and much more than a busy machine needs for an operation that
      * does not wait.
      */
-    private static final long AT_ONCE_NANOS = 1_000_000_000;
+    private static final long AT_ONCE_NANOS = 30_000_000_000L;
     private static final int MOST_STOPPED = 64;
 
     private Station station;
