@@ -45,9 +45,10 @@ final class Acceptor implements PendingAccept.Owner {
      */
     static final int MAX_REQUESTS = 128;
     /**
-     * How long other requests wait while the first child is accepted, passed to the pipeline and registered.
+     * How long other requests wait while the first child is accepted, passed to the pipeline and registered. A test sets a longer
+     * time.
      */
-    private static final long FIRST_CHILD_MILLIS = 1_000;
+    static volatile long firstChildMillis = 1_000;
 
     private final Channel channel;
     private final Owner owner;
@@ -249,7 +250,7 @@ final class Acceptor implements PendingAccept.Owner {
             return false;
         }
         if (firstTimer == null) {
-            firstTimer = channel.eventLoop().schedule(this::firstIsOver, FIRST_CHILD_MILLIS, TimeUnit.MILLISECONDS);
+            firstTimer = channel.eventLoop().schedule(this::firstIsOver, firstChildMillis, TimeUnit.MILLISECONDS);
         }
         return true;
     }
