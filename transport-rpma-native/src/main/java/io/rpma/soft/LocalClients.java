@@ -40,6 +40,8 @@ import java.util.Map;
 final class LocalClients {
     /** How long a client may take from connecting to sending its request. A correct client sends it immediately. */
     static final long CLIENT_MILLIS = 5_000;
+    /** The same time for the clients of endpoints that are created from now on. A test sets a longer time. */
+    static volatile long millisOfNext = CLIENT_MILLIS;
     /** The largest number of clients that are waited for; each takes a descriptor. */
     private static final int MAX_CLIENTS = 1024;
     private static final int MIN_CLIENTS = 64;
@@ -52,7 +54,8 @@ final class LocalClients {
     private final int epoll;
     private final EndpointTimer timer;
     private final RequestFactory requests;
-    private final HalfOpenClients silent = newSilent();
+    private final long clientMillis = millisOfNext;
+    private final HalfOpenClients silent = newSilent(clientMillis);
     // The clients, by their sockets, whose data is still to be read, because this process had no descriptor for it or has not
     // read it yet; the values are their processes.
     private final Map<Integer, Integer> waiting = new HashMap<>();
@@ -73,11 +76,11 @@ final class LocalClients {
         requests = new RequestFactory(domain, names, address);
     }
 
-    private static HalfOpenClients newSilent() {
+    private static HalfOpenClients newSilent(long millis) {
         long files = Posix.softLimit(Posix.RLIMIT_NOFILE);
         int limit = files == Posix.UNLIMITED ? MAX_CLIENTS
             : (int) Math.max(MIN_CLIENTS, Math.min(MAX_CLIENTS, files / PART));
-        return new HalfOpenClients(limit, limit / PART, CLIENT_MILLIS * NANOS_PER_MILLI);
+        return new HalfOpenClients(limit, limit / PART, millis * NANOS_PER_MILLI);
     }
 
     /**
@@ -224,7 +227,7 @@ final class LocalClients {
     void expire(long now) {
         HalfOpenClients.Client client = silent.expired(now);
         while (client != null) {
-            dropSilent(client, "no request arrived within " + CLIENT_MILLIS + " ms");
+            dropSilent(client, "no request arrived within " + clientMillis + " ms");
             client = silent.expired(now);
         }
         client = silent.first();

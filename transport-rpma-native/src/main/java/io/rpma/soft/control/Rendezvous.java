@@ -47,7 +47,9 @@ public final class Rendezvous {
     private static final long IN_VAIN_NANOS = 1_000_000_000L;
     private static final long WARNING_NANOS = 60_000_000_000L;
     /** The time for a hello; a listener of this provider sends it as soon as it has accepted the TCP connection. */
-    private static final long HELLO_NANOS = 1_000_000_000L;
+    static final long HELLO_NANOS = 1_000_000_000L;
+    /** The same time as it is used. A test sets a longer time. */
+    static volatile long helloNanos = HELLO_NANOS;
     private static final int FIRST_PORT = 32_768;
     private static final int PORTS = 65_536 - FIRST_PORT;
 
@@ -284,7 +286,7 @@ public final class Rendezvous {
             if (result < 0) {
                 throw unreachable(remote, -result);
             }
-            long patience = System.nanoTime() + HELLO_NANOS;
+            long patience = System.nanoTime() + helloNanos;
             Hello hello = hear(fd, deadline - patience < 0 ? deadline : patience);
             String name = names.introduced(remote, checked(remote, hello), host);
             InetAddress source = local ? null : SocketAddresses.localAddress(fd);
