@@ -38,9 +38,10 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Tests names in the abstract namespace, which any process may take, and what other users can do with them. */
-@Timeout(30)
+@Timeout(120)
 class SquattedNamesTest {
-    private static final int PORT = 4711;
+    /** A port that no other process which runs this test uses, and that the kernel does not choose for anyone. */
+    private static final int PORT = 10_000 + (int) (ProcessHandle.current().pid() % 20_000);
 
     private final List<Integer> squatters = new ArrayList<>();
     private Station station;
