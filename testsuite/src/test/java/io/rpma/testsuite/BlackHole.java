@@ -35,7 +35,7 @@ final class BlackHole {
     static final String PORT_PROPERTY = "io.netty.testsuite.badPort";
 
     private static final String UNUSED_ADDRESS = "192.0.2.254";
-    private static final int SHORT_MILLIS = 200;
+    private static final int SHORT_MILLIS = 2_000;
     private static final int MOST_ATTEMPTS = 16;
 
     /**
