@@ -49,7 +49,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Tests streams through bootstraps, on the provider that the process has chosen. */
-@Timeout(60)
+@Timeout(120)
 class StreamTest {
     private static RpmaEventLoopGroup group;
 
@@ -109,7 +109,7 @@ class StreamTest {
         byte[] take(int bytes) throws InterruptedException {
             byte[] all = new byte[bytes];
             for (int n = 0; n < bytes;) {
-                byte[] part = received.poll(10, TimeUnit.SECONDS);
+                byte[] part = received.poll(30, TimeUnit.SECONDS);
                 assertNotNull(part, "only " + n + " of " + bytes + " bytes came");
                 System.arraycopy(part, 0, all, n, part.length);
                 n += part.length;
@@ -192,7 +192,7 @@ class StreamTest {
         }).sync().channel();
         client.writeAndFlush(Unpooled.wrappedBuffer(bytes)).addListener(ChannelFutureListener.CLOSE);
         org.junit.jupiter.api.Assertions.assertArrayEquals(bytes, collector.take(bytes.length));
-        collector.inactive.get(10, TimeUnit.SECONDS);
+        collector.inactive.get(30, TimeUnit.SECONDS);
         assertNull(collector.failure.getNow(null));
         server.close().sync();
     }
@@ -213,10 +213,10 @@ class StreamTest {
         collector.take(1);
         client.config().setOption(ChannelOption.SO_LINGER, 0);
         client.close().sync();
-        Throwable failure = collector.failure.get(10, TimeUnit.SECONDS);
+        Throwable failure = collector.failure.get(30, TimeUnit.SECONDS);
         assertInstanceOf(IOException.class, failure);
         assertTrue(failure.getMessage().contains("reset"), failure.getMessage());
-        collector.inactive.get(10, TimeUnit.SECONDS);
+        collector.inactive.get(30, TimeUnit.SECONDS);
         server.close().sync();
     }
 
@@ -238,12 +238,12 @@ class StreamTest {
         for (int sent = 0; sent < total; sent += 1 << 16) {
             last = client.writeAndFlush(Unpooled.wrappedBuffer(new byte[1 << 16]));
         }
-        Channel accepted = child.get(10, TimeUnit.SECONDS);
+        Channel accepted = child.get(30, TimeUnit.SECONDS);
         // The last write does not complete while the server does not read.
         assertTrue(!last.await(500), "8 MiB were accepted although the server does not read");
         assertTrue(collector.received.isEmpty());
         accepted.config().setAutoRead(true);
-        assertTrue(last.await(20, TimeUnit.SECONDS));
+        assertTrue(last.await(30, TimeUnit.SECONDS));
         collector.take(total);
         client.close().sync();
         server.close().sync();
@@ -283,9 +283,12 @@ class StreamTest {
         collector.take(4);
         client.close().sync();
         server.close().sync();
-        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
+        try {
+            group.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
+        } finally {
+            start();
+        }
         assertEquals(0, buf.refCnt());
-        start();
     }
 
     @Test
@@ -296,7 +299,7 @@ class StreamTest {
         ChannelFuture future = new Bootstrap().group(group).channel(RpmaChannel.class).handler(new Collector())
             .connect(address).await();
         assertInstanceOf(ConnectException.class, future.cause());
-        assertTrue(future.channel().closeFuture().await(5, TimeUnit.SECONDS));
+        assertTrue(future.channel().closeFuture().await(30, TimeUnit.SECONDS));
     }
 
     @Test
