@@ -54,7 +54,7 @@ final class PeerSocket {
 
     void connect(SocketAddress address) throws IOException {
         ChannelFuture connected = new Bootstrap().group(GROUP).channel(TestTransport.CURRENT.channel())
-            .option(ChannelOption.ALLOW_HALF_CLOSURE, true).option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 10_000)
+            .option(ChannelOption.ALLOW_HALF_CLOSURE, true).option(ChannelOption.CONNECT_TIMEOUT_MILLIS, 30_000)
             .handler(handler()).connect(address);
         await(connected);
         attach(connected.channel());

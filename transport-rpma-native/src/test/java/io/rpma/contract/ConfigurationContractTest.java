@@ -40,7 +40,7 @@ class ConfigurationContractTest extends ContractCase {
     /** rpma_conn_cfg_new(3): the default values. */
     @Test
     void connectionDefaults() throws Exception {
-        ConnectionConfig config = config();
+        ConnectionConfig config = defaults();
         assertEquals(1000, config.timeoutMillis());
         assertEquals(10, config.completionQueueSize());
         assertEquals(0, config.receiveCompletionQueueSize());
@@ -69,7 +69,7 @@ class ConfigurationContractTest extends ContractCase {
     /** rpma_conn_cfg_set_timeout(3): RPMA_E_INVAL - timeout_ms &lt; 0. */
     @Test
     void negativeTimeoutIsRefused() throws Exception {
-        ConnectionConfig config = config();
+        ConnectionConfig config = defaults();
         refused(INVALID, () -> config.timeoutMillis(-1));
         refused(INVALID, () -> config.timeoutMillis(Integer.MIN_VALUE));
         assertEquals(1000, config.timeoutMillis());

@@ -64,8 +64,13 @@ class ContractCase {
         return scope.own(peer().listen(Contract.anyPort()));
     }
 
-    /** Returns a new configuration with the default values. */
+    /** Returns a new configuration with the default values, except for the timeout, which is too short for a busy machine. */
     ConnectionConfig config() throws RpmaException {
+        return defaults().timeoutMillis((int) Contract.DEADLINE);
+    }
+
+    /** Returns a new configuration with the default values. */
+    ConnectionConfig defaults() throws RpmaException {
         return scope.own(Contract.PROVIDER.newConnectionConfig());
     }
 

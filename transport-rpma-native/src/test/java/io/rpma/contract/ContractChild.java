@@ -151,7 +151,8 @@ final class ContractChild {
         try (Peer peer = Contract.DEVICE.newPeer();
             Memory memory = new Memory();
             LocalMemoryRegion region = memory.region(peer, Pair.SIZE, Memory.ALL);
-            ConnectionConfig config = Contract.PROVIDER.newConnectionConfig().completionQueueSize(32);
+            ConnectionConfig config = Contract.PROVIDER.newConnectionConfig()
+                .timeoutMillis((int) Contract.DEADLINE).completionQueueSize(32);
             ConnectionRequest request = peer.newConnectionRequest(
                 new InetSocketAddress(InetAddress.getByName(args[0]), Integer.parseInt(args[1])), config)) {
             for (int i = 0; i < 4; i++) {

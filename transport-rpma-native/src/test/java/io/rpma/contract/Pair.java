@@ -203,7 +203,7 @@ final class Pair implements AutoCloseable {
 
         private ConnectionConfig config(List<Setup> setups) throws RpmaException {
             ConnectionConfig config = Contract.PROVIDER.newConnectionConfig();
-            config.sendQueueSize(16).receiveQueueSize(16).completionQueueSize(32);
+            config.timeoutMillis((int) Contract.DEADLINE).sendQueueSize(16).receiveQueueSize(16).completionQueueSize(32);
             for (Setup setup : setups) {
                 setup.to(config);
             }

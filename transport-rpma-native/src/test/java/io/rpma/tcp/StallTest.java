@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 /** Tests that a message without a receive only stalls the messages behind it. */
-@Timeout(60)
+@Timeout(120)
 class StallTest {
     private static final int PIECE = 100_000;
 
@@ -40,7 +40,7 @@ class StallTest {
     @Test
     void answersComeThroughWhileTheOtherSidesMessageIsStalled() throws Exception {
         try (Station station = new Station(); RemoteMemoryRegion remote = remote(station);
-                ConnectionRequest request = station.peer.newConnectionRequest(station.address(), null);
+                ConnectionRequest request = station.request(station.address());
                 Connection client = request.connect(null); Connection server = station.accept()) {
             assertEquals(ConnectionEvent.ESTABLISHED, client.waitForEvent(Station.LONG));
             station.region.memory().asSlice(0, PIECE).fill((byte) 3);
@@ -66,7 +66,7 @@ class StallTest {
     void everythingIsSentAgainInItsOrder() throws Exception {
         int messages = 10;
         try (Station station = new Station();
-                ConnectionRequest request = station.peer.newConnectionRequest(station.address(), null);
+                ConnectionRequest request = station.request(station.address());
                 Connection client = request.connect(null); Connection server = station.accept()) {
             assertEquals(ConnectionEvent.ESTABLISHED, client.waitForEvent(Station.LONG));
             client.send(null, 0, 0, CompletionFlag.ALWAYS, 0);

@@ -38,7 +38,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 /** A listener of this provider with a piece of registered memory. */
 final class Station implements AutoCloseable {
     static final int SIZE = 1 << 20;
-    static final Duration LONG = Duration.ofSeconds(10);
+    static final Duration LONG = Duration.ofSeconds(30);
     private static final Set<MemoryUsage> ALL = EnumSet.allOf(MemoryUsage.class);
 
     final RpmaProvider provider = TcpProvider.instance();
@@ -52,6 +52,13 @@ final class Station implements AutoCloseable {
         endpoint = peer.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
         range = provider.reserve(SIZE);
         region = peer.register(range.commit(0, SIZE), ALL);
+    }
+
+    /** Returns a request to connect to an address, which waits long enough for the greeting on a busy machine too. */
+    ConnectionRequest request(InetSocketAddress to) throws RpmaException {
+        try (ConnectionConfig config = provider.newConnectionConfig().timeoutMillis((int) LONG.toMillis())) {
+            return peer.newConnectionRequest(to, config);
+        }
     }
 
     InetSocketAddress address() {
@@ -85,7 +92,7 @@ final class Station implements AutoCloseable {
 
     /** Checks that a real client is served, and that its message is received. */
     void serves() throws Exception {
-        try (ConnectionRequest request = peer.newConnectionRequest(address(), null); Connection client = request.connect(null);
+        try (ConnectionRequest request = request(address()); Connection client = request.connect(null);
                 Connection server = accept()) {
             assertEquals(ConnectionEvent.ESTABLISHED, client.waitForEvent(LONG));
             client.send(region, 64, 8, io.rpma.CompletionFlag.ALWAYS, 1);

@@ -285,7 +285,7 @@ class WireTest {
             var address = TcpSockets.localAddress(listener);
             Thread.ofPlatform().daemon().start(() ->
                 ((TcpEndpoint) station.endpoint).adopt(Sockets.accept(listener)));
-            try (var request = station.peer.newConnectionRequest(address, null); Connection client = request.connect(null);
+            try (var request = station.request(address); Connection client = request.connect(null);
                     Connection server = station.accept()) {
                 assertEquals(ConnectionEvent.ESTABLISHED, client.waitForEvent(Station.LONG));
                 client.send(null, 0, 0, CompletionFlag.ALWAYS, 1);

@@ -117,7 +117,7 @@ class AcceptFairnessTest {
             // This runs on the event loop of the server, so that the loop receives all requests at once.
             loop.submit(() -> {
                 for (int i = 0; i < CLIENTS; i++) {
-                    try (ConnectionConfig config = provider.newConnectionConfig().timeoutMillis(10_000)) {
+                    try (ConnectionConfig config = provider.newConnectionConfig().timeoutMillis(60_000)) {
                         connections.add(peer.newConnectionRequest(local, config).connect(null));
                     }
                 }
