@@ -23,7 +23,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(120)
 class TwoHostsTest {
     @Test
     void areJoinedByAWireAndGoneAfterwards() throws Exception {
@@ -41,8 +41,8 @@ class TwoHostsTest {
             }
             second = ProcessHandle.of(hosts.pid(false)).orElseThrow();
         }
-        first.onExit().get(20, TimeUnit.SECONDS);
-        second.onExit().get(20, TimeUnit.SECONDS);
+        first.onExit().get(30, TimeUnit.SECONDS);
+        second.onExit().get(30, TimeUnit.SECONDS);
     }
 
     private static TwoHosts open() throws InterruptedException {

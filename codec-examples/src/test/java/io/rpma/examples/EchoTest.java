@@ -71,7 +71,7 @@ class EchoTest {
         assertTrue(result.matches(), result::toString);
         assertEquals(PLAN.bytes() + 15 * EchoPlan.ROUND_TRIP_BYTES, result.server().received());
         assertTrue(printed(result).contains(" match"), () -> printed(result));
-        String line = served.poll(10, TimeUnit.SECONDS);
+        String line = served.poll(30, TimeUnit.SECONDS);
         assertTrue(line.endsWith(result.server().toString()), line);
     }
 

@@ -24,7 +24,7 @@ import java.util.concurrent.TimeUnit;
 
 /** An example in a separate process, as run-example.sh starts it, with pipes for its two outputs. */
 final class ExampleRun implements AutoCloseable {
-    private static final long PATIENCE_SECONDS = 60;
+    private static final long PATIENCE_SECONDS = 120;
 
     private final Process process;
     private final BufferedReader out;

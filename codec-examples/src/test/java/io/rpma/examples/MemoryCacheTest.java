@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Tests the cache: its table, and clients that read it while it is changed. */
-@Timeout(60)
+@Timeout(120)
 class MemoryCacheTest {
     private EventLoopGroup group;
 
@@ -113,7 +113,7 @@ class MemoryCacheTest {
             assertThrows(IllegalArgumentException.class, () -> client.put(new byte[1], new byte[CacheTable.MAX_ENTRY_BYTES]));
             // A message that is not a valid put ends its own connection.
             other.channel().writeAndFlush(Unpooled.copyShort(500)).sync();
-            assertTrue(other.channel().closeFuture().await(20, TimeUnit.SECONDS));
+            assertTrue(other.channel().closeFuture().await(30, TimeUnit.SECONDS));
             assertThrows(IOException.class, () -> {
                 other.put(bytes("key"), bytes("three"));
                 other.settle();

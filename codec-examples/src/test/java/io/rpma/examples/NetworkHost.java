@@ -26,7 +26,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
  * it is changed.
  */
 final class NetworkHost implements AutoCloseable {
-    private static final long PATIENCE_SECONDS = 20;
+    private static final long PATIENCE_SECONDS = 60;
     private static final List<String> OWN_USERS = List.of("unshare", "--user", "--map-root-user");
 
     private final Process holder;

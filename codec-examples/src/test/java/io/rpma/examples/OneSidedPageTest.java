@@ -36,7 +36,7 @@ class OneSidedPageTest {
     }
 
     @Test
-    @Timeout(60)
+    @Timeout(120)
     void theProgramDoesWhatThePageSays() throws Exception {
         String page = Files.readString(Path.of(System.getProperty("basedir", "."), "../docs/one-sided.md"));
         ByteArrayOutputStream written = new ByteArrayOutputStream();

@@ -124,7 +124,7 @@ class RemoteLogTest {
     // ---- one process ----
 
     @Test
-    @Timeout(60)
+    @Timeout(240)
     void aLaneHasOneWriterAndAnEnd() throws Exception {
         EventLoopGroup group = new RpmaEventLoopGroup(1);
         try (LogStore store = new LogStore(log, 2, 256, false, true);
@@ -156,7 +156,7 @@ class RemoteLogTest {
     }
 
     @Test
-    @Timeout(60)
+    @Timeout(240)
     void theExampleFindsEverythingAfterTheKill() throws Exception {
         ExampleRun run = ExampleRun.toEnd("remote-log", "--records", "500", "--record-bytes", "1000").ended(0);
         run.has("provider=.*");
@@ -183,7 +183,7 @@ class RemoteLogTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    @Timeout(60)
+    @Timeout(240)
     void theFileHasARecordWhenItIsAcknowledged(boolean sync) throws Exception {
         onDisk();
         EventLoopGroup group = new RpmaEventLoopGroup(1);
@@ -252,7 +252,7 @@ class RemoteLogTest {
     }
 
     @Test
-    @Timeout(60)
+    @Timeout(240)
     void theExampleChecksALog() throws Exception {
         onDisk();
         ExampleRun run = ExampleRun.toEnd("remote-log", "--records", "50", "--clients", "3", "--file", log.toString()).ended(0);

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the hook that checks commit messages. */
-@Timeout(60)
+@Timeout(120)
 class CommitMessageTest {
     @TempDir
     private Path folder;

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Tests the scripts that build and start the programs in a copy of the tree, from any working directory and several at once.
  * Maven and Java are replaced by scripts that record their arguments.
  */
-@Timeout(60)
+@Timeout(240)
 class LaunchTest {
     private static final List<String> SCRIPTS = List.of("rpma", "run-example.sh", "run-benchmark.sh");
     private static final List<String> MODULES = List.of("transport-rpma-native", "transport-rpma", "cli", "codec-examples",

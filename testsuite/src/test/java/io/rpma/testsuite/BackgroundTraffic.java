@@ -35,7 +35,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class BackgroundTraffic {
     private static final int LARGEST_PIECE = 4096;
-    private static final int LIMIT_SECONDS = 10;
+    private static final int LIMIT_SECONDS = 60;
 
     private static final List<Client> CLIENTS = new ArrayList<>();
 

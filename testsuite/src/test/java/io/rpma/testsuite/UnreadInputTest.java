@@ -50,7 +50,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
  * Tests a write to a peer that has sent an answer and closed in order, while this end has not read the answer yet. With TCP, the
  * kernel accepts the write, and the answer can be read afterwards.
  */
-@Timeout(60)
+@Timeout(120)
 class UnreadInputTest {
     private static final String ANSWER = "the answer of a peer that has closed since";
 
@@ -89,8 +89,8 @@ class UnreadInputTest {
         reader.fails = true;
         answered(TestTransport.RPMA, RpmaMessageServerChannel.class, RpmaMessageChannel.class, reader,
             (client, same) -> same.writes = text("x"));
-        assertEquals(ANSWER, reader.received.get(20, TimeUnit.SECONDS));
-        assertInstanceOf(IOException.class, reader.written.get(20, TimeUnit.SECONDS).await().cause());
+        assertEquals(ANSWER, reader.received.get(30, TimeUnit.SECONDS));
+        assertInstanceOf(IOException.class, reader.written.get(30, TimeUnit.SECONDS).await().cause());
     }
 
     /**
@@ -106,8 +106,8 @@ class UnreadInputTest {
             client.config().setAutoRead(false);
             same.writes = text("x");
         });
-        assertEquals(ANSWER, reader.received.get(20, TimeUnit.SECONDS));
-        assertInstanceOf(IOException.class, reader.written.get(20, TimeUnit.SECONDS).await().cause());
+        assertEquals(ANSWER, reader.received.get(30, TimeUnit.SECONDS));
+        assertInstanceOf(IOException.class, reader.written.get(30, TimeUnit.SECONDS).await().cause());
     }
 
     private static ByteBuf text(String text) {
@@ -125,8 +125,8 @@ class UnreadInputTest {
     private static void answered(TestTransport transport, Step step) throws Exception {
         Reader reader = new Reader();
         answered(transport, transport.serverChannel(), transport.channel(), reader, step);
-        assertEquals(ANSWER, reader.received.get(20, TimeUnit.SECONDS));
-        assertNull(reader.written.get(20, TimeUnit.SECONDS).await().cause());
+        assertEquals(ANSWER, reader.received.get(30, TimeUnit.SECONDS));
+        assertNull(reader.written.get(30, TimeUnit.SECONDS).await().cause());
     }
 
     private static void answered(TestTransport transport, Class<? extends ServerChannel> serverChannel,
@@ -149,7 +149,7 @@ class UnreadInputTest {
             Channel client = new Bootstrap().group(clients).channel(channel).handler(reader)
                 .option(ChannelOption.RECVBUF_ALLOCATOR, small)
                 .connect(server.localAddress()).sync().channel();
-            Channel peer = child.get(10, TimeUnit.SECONDS);
+            Channel peer = child.get(30, TimeUnit.SECONDS);
             CountDownLatch held = new CountDownLatch(1);
             client.eventLoop().execute(() -> {
                 held.countDown();
@@ -172,7 +172,7 @@ class UnreadInputTest {
             // When the peer's loop has terminated, the peer's close is complete.
             servers.shutdownGracefully(0, 10, TimeUnit.SECONDS).sync();
             arrived.countDown();
-            reader.received.get(20, TimeUnit.SECONDS);
+            reader.received.get(30, TimeUnit.SECONDS);
         } finally {
             arrived.countDown();
             servers.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();

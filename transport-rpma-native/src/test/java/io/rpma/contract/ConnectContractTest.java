@@ -388,7 +388,7 @@ class ConnectContractTest extends ContractCase {
             assertEquals(PROVIDER, e.error(), e::toString);
         }
         long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
-        assertTrue(millis < 5000, millis + " ms");
+        assertTrue(millis < 30_000, millis + " ms");
     }
 
     /** The port 0 is not a valid destination, because no server can listen on it. */

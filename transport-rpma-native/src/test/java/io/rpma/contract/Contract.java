@@ -33,7 +33,7 @@ final class Contract {
     static final int PATIENCE = Integer.parseInt(System.getenv().getOrDefault("RPMA_TEST_PATIENCE", "1"));
 
     /** The timeout in milliseconds for events that must happen. A test that passes uses a small part of it. */
-    static final long DEADLINE = 10_000L * PATIENCE;
+    static final long DEADLINE = 30_000L * PATIENCE;
 
     /** How long a test waits, in milliseconds, for an event that must not happen. */
     static final long ABSENCE = 200;

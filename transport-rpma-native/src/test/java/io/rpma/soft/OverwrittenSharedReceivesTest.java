@@ -49,7 +49,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
  * A process overwrites the memory of a shared receive queue or breaks its rules, and the connections of other processes must
  * continue.
  */
-@Timeout(60)
+@Timeout(120)
 class OverwrittenSharedReceivesTest {
     private static final int SLOTS = 4;
     private static final int SLOT_BYTES = 64;

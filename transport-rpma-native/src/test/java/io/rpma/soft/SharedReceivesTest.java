@@ -39,7 +39,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Tests a shared receive queue whose connections are opened and closed. */
-@Timeout(30)
+@Timeout(120)
 class SharedReceivesTest {
     private static final int SLOTS = 4;
 

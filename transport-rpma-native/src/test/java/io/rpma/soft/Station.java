@@ -42,7 +42,7 @@ import java.util.concurrent.ThreadLocalRandom;
 public final class Station implements AutoCloseable {
     static final Set<MemoryUsage> ALL = EnumSet.allOf(MemoryUsage.class);
     static final long SIZE = 1 << 24;
-    private static final int DEADLINE_MILLIS = 20_000;
+    private static final int DEADLINE_MILLIS = 60_000;
     private static final int SPINS = 2_000;
     private static final boolean ONE_PROCESSOR = Runtime.getRuntime().availableProcessors() == 1;
 

@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 /** Tests that each flush to persistence is answered with the result of its own {@code msync}. */
-@Timeout(60)
+@Timeout(120)
 class PersistentFlushTest {
     private static final int PAGE = 4096;
     /** Nothing can be mapped at this address, so msync fails. */

@@ -30,8 +30,8 @@ final class RawClient implements AutoCloseable {
     private RawClient(InetSocketAddress address) throws IOException {
         socket = new Socket();
         socket.setTcpNoDelay(true);
-        socket.setSoTimeout(10_000);
-        socket.connect(address, 10_000);
+        socket.setSoTimeout(30_000);
+        socket.connect(address, 30_000);
         in = new DataInputStream(socket.getInputStream());
     }
 

@@ -34,7 +34,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Tests how idle event loops wait: each kind of polling processes data and tasks. */
-@Timeout(60)
+@Timeout(120)
 class PollingTest {
     @Test
     void spinNeverGivesUpAndBlockNeverBegins() {
@@ -69,10 +69,10 @@ class PollingTest {
             }).connect(server.localAddress()).sync().channel();
             for (int i = 0; i < 200; i++) {
                 client.writeAndFlush(Unpooled.wrappedBuffer(new byte[] {1})).sync();
-                assertTrue(echoes.tryAcquire(10, TimeUnit.SECONDS));
+                assertTrue(echoes.tryAcquire(30, TimeUnit.SECONDS));
                 if (i % 20 == 0) {
                     // During this time, the event loop only has this task.
-                    assertTrue(group.schedule(() -> { }, 3, TimeUnit.MILLISECONDS).await(10, TimeUnit.SECONDS));
+                    assertTrue(group.schedule(() -> { }, 3, TimeUnit.MILLISECONDS).await(30, TimeUnit.SECONDS));
                 }
             }
             client.close().sync();

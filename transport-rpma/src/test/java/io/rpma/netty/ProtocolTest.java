@@ -67,7 +67,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * Tests the protocol against a peer that breaks it. Each violation closes its own connection with a reason, and the next
  * connection works.
  */
-@Timeout(60)
+@Timeout(120)
 class ProtocolTest {
     private static final int DATA = Immediate.of(Immediate.DATA, 0);
     /** Whether the 32 bits travel in front of the messages, because the device has no immediate data. */
@@ -146,7 +146,7 @@ class ProtocolTest {
         Channel client = new Bootstrap().group(group).channel(RpmaChannel.class)
             .handler(new ChannelInboundHandlerAdapter()).connect(address()).sync().channel();
         client.writeAndFlush(Unpooled.copyInt(7)).sync();
-        assertEquals(4, received.poll(10, TimeUnit.SECONDS));
+        assertEquals(4, received.poll(30, TimeUnit.SECONDS));
         client.close().sync();
     }
 
@@ -159,14 +159,14 @@ class ProtocolTest {
             assertEquals(StreamOptions.DEFAULT_MESSAGE_BYTES, answer.messageBytes());
             for (int i = 0; i < answer.credits() / 2; i++) {
                 peer.send(100, DATA);
-                assertEquals(100, received.poll(10, TimeUnit.SECONDS));
+                assertEquals(100, received.poll(30, TimeUnit.SECONDS));
             }
             // Half of the credits are due, so they are returned in a message of their own.
             int immediate = peer.receive();
             assertEquals(Immediate.CREDIT, Immediate.kind(immediate));
             assertEquals(answer.credits() / 2, Immediate.credits(immediate));
             peer.send(0, Immediate.of(Immediate.FIN, 0));
-            assertNotNull(inactive.poll(10, TimeUnit.SECONDS));
+            assertNotNull(inactive.poll(30, TimeUnit.SECONDS));
             assertEquals(Immediate.FIN, Immediate.kind(peer.receive()));
             assertTrue(failures.isEmpty());
         }
@@ -252,7 +252,7 @@ class ProtocolTest {
             assertEquals(ConnectionEvent.ESTABLISHED, peer.connect(address(), handshake()));
             assertEquals(StreamOptions.DEFAULT_BULK_BYTES, Handshake.decode(peer.peerData()).bulkBytes());
             peer.send(10, Immediate.of(Immediate.DATA, 0, 2));
-            assertEquals(10, received.poll(10, TimeUnit.SECONDS));
+            assertEquals(10, received.poll(30, TimeUnit.SECONDS));
             for (int i = 0; i < BulkAreas.WINDOW; i++) {
                 assertEquals(Immediate.GRANT, Immediate.kind(peer.receive()));
                 byte[] grant = peer.received(peer.receivedBytes());
@@ -264,7 +264,7 @@ class ProtocolTest {
                     assertEquals(2 << Handshake.BULK_UNIT_SHIFT, area.size());
                     // The write also returns the credits of the grants.
                     peer.write(area, 100_000, Immediate.of(Immediate.BULK, 1));
-                    assertEquals(100_000, received.poll(10, TimeUnit.SECONDS));
+                    assertEquals(100_000, received.poll(30, TimeUnit.SECONDS));
                 }
             }
             // This grant replaces the area that was written to, which was in use by the application when the message was handled.
@@ -272,7 +272,7 @@ class ProtocolTest {
             assertEquals(BulkAreas.WINDOW, peer.received(1)[0]);
             peer.send(0, Immediate.of(Immediate.RETURN, BulkAreas.WINDOW, BulkAreas.WINDOW));
             peer.send(10, DATA);
-            assertEquals(10, received.poll(10, TimeUnit.SECONDS));
+            assertEquals(10, received.poll(30, TimeUnit.SECONDS));
             assertEquals(0, BulkAreas.bytes());
             assertTrue(failures.isEmpty());
         }
@@ -288,7 +288,7 @@ class ProtocolTest {
                 assertEquals(Immediate.GRANT, Immediate.kind(peer.receive()));
             }
             peer.send(0, Immediate.of(Immediate.CREDIT, BulkAreas.WINDOW));
-            Throwable failure = failures.poll(10, TimeUnit.SECONDS);
+            Throwable failure = failures.poll(30, TimeUnit.SECONDS);
             assertInstanceOf(IOException.class, failure);
             assertTrue(failure.getMessage().contains("returned 4 credits in a separate message; at least 8 of its 16"),
                 failure.getMessage());
@@ -314,13 +314,13 @@ class ProtocolTest {
         try (RawPeer peer = new RawPeer()) {
             assertEquals(ConnectionEvent.ESTABLISHED, peer.connect(address(), handshake()));
             peer.send(1, Immediate.of(Immediate.DATA, 0, 2));
-            assertEquals(1, received.poll(10, TimeUnit.SECONDS));
+            assertEquals(1, received.poll(30, TimeUnit.SECONDS));
             peer.receive();
             assertEquals(Immediate.GRANT, Immediate.kind(peer.receive()));
             byte[] second = peer.received(peer.receivedBytes());
             try (RemoteMemoryRegion area = Rpma.provider().openRemoteRegion(ByteBuffer.wrap(second, 1, second.length - 1))) {
                 peer.write(area, bytes, Immediate.of(Immediate.BULK, 0));
-                assertEquals(bytes, received.poll(10, TimeUnit.SECONDS));
+                assertEquals(bytes, received.poll(30, TimeUnit.SECONDS));
                 assertFalse(foreignBytes);
             }
         }
@@ -335,7 +335,7 @@ class ProtocolTest {
         try (RawPeer peer = new RawPeer()) {
             assertEquals(ConnectionEvent.ESTABLISHED, peer.connect(address(), handshake()));
             peer.send(1, Immediate.of(Immediate.DATA, 0, 2));
-            assertEquals(1, received.poll(10, TimeUnit.SECONDS));
+            assertEquals(1, received.poll(30, TimeUnit.SECONDS));
             assertEquals(Immediate.GRANT, Immediate.kind(peer.receive()));
             byte[] grant = peer.received(peer.receivedBytes());
             try (RemoteMemoryRegion area = Rpma.provider().openRemoteRegion(ByteBuffer.wrap(grant, 1, grant.length - 1))) {
@@ -353,10 +353,10 @@ class ProtocolTest {
                     peer.awaitSends();
                     return null;
                 }).sync();
-                assertEquals(2, received.poll(10, TimeUnit.SECONDS));
-                assertEquals(100, received.poll(10, TimeUnit.SECONDS));
+                assertEquals(2, received.poll(30, TimeUnit.SECONDS));
+                assertEquals(100, received.poll(30, TimeUnit.SECONDS));
             }
-            assertNotNull(inactive.poll(10, TimeUnit.SECONDS));
+            assertNotNull(inactive.poll(30, TimeUnit.SECONDS));
             assertTrue(failures.isEmpty(), failures::toString);
         }
         nextConnectionWorks();
@@ -381,11 +381,11 @@ class ProtocolTest {
                 peer.awaitSends();
                 return null;
             }).sync();
-            Throwable failure = failures.poll(10, TimeUnit.SECONDS);
+            Throwable failure = failures.poll(30, TimeUnit.SECONDS);
             assertInstanceOf(IOException.class, failure, name);
             assertInstanceOf(ProtocolException.class, failure.getCause(), name);
             assertTrue(failure.getMessage().contains(reason), failure.getMessage());
-            assertNotNull(inactive.poll(10, TimeUnit.SECONDS));
+            assertNotNull(inactive.poll(30, TimeUnit.SECONDS));
             // The event is REJECTED if the server had not yet seen the client's last step of the handshake.
             assertTrue(EnumSet.of(ConnectionEvent.CLOSED, ConnectionEvent.REJECTED).contains(peer.nextEvent()));
         }
@@ -406,7 +406,7 @@ class ProtocolTest {
             clients.add(new Bootstrap().group(group).channel(RpmaChannel.class)
                 .handler(new ChannelInboundHandlerAdapter()).connect(address()).sync().channel());
             clients.get(i).writeAndFlush(Unpooled.copyInt(7)).sync();
-            assertEquals(4, received.poll(10, TimeUnit.SECONDS));
+            assertEquals(4, received.poll(30, TimeUnit.SECONDS));
         }
         for (int round = 0; round < 4; round++) {
             try (RawPeer peer = new RawPeer()) {
@@ -418,20 +418,20 @@ class ProtocolTest {
                     }
                     return null;
                 }).sync();
-                Throwable failure = failures.poll(10, TimeUnit.SECONDS);
+                Throwable failure = failures.poll(30, TimeUnit.SECONDS);
                 assertInstanceOf(ProtocolException.class, failure.getCause(), failure::toString);
                 assertTrue(failure.getMessage().contains("without a credit"), failure.getMessage());
-                assertNotNull(inactive.poll(10, TimeUnit.SECONDS));
+                assertNotNull(inactive.poll(30, TimeUnit.SECONDS));
             }
             received.clear();
             for (Channel client : clients) {
                 client.writeAndFlush(Unpooled.copyInt(7)).sync();
-                assertEquals(4, received.poll(10, TimeUnit.SECONDS));
+                assertEquals(4, received.poll(30, TimeUnit.SECONDS));
             }
         }
         for (Channel client : clients) {
             client.close().sync();
-            assertNotNull(inactive.poll(10, TimeUnit.SECONDS));
+            assertNotNull(inactive.poll(30, TimeUnit.SECONDS));
         }
         nextConnectionWorks();
     }
@@ -512,7 +512,7 @@ class ProtocolTest {
                 ChannelFuture connect = new Bootstrap().group(group).channel(RpmaChannel.class)
                     .handler(new ChannelInboundHandlerAdapter()).connect(peer.listen());
                 peer.accept(withData(Handshake.MINOR, bytes));
-                assertTrue(connect.await(10, TimeUnit.SECONDS));
+                assertTrue(connect.await(30, TimeUnit.SECONDS));
                 if (bytes == 179) {
                     ByteBuffer data = ((RpmaChannel) connect.channel()).peerPrivateData();
                     assertEquals(179, data.remaining());
@@ -545,10 +545,10 @@ class ProtocolTest {
             ChannelFuture connect = new Bootstrap().group(group).channel(RpmaChannel.class)
                 .handler(new ChannelInboundHandlerAdapter()).connect(peer.listen());
             peer.accept(ByteBuffer.wrap(new byte[] {1, 2, 3}));
-            assertTrue(connect.await(10, TimeUnit.SECONDS));
+            assertTrue(connect.await(30, TimeUnit.SECONDS));
             assertInstanceOf(IOException.class, connect.cause());
             assertTrue(connect.cause().getMessage().contains("magic number"), connect.cause().getMessage());
-            assertTrue(connect.channel().closeFuture().await(10, TimeUnit.SECONDS));
+            assertTrue(connect.channel().closeFuture().await(30, TimeUnit.SECONDS));
         }
         nextConnectionWorks();
     }
@@ -561,7 +561,7 @@ class ProtocolTest {
             ByteBuffer version = handshake();
             version.put(4, (byte) 7);
             peer.accept(version);
-            assertTrue(connect.await(10, TimeUnit.SECONDS));
+            assertTrue(connect.await(30, TimeUnit.SECONDS));
             assertTrue(connect.cause().getMessage().contains("version 7." + Handshake.MINOR), connect.cause().getMessage());
         }
         nextConnectionWorks();
@@ -573,7 +573,7 @@ class ProtocolTest {
             ChannelFuture connect = new Bootstrap().group(group).channel(RpmaChannel.class)
                 .handler(new ChannelInboundHandlerAdapter()).connect(peer.listen());
             peer.accept(Handshake.refusal(Handshake.REFUSED_VERSION).encode());
-            assertTrue(connect.await(10, TimeUnit.SECONDS));
+            assertTrue(connect.await(30, TimeUnit.SECONDS));
             assertTrue(connect.cause().getMessage().contains("does not speak version"), connect.cause().getMessage());
         }
         nextConnectionWorks();
@@ -626,12 +626,12 @@ class ProtocolTest {
         try (RawPeer peer = new RawPeer()) {
             assertEquals(ConnectionEvent.ESTABLISHED, peer.connect(address(), handshake()));
             peer.send(10, DATA);
-            assertEquals(10, received.poll(10, TimeUnit.SECONDS));
+            assertEquals(10, received.poll(30, TimeUnit.SECONDS));
             peer.disconnect();
-            Throwable failure = failures.poll(10, TimeUnit.SECONDS);
+            Throwable failure = failures.poll(30, TimeUnit.SECONDS);
             assertInstanceOf(IOException.class, failure);
             assertTrue(failure.getMessage().contains("reset"), failure.getMessage());
-            assertNotNull(inactive.poll(10, TimeUnit.SECONDS));
+            assertNotNull(inactive.poll(30, TimeUnit.SECONDS));
         }
         nextConnectionWorks();
     }

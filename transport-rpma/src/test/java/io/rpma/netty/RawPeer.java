@@ -55,7 +55,7 @@ final class RawPeer implements AutoCloseable {
     /** The number of places for messages to be sent. The message in the last place may be longer than a slot. */
     private static final int PLACES = SLOTS - 1;
     private static final ValueLayout.OfInt WORD = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.BIG_ENDIAN);
-    private static final int TIMEOUT_MILLIS = 10_000;
+    private static final int TIMEOUT_MILLIS = 30_000;
     private static final MethodHandle POLL = Posix.downcall("poll",
         FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS, ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT));
 
@@ -97,7 +97,7 @@ final class RawPeer implements AutoCloseable {
     }
 
     private ConnectionConfig config() throws RpmaException {
-        return provider.newConnectionConfig().timeoutMillis(2000).sendQueueSize(SLOTS).receiveQueueSize(SLOTS)
+        return provider.newConnectionConfig().timeoutMillis(30_000).sendQueueSize(SLOTS).receiveQueueSize(SLOTS)
             .completionQueueSize(2 * SLOTS);
     }
 

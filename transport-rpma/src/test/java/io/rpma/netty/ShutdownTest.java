@@ -46,8 +46,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class ShutdownTest {
     private static final int CONNECTIONS = 50;
-    /** Half of the time that the connections would take if each of them took half a second. */
-    private static final long MOST_MILLIS = CONNECTIONS * 250;
+    /** Four fifths of the time that the connections would take if each of them took half a second. */
+    private static final long MOST_MILLIS = CONNECTIONS * 400;
 
     /** Records the channels that became active, and those that became inactive. */
     @Sharable

@@ -43,7 +43,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-@Timeout(60)
+@Timeout(120)
 class RpmaMetricsBinderTest {
     @Test
     void metersFollowTheCounters() throws Exception {

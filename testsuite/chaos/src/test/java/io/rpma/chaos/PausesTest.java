@@ -27,7 +27,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Tests that only the measured pauses of the machine are subtracted from the pauses of a neighbour. */
-@Timeout(60)
+@Timeout(120)
 class PausesTest {
     @TempDir
     private Path folder;

@@ -41,7 +41,7 @@ class CompletionChannelTest {
      * somewhere in between.
      */
     private static final int MOST_SPINS = 400;
-    private static final int DEADLINE_MILLIS = 10_000;
+    private static final int DEADLINE_MILLIS = 30_000;
 
     private Arena arena;
     private long first;

@@ -37,7 +37,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
  * Tests a doorbell between two processes: nothing that the other process does with its descriptor makes a call of this process
  * block.
  */
-@Timeout(20)
+@Timeout(120)
 class EventPipeTest {
     private static final int F_GETFL = 3;
     private static final int F_SETFL = 4;
