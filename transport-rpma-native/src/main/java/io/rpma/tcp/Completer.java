@@ -74,8 +74,8 @@ final class Completer {
         if (pair.isError() || upTo <= completed) {
             return true;
         }
-        if (upTo > transmitter.sent()) {
-            pair.violated("the acknowledgement of a request that has not been sent");
+        if (upTo > transmitter.sentCompletely()) {
+            pair.violated("the acknowledgement of a request that has not been sent completely");
             return false;
         }
         while (completed < upTo) {
@@ -111,7 +111,7 @@ final class Completer {
 
     /** Returns the request that the next answer belongs to, 0 if there is none. */
     long awaitedAnswer() {
-        for (long request = completed + 1; request <= transmitter.sent(); request++) {
+        for (long request = completed + 1; request <= transmitter.sentCompletely(); request++) {
             if (sends.isAnswered(request)) {
                 return request;
             }

@@ -48,6 +48,8 @@ final class Transmitter {
     private long payloadAt;
     private long payloadLeft;
     private TcpLocalMemoryRegion payloadRegion;
+    // The number of the request whose frame that is, 0 if it is not the frame of a request.
+    private long partialRequest;
     private final Answers answers = new Answers();
     private long sent;
     private int readsUnderWay;
@@ -132,6 +134,14 @@ final class Transmitter {
     /** Returns the number of the last request that has been sent, at least in part. */
     long sent() {
         return sent;
+    }
+
+    /**
+     * Returns the number of the last request whose frame the socket has taken completely. The peer cannot have executed a later
+     * one, and the rest of a later one is still to be read from its memory.
+     */
+    long sentCompletely() {
+        return partialRequest == 0 ? sent : Math.min(sent, partialRequest - 1);
     }
 
     /** Stops sending because the peer has no receive for a request; sending continues from that request. */
@@ -360,6 +370,9 @@ final class Transmitter {
             if (payloadLeft == 0) {
                 payloadRegion = null;
             }
+            if (headerLeft == 0 && payloadLeft == 0) {
+                partialRequest = 0;
+            }
         }
         for (int i = 0; i < batch.count && left > 0; i++) {
             started(batch, i);
@@ -372,6 +385,7 @@ final class Transmitter {
                 payloadAt = batch.payloads[i] + payloadPart;
                 payloadLeft = batch.lengths[i] - payloadPart;
                 payloadRegion = batch.regions[i];
+                partialRequest = batch.kinds[i] == REQUEST ? batch.numbers[i] : 0;
                 return;
             }
             left -= frame;
@@ -418,10 +432,5 @@ final class Transmitter {
             blocked = false;
             Sockets.shutdownWrite(socket);
         }
-    }
-
-    /** Returns whether the socket has taken only a part of a frame. */
-    boolean isInFrame() {
-        return headerLeft > 0 || payloadLeft > 0;
     }
 }

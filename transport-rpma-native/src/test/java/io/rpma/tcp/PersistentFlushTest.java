@@ -35,12 +35,6 @@ class PersistentFlushTest {
     /** Nothing can be mapped at this address, so msync fails. */
     private static final long NEVER_MAPPED = 0x1000;
 
-    private static long key(LocalMemoryRegion region) throws Exception {
-        ByteBuffer descriptor = ByteBuffer.allocate(region.descriptorSize()).order(ByteOrder.LITTLE_ENDIAN);
-        region.descriptor(descriptor);
-        return descriptor.getInt(16) & 0xffff_ffffL;
-    }
-
     /** Sends a request, and makes the server read it. */
     private static void request(RawClient client, Connection server, int number, long address, long key) throws Exception {
         client.write(RawClient.frame(Wire.FLUSH_PERSISTENT, Wire.WANTED, PAGE, number, 0, address, key, 0));
@@ -69,7 +63,7 @@ class PersistentFlushTest {
             holding.await();
             try {
                 request(client, server, 1, station.region.address(), station.key());
-                request(client, server, 2, NEVER_MAPPED, key(unmapped));
+                request(client, server, 2, NEVER_MAPPED, Station.key(unmapped));
             } finally {
                 held.countDown();
             }

@@ -27,8 +27,11 @@ final class RawClient implements AutoCloseable {
     private final Socket socket;
     private final DataInputStream in;
 
-    private RawClient(InetSocketAddress address) throws IOException {
+    private RawClient(InetSocketAddress address, int receiveBuffer) throws IOException {
         socket = new Socket();
+        if (receiveBuffer > 0) {
+            socket.setReceiveBufferSize(receiveBuffer);
+        }
         socket.setTcpNoDelay(true);
         socket.setSoTimeout(30_000);
         socket.connect(address, 30_000);
@@ -37,12 +40,17 @@ final class RawClient implements AutoCloseable {
 
     /** Connects and sends nothing. */
     static RawClient connect(InetSocketAddress address) throws IOException {
-        return new RawClient(address);
+        return new RawClient(address, 0);
     }
 
     /** Connects, reads the greeting and sends the request. */
     static RawClient requesting(InetSocketAddress address) throws IOException {
-        RawClient client = new RawClient(address);
+        return requesting(address, 0);
+    }
+
+    /** Does the same with a socket that holds few bytes until the test reads them; 0 stands for the system's default. */
+    static RawClient requesting(InetSocketAddress address, int receiveBuffer) throws IOException {
+        RawClient client = new RawClient(address, receiveBuffer);
         client.read(Greeting.SIZE);
         client.write(request());
         return client;
@@ -62,6 +70,11 @@ final class RawClient implements AutoCloseable {
     void establish() throws IOException {
         assertEquals(Wire.ACCEPT, read(Wire.HEADER + ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA)[0]);
         write(frame(Wire.READY, 0, 0, 0, 0, 0, 0, 0));
+    }
+
+    /** Reads some bytes; returns how many, or -1 at the end. */
+    int read(byte[] into) throws IOException {
+        return in.read(into);
     }
 
     /** Returns the next byte, or -1 at the end. */

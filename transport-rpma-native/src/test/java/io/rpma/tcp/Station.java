@@ -67,6 +67,11 @@ final class Station implements AutoCloseable {
 
     /** Returns the key of the region. */
     long key() throws RpmaException {
+        return key(region);
+    }
+
+    /** Returns the key of a region. */
+    static long key(LocalMemoryRegion region) throws RpmaException {
         ByteBuffer descriptor = ByteBuffer.allocate(region.descriptorSize()).order(ByteOrder.LITTLE_ENDIAN);
         region.descriptor(descriptor);
         return descriptor.getInt(16) & 0xffff_ffffL;
