@@ -301,9 +301,11 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
             return;
         }
         error = true;
+        if (transmitter != null) {
+            transmitter.fail();
+        }
         completer.fail(culprit, status);
         if (transmitter != null) {
-            transmitter.forgetAnswers();
             receiver.giveUpReceive();
         }
         flush();

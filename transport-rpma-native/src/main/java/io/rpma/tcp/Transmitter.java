@@ -211,6 +211,8 @@ final class Transmitter {
             if (batch.bytes == 0) {
                 return false;
             }
+            // If the queue pair has failed while answers were gathered, the sending direction may have ended. The kernel then
+            // takes nothing.
             long count = TcpSockets.send(socket, batch.header(batch.vectorCount));
             if (entered) {
                 payloadRegion.exit();
@@ -420,9 +422,16 @@ final class Transmitter {
         return executed - ((int) executed - acknowledgement);
     }
 
-    /** Discards the pending answers. */
-    void forgetAnswers() {
+    /**
+     * Called when the queue pair fails, before its requests complete: discards the pending answers. If the rest of a request is
+     * still to be read from its memory, which the application may change as soon as the request has completed, this method ends
+     * the sending direction in the middle of the frame. The rest of an answer is still sent, from memory that is registered.
+     */
+    void fail() {
         answers.clear();
+        if (partialRequest != 0 && payloadLeft > 0) {
+            end();
+        }
     }
 
     /** Ends the sending direction, even in the middle of a frame. */

@@ -22,13 +22,19 @@ import io.rpma.MemoryUsage;
 import io.rpma.WorkCompletions;
 import java.io.EOFException;
 import java.util.EnumSet;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /**
  * Tests the memory of a frame that a socket has taken only in part. The application may use the memory of a request for something
@@ -39,6 +45,8 @@ class PartialFrameTest {
     /** More than the buffers of both sockets hold. */
     private static final int LENGTH = 16 << 20;
     private static final int RECEIVE_BUFFER = 8 << 10;
+    private static final byte BEFORE = 0x11;
+    private static final byte AFTER = (byte) 0xee;
 
     private Station station;
     private AddressRange range;
@@ -49,6 +57,7 @@ class PartialFrameTest {
         station = new Station();
         range = station.provider.reserve(LENGTH);
         region = station.peer.register(range.commit(0, LENGTH), EnumSet.allOf(MemoryUsage.class));
+        region.memory().fill(BEFORE);
     }
 
     @AfterEach
@@ -120,6 +129,70 @@ class PartialFrameTest {
             WorkCompletions batch = new WorkCompletions(4);
             assertEquals(1, server.completionQueue().poll(batch, Station.LONG));
             assertEquals(CompletionStatus.SUCCESS, batch.status(0));
+        }
+    }
+
+    /** Makes a queue pair fail whose first request has been sent in part. */
+    interface Failure {
+        void happen(PartialFrameTest test, RawClient client, Connection server) throws Exception;
+    }
+
+    static Stream<Named<Failure>> failures() {
+        return Stream.of(
+            Named.of("the peer refuses the request",
+                (test, client, server) -> client.write(control(Wire.NAK, 1, 0, CompletionStatus.REM_INV_REQ_ERR.code()))),
+            Named.of("the peer writes with a wrong key", (test, client, server) ->
+                client.write(RawClient.frame(Wire.WRITE, 0, 8, 1, 0, test.region.address(), 1, 0, new byte[8]))),
+            Named.of("the owner disconnects", (test, client, server) -> server.disconnect()));
+    }
+
+    @ParameterizedTest
+    @MethodSource("failures")
+    void nothingIsSentFromTheMemoryOfAFlushedRequest(Failure failure) throws Exception {
+        try (RawClient client = newClient(); Connection server = station.accept(client)) {
+            server.send(region, 0, LENGTH, CompletionFlag.ALWAYS, 1);
+            failure.happen(this, client, server);
+            WorkCompletions batch = new WorkCompletions(4);
+            assertNotEquals(0, server.completionQueue().poll(batch, Station.LONG));
+            assertEquals(1, batch.context(0));
+            assertNotEquals(CompletionStatus.SUCCESS, batch.status(0));
+            region.memory().fill(AFTER);
+            assertEquals(Wire.SEND, client.read(Wire.HEADER)[0]);
+            assertEndsBefore(LENGTH, client);
+        }
+    }
+
+    private static void assertEndsBefore(long length, RawClient client) throws Exception {
+        byte[] piece = new byte[1 << 16];
+        long sum = 0;
+        for (int count = client.read(piece); count >= 0; count = client.read(piece)) {
+            for (int i = 0; i < count; i++) {
+                assertEquals(BEFORE, piece[i], "the memory was sent after its request had completed");
+            }
+            sum += count;
+        }
+        assertTrue(sum < length, "the whole message was sent");
+    }
+
+    /** The answer waits behind a message. The connection notices that it cannot be sent when it sends the end of the message. */
+    @Test
+    void nothingIsSentFromThatMemoryIfAnAnswerBehindItCannotBeSent() throws Exception {
+        try (RawClient client = newClient(); Connection server = station.accept(client)) {
+            server.send(region, 0, LENGTH, CompletionFlag.ALWAYS, 1);
+            client.write(RawClient.frame(Wire.READ, 0, 8, 1, 0, station.region.address(), station.key(), 0));
+            send(client, 2, server);
+            station.region.close();
+            assertEquals(Wire.SEND, client.read(Wire.HEADER)[0]);
+            WorkCompletions batch = new WorkCompletions(4);
+            int left = LENGTH;
+            while (server.completionQueue().poll(batch) == 0) {
+                client.read(1 << 12);
+                left -= 1 << 12;
+            }
+            assertEquals(1, batch.context(0));
+            assertEquals(CompletionStatus.WR_FLUSH_ERR, batch.status(0));
+            region.memory().fill(AFTER);
+            assertEndsBefore(left, client);
         }
     }
 
