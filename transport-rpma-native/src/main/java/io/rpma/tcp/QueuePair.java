@@ -268,7 +268,7 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
 
     private void stop() {
         if (transmitter != null) {
-            receiver.giveUpReceive();
+            receiver.giveUp();
             starved = false;
             leave();
             Adapter.instance().remove(place);
@@ -306,7 +306,7 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
         }
         completer.fail(culprit, status);
         if (transmitter != null) {
-            receiver.giveUpReceive();
+            receiver.giveUp();
         }
         flush();
     }

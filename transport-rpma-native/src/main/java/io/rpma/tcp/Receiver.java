@@ -221,8 +221,7 @@ final class Receiver {
 
     /** Refuses a request whose target region has been closed, and discards the rest of its payload. */
     private void withdrawn() {
-        target = 0;
-        region = null;
+        discardRest();
         long number = transmitter.executed() + 1;
         switch (Wire.type(header)) {
             case Wire.READ_DATA -> pair.fail(completer.awaitedAnswer(), CompletionStatus.LOC_PROT_ERR);
@@ -242,7 +241,7 @@ final class Receiver {
         target = to;
         region = in;
         payloadLeft = length;
-        ahead = length >= LARGE ? SHORT_AHEAD : Batch.BUFFER;
+        ahead = length >= LARGE && to != 0 ? SHORT_AHEAD : Batch.BUFFER;
         if (length == 0) {
             finish();
         }
@@ -250,6 +249,12 @@ final class Receiver {
 
     private void drop(long length) {
         expectPayload(0, null, length);
+    }
+
+    private void discardRest() {
+        target = 0;
+        region = null;
+        ahead = Batch.BUFFER;
     }
 
     private void begin() {
@@ -397,11 +402,9 @@ final class Receiver {
         if (found == null) {
             return;
         }
-        if (persistent) {
-            if (!transmitter.answers().add(type, number, found, Wire.address(header), length)) {
-                violated("more flushes than " + Wire.MAX_READS + " at a time");
-                return;
-            }
+        if (persistent && !transmitter.answers().add(type, number, found, Wire.address(header), length)) {
+            violated("more flushes than " + Wire.MAX_READS + " at a time");
+            return;
         }
         transmitter.executed(number, !persistent && isWanted());
     }
@@ -469,12 +472,14 @@ final class Receiver {
         pair.refuse(number, answer);
     }
 
-    /** Gives back the receive that a message has begun to fill, because the queue pair has failed or is closed. */
-    void giveUpReceive() {
+    /**
+     * Called when the queue pair has failed or is closed: discards the rest of the payload that is arriving, because its target
+     * may be the memory of a read that has been flushed, and gives back the receive that a message has begun to fill.
+     */
+    void giveUp() {
+        discardRest();
         if (holdsReceive) {
             holdsReceive = false;
-            target = 0;
-            region = null;
             receives.abandon(taken);
             taken.clear();
         }
