@@ -225,10 +225,10 @@ final class Acceptor {
     }
 
     private void dropSilent(HalfOpenClients.Client client, String reason) {
-        TcpLog.log(RpmaLog.Level.NOTICE, "the client at " + TcpSockets.remoteAddress(client.fd()) + " of " + address
-            + " was dropped: " + reason);
+        InetSocketAddress remote = TcpSockets.remoteAddress(client.fd());
         remove(client);
         Posix.close(client.fd());
+        TcpLog.log(RpmaLog.Level.NOTICE, "the client at " + remote + " of " + address + " was dropped: " + reason);
     }
 
     private void read(HalfOpenClients.Client client) {
@@ -258,18 +258,20 @@ final class Acceptor {
     }
 
     private void refuse(HalfOpenClients.Client client) {
-        TcpLog.violation("Acceptor", "the client at " + TcpSockets.remoteAddress(client.fd()) + " of " + address
-            + " sent something that is not a request of this protocol: its connection is closed");
+        InetSocketAddress remote = TcpSockets.remoteAddress(client.fd());
         remove(client);
         Posix.close(client.fd());
+        TcpLog.violation("Acceptor", "the client at " + remote + " of " + address
+            + " sent something that is not a request of this protocol: its connection is closed");
     }
 
     private void take(int fd, byte[] bytes) {
         Greeting request = Greeting.read(bytes);
         if (request == null || request.size() != Greeting.REQUEST_SIZE || !request.isUnderstood()) {
-            TcpLog.violation("Acceptor", "the client at " + TcpSockets.remoteAddress(fd) + " of " + address
-                + " sent an invalid request: its connection is closed");
+            InetSocketAddress remote = TcpSockets.remoteAddress(fd);
             Response.reject(fd, "the request makes no sense to version " + Greeting.VERSION + " of the protocol");
+            TcpLog.violation("Acceptor", "the client at " + remote + " of " + address
+                + " sent an invalid request: its connection is closed");
             return;
         }
         int end = Greeting.SIZE + ConnectionRequest.MAX_CONNECT_PRIVATE_DATA;

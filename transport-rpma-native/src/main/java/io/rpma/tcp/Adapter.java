@@ -166,8 +166,17 @@ final class Adapter {
             try {
                 turn();
             } catch (RuntimeException | Error e) {
-                TcpLog.warn("the thread of software RDMA over TCP failed and continues: " + e);
+                failed(e);
             }
+        }
+    }
+
+    private static void failed(Throwable cause) {
+        try {
+            TcpLog.warn("the thread of software RDMA over TCP failed and continues: " + cause);
+        } catch (RuntimeException | Error e) {
+            // The log itself fails, so this cannot be reported. The other connections still need this thread.
+            cause.addSuppressed(e);
         }
     }
 
@@ -184,10 +193,11 @@ final class Adapter {
                 Posix.clearEvent(wake);
                 continue;
             }
-            switch (watched.get(id)) {
-                case Place place -> ready(place);
-                case Acceptor acceptor -> acceptor.ready();
-                case null, default -> { }
+            try {
+                ready(id);
+            } catch (RuntimeException | Error e) {
+                // The other sockets have been disarmed, and would not wake this thread again.
+                failed(e);
             }
         }
         Runnable task = tasks.poll();
@@ -219,6 +229,14 @@ final class Adapter {
             }
         }
         return -1;
+    }
+
+    private void ready(long id) {
+        switch (watched.get(id)) {
+            case Place place -> ready(place);
+            case Acceptor acceptor -> acceptor.ready();
+            case null, default -> { }
+        }
     }
 
     /** Handles a socket that is readable or has room. */

@@ -64,11 +64,24 @@ abstract class Drivable {
      * Drives the queue pair for the given reasons, or leaves them to the thread that holds it. Each step is an atomic
      * read-modify-write of the state: the holder releases it only by a compare-and-set from a state without reasons, so no reason
      * is lost, and what one holder has written is visible to the next.
+     *
+     * <p>If the work throws an exception, as a log of the application may, this thread does the work that is left, releases the
+     * queue pair, and throws the exception.
      */
     final void kick(int reasons) {
         if (((int) STATE.getAndBitwiseOr(this, reasons | HELD) & HELD) != 0) {
             return;
         }
+        try {
+            workThenRelease();
+        } catch (Throwable e) {
+            workAfter(e);
+            throw e;
+        }
+    }
+
+    /** Does all work, and releases the queue pair. */
+    private void workThenRelease() {
         while (true) {
             int todo = (int) STATE.getAndSet(this, HELD) & ~HELD;
             if (todo != 0) {
@@ -79,7 +92,21 @@ abstract class Drivable {
         }
     }
 
-    /** Does the work of the given reasons. The calling thread holds the queue pair. */
+    private void workAfter(Throwable failure) {
+        boolean released = false;
+        while (!released) {
+            try {
+                workThenRelease();
+                released = true;
+            } catch (Throwable e) {
+                if (e != failure) {
+                    failure.addSuppressed(e);
+                }
+            }
+        }
+    }
+
+    /** Does the work of the given reasons. The calling thread holds the queue pair. Closing it must succeed. */
     abstract void run(int todo);
 
     /** Returns how often data has arrived. The adapter compares counts to find out whether a drive found work. */

@@ -160,16 +160,35 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
         if (stopped) {
             return;
         }
-        if (transmitter != null) {
-            carry(todo);
-        } else if ((todo & DISCONNECT) != 0) {
-            fail(0, CompletionStatus.WR_FLUSH_ERR);
+        boolean done = false;
+        try {
+            if (transmitter != null) {
+                carry(todo);
+            } else if ((todo & DISCONNECT) != 0) {
+                fail(0, CompletionStatus.WR_FLUSH_ERR);
+            }
+            if (error) {
+                flush();
+            }
+            done = true;
+        } finally {
+            finish(todo, done);
         }
-        if (error) {
-            flush();
-        }
-        if ((todo & CLOSE) != 0) {
-            stop();
+    }
+
+    /**
+     * Ends the connection if the work has thrown an exception, because the halves may have lost their place in the streams; and
+     * closes the socket if that is requested, in any case.
+     */
+    private void finish(int todo, boolean done) {
+        try {
+            if (!done && transmitter != null) {
+                breakOff();
+            }
+        } finally {
+            if ((todo & CLOSE) != 0) {
+                stop();
+            }
         }
     }
 
@@ -267,14 +286,19 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
     }
 
     private void stop() {
-        if (transmitter != null) {
-            receiver.giveUp();
-            starved = false;
-            leave();
-            Adapter.instance().remove(place);
-            Posix.close(socket);
+        try {
+            if (transmitter != null) {
+                starved = false;
+                leave();
+                receiver.giveUp();
+            }
+        } finally {
+            if (transmitter != null) {
+                Adapter.instance().remove(place);
+                Posix.close(socket);
+            }
+            stopped = true;
         }
-        stopped = true;
     }
 
     /** Stops watching the socket: after the end of the stream it would stay readable. */
@@ -343,10 +367,13 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
         }
         receiver.end();
         leave();
-        if (event != ConnectionEvent.CLOSED) {
-            fail(0, CompletionStatus.WR_FLUSH_ERR);
+        try {
+            if (event != ConnectionEvent.CLOSED) {
+                fail(0, CompletionStatus.WR_FLUSH_ERR);
+            }
+        } finally {
+            owner.ended(event);
         }
-        owner.ended(event);
     }
 
     // ---- reports of the receiving half

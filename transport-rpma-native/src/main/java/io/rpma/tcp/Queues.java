@@ -75,13 +75,16 @@ final class Queues {
     }
 
     void close() {
-        pair.close();
-        completions.close();
-        if (receiveCompletions != null) {
-            receiveCompletions.close();
-        }
-        if (shared != null) {
-            shared.release();
+        try {
+            pair.close();
+        } finally {
+            completions.close();
+            if (receiveCompletions != null) {
+                receiveCompletions.close();
+            }
+            if (shared != null) {
+                shared.release();
+            }
         }
     }
 }

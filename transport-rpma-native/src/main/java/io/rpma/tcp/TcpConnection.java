@@ -167,14 +167,14 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner 
             }
             case Handshake.REJECTED -> {
                 String words = new String(handshake.payload(), StandardCharsets.UTF_8);
+                ended(ConnectionEvent.REJECTED);
                 TcpLog.log(RpmaLog.Level.WARNING, "rejected by " + remoteAddress()
                     + (words.isEmpty() ? ", which has closed the connection" : ": " + words));
-                ended(ConnectionEvent.REJECTED);
             }
             case Handshake.UNREACHABLE -> ended(ConnectionEvent.UNREACHABLE);
             default -> {
-                TcpLog.violation("Handshake", "the listener at " + remoteAddress() + " sent an invalid answer");
                 ended(ConnectionEvent.REJECTED);
+                TcpLog.violation("Handshake", "the listener at " + remoteAddress() + " sent an invalid answer");
             }
         }
     }
@@ -193,11 +193,14 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner 
             return;
         }
         events.close();
-        queues.close();
-        if (!started && socket >= 0) {
-            Posix.close(socket);
+        try {
+            queues.close();
+        } finally {
+            if (!started && socket >= 0) {
+                Posix.close(socket);
+            }
+            domain.release();
         }
-        domain.release();
     }
 
     /** Returns whether the connection is closed: no operation of it is in progress then. */

@@ -205,19 +205,24 @@ final class Transmitter {
                 withdrawn();
                 return false;
             }
-            gatherRest(batch);
-            long rest = batch.bytes;
-            gather(batch, acknowledging);
-            if (batch.bytes == 0) {
-                return false;
+            long rest;
+            long count;
+            try {
+                gatherRest(batch);
+                rest = batch.bytes;
+                gather(batch, acknowledging);
+                if (batch.bytes == 0) {
+                    return false;
+                }
+                // If the queue pair has failed while answers were gathered, the sending direction may have ended. The kernel then
+                // takes nothing.
+                count = TcpSockets.send(socket, batch.header(batch.vectorCount));
+            } finally {
+                if (entered) {
+                    payloadRegion.exit();
+                }
+                exitRegions(batch);
             }
-            // If the queue pair has failed while answers were gathered, the sending direction may have ended. The kernel then
-            // takes nothing.
-            long count = TcpSockets.send(socket, batch.header(batch.vectorCount));
-            if (entered) {
-                payloadRegion.exit();
-            }
-            exitRegions(batch);
             if (count == -Posix.EINTR) {
                 continue;
             }
