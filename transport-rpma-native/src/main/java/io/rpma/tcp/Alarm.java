@@ -12,7 +12,6 @@
  */
 package io.rpma.tcp;
 
-import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.DescriptorWait;
 import io.rpma.posix.EpollSet;
@@ -28,18 +27,32 @@ final class Alarm {
     private static final int BEACON = Posix.eventfd(1);
     private static final long BEACON_DATA = -1;
     private static final int NONE = -1;
+    private static final String FAILED = "a descriptor for events cannot be created";
 
     private int set = NONE;
     private int socket = NONE;
     private boolean raised;
     private boolean closed;
 
-    /** Returns the descriptor. */
+    /**
+     * Returns the descriptor.
+     *
+     * @throws IllegalStateException if it cannot be created
+     */
     synchronized int fd() {
+        int result = create();
+        if (result < 0) {
+            throw new IllegalStateException(OpenFiles.text(-result, FAILED));
+        }
+        return set;
+    }
+
+    /** Creates the descriptor if there is none. Returns 0, or {@code -errno}. */
+    private int create() {
         if (set == NONE && !closed) {
             int made = Sockets.epollCreate();
             if (made < 0) {
-                throw new IllegalStateException("epoll_create1: " + Posix.strerror(-made));
+                return made;
             }
             set = made;
             if (socket != NONE) {
@@ -49,17 +62,14 @@ final class Alarm {
                 EpollSet.add(set, BEACON, EpollSet.IN, BEACON_DATA);
             }
         }
-        return set;
+        return 0;
     }
 
     /** Creates the descriptor now, so that a lack of resources is reported here. */
-    Alarm made() throws RpmaException {
-        try {
-            fd();
-        } catch (IllegalStateException e) {
-            throw TcpLog.failure(RpmaError.PROVIDER, Sockets.EMFILE, "a descriptor for events cannot be created: "
-                + e.getMessage()
-                + " (ulimit -n)", e);
+    synchronized Alarm made() throws RpmaException {
+        int result = create();
+        if (result < 0) {
+            throw OpenFiles.failure(-result, FAILED);
         }
         return this;
     }

@@ -24,6 +24,8 @@ import java.nio.ByteBuffer;
 final class IncomingRequest extends TcpConnectionRequest {
     private final int socket;
     private final ByteBuffer privateData;
+    // Whether the client may have received the acceptance. A rejection would then be a violation of the protocol.
+    private boolean accepted;
 
     /** Creates the request; the socket is taken over. */
     IncomingRequest(ProtectionDomain domain, Queues queues, int socket, InetSocketAddress remote, byte[] data) {
@@ -45,16 +47,25 @@ final class IncomingRequest extends TcpConnectionRequest {
     @Override
     protected Connection open(byte[] data) throws RpmaException {
         InetSocketAddress local = TcpSockets.localAddress(socket);
+        // Everything that may fail for lack of resources comes first: an acceptance cannot be revoked.
+        TcpConnection connection = TcpConnection.accepting(domain(), queues(), socket, privateData, local, remoteAddress());
+        accepted = true;
         long sent = Response.accept(socket, data);
         if (sent != Wire.HEADER + data.length || local == null) {
+            connection.discard();
             throw TcpLog.failure(RpmaError.PROVIDER, (int) Math.max(0, -sent), "connect: the client at " + remoteAddress()
                 + " is gone" + (sent < 0 ? " (" + Posix.strerror((int) -sent) + ")" : ""), null);
         }
-        return TcpConnection.accepted(domain(), queues(), socket, privateData, local, remoteAddress());
+        connection.start();
+        return connection;
     }
 
     @Override
     void drop() {
-        Response.reject(socket, "the request was rejected by the application");
+        if (!accepted) {
+            Response.reject(socket, "the request was rejected by the application");
+        } else if (!queues().pair().ownsSocket()) {
+            Posix.close(socket);
+        }
     }
 }

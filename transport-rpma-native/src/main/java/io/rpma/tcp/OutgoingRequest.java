@@ -51,15 +51,17 @@ final class OutgoingRequest extends TcpConnectionRequest {
         InetSocketAddress local = TcpSockets.localAddress(socket);
         byte[] request = Greeting.own(Greeting.REQUEST_SIZE).write();
         System.arraycopy(data, 0, request, Greeting.SIZE, data.length);
+        TcpConnection connection = TcpConnection.requested(domain(), queues(), socket, local, remoteAddress());
         long buffer = Scratch.get().messageAddress();
         Memory.put(buffer, request);
         long sent = Sockets.send(socket, buffer, request.length);
         if (sent != request.length && sent != -Sockets.EPIPE && sent != -Sockets.ECONNRESET) {
+            connection.discard();
             throw TcpLog.failure(RpmaError.PROVIDER, (int) Math.max(0, -sent), "connect: the request cannot be sent to "
                 + remoteAddress() + (sent < 0 ? ": " + Posix.strerror((int) -sent) : ""), null);
         }
         // If the listener has closed meanwhile, the connection reports the event REJECTED.
-        return TcpConnection.requested(domain(), queues(), socket, local, remoteAddress());
+        return connection;
     }
 
     @Override

@@ -130,6 +130,11 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
         kick(SEND);
     }
 
+    /** Returns whether this queue pair closes the socket that it was started on. */
+    boolean ownsSocket() {
+        return socket >= 0;
+    }
+
     // ---- driving
 
     /** Looks for completions on behalf of the thread that polls the connection's own completion queues. */

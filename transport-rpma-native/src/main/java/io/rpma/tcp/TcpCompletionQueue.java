@@ -72,6 +72,11 @@ final class TcpCompletionQueue implements CompletionQueue {
         return alarm.fd();
     }
 
+    /** Returns the descriptor, or reports that it cannot be created. */
+    int madeFd() throws RpmaException {
+        return alarm.made().fd();
+    }
+
     /** Adds a completion; returns whether there was room. */
     boolean add(long context, int status, int opcode, int flags, long length, int immediate, int queuePair, long number) {
         boolean added = ring.add(context, status, opcode, flags, length, immediate, queuePair, number);

@@ -59,7 +59,7 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner 
         events.made();
     }
 
-    /** Creates the connection of a client that has sent its request. */
+    /** Creates the connection of a client that is about to send its request. */
     static TcpConnection requested(ProtectionDomain domain, Queues queues, int socket, InetSocketAddress local,
             InetSocketAddress remote) throws RpmaException {
         TcpConnection connection = new TcpConnection(domain, queues, socket, true, null, local, remote);
@@ -67,12 +67,10 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner 
         return connection;
     }
 
-    /** Creates the connection of a server that has accepted. */
-    static TcpConnection accepted(ProtectionDomain domain, Queues queues, int socket, ByteBuffer privateData,
+    /** Creates the connection of a server that is about to accept, and to call {@link #start}. */
+    static TcpConnection accepting(ProtectionDomain domain, Queues queues, int socket, ByteBuffer privateData,
             InetSocketAddress local, InetSocketAddress remote) throws RpmaException {
-        TcpConnection connection = new TcpConnection(domain, queues, socket, false, privateData, local, remote);
-        connection.start();
-        return connection;
+        return new TcpConnection(domain, queues, socket, false, privateData, local, remote);
     }
 
     /** Creates a connection that has been rejected, because there is no listener. */
@@ -82,7 +80,13 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner 
         return connection;
     }
 
-    private void start() {
+    /** Releases what the connection itself has created, because the request or the acceptance could not be sent. */
+    void discard() {
+        events.close();
+    }
+
+    /** Starts the queue pair when the connection has been accepted. */
+    void start() {
         started = true;
         pair.start(socket, this, handshake == null);
     }
@@ -231,7 +235,7 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner 
     @Override
     public int completionFd() throws RpmaException {
         checkShared(queues.isChannelShared());
-        return queues.completions().fd();
+        return queues.completions().madeFd();
     }
 
     @Override

@@ -101,10 +101,7 @@ final class TcpEndpoint implements Endpoint {
         if (next == null) {
             int errno = acceptor.takeShortage();
             if (errno != 0) {
-                throw TcpLog.failure(errno == Posix.ENOMEM || errno == Sockets.ENOBUFS ? RpmaError.NO_MEMORY : RpmaError.PROVIDER,
-                    errno, "clients of " + address + " cannot be accepted and have to wait: " + Posix.strerror(errno)
-                        + "; the limit of open files is " + Posix.softLimit(Posix.RLIMIT_NOFILE)
-                        + ": raise it (ulimit -n), or close connections", null);
+                throw OpenFiles.failure(errno, "clients of " + address + " cannot be accepted and have to wait");
             }
             return null;
         }

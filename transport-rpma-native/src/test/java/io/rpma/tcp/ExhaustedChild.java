@@ -1,0 +1,130 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.tcp;
+
+import io.rpma.Connection;
+import io.rpma.ConnectionConfig;
+import io.rpma.ConnectionEvent;
+import io.rpma.ConnectionRequest;
+import io.rpma.RpmaException;
+import io.rpma.posix.Posix;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/** A process that has few descriptors. It runs the scenario that its argument names, and prints what happens. */
+final class ExhaustedChild {
+    private static final Deque<Integer> TAKEN = new ArrayDeque<>();
+
+    private ExhaustedChild() {
+    }
+
+    public static void main(String[] arguments) throws Exception {
+        loadClasses();
+        try (Station station = new Station()) {
+            station.serves();
+            switch (arguments[0]) {
+                case "accept" -> accept(station);
+                case "fd" -> createDescriptors(station);
+                default -> throw new IllegalArgumentException(arguments[0]);
+            }
+            release();
+            station.serves();
+        }
+        System.out.println("done");
+        System.exit(0);
+    }
+
+    /** Loads classes in advance, because loading a class from a folder needs a descriptor. */
+    private static void loadClasses() throws IOException, ReflectiveOperationException {
+        for (Class<?> one : List.of(TcpProvider.class, ExhaustedChild.class)) {
+            Path root = Path.of(one.getProtectionDomain().getCodeSource().getLocation().getPath());
+            if (Files.isDirectory(root)) {
+                List<String> names;
+                try (Stream<Path> files = Files.walk(root.resolve("io/rpma"))) {
+                    names = files.map(file -> root.relativize(file).toString()).filter(name -> name.endsWith(".class"))
+                        .map(name -> name.substring(0, name.length() - ".class".length()).replace('/', '.')).toList();
+                }
+                for (String name : names) {
+                    if (one == TcpProvider.class || name.startsWith("io.rpma.tcp.")) {
+                        Class.forName(name, false, ExhaustedChild.class.getClassLoader());
+                    }
+                }
+            }
+        }
+    }
+
+    private static void exhaust() {
+        int fd = Posix.duplicate(0);
+        while (fd >= 0) {
+            TAKEN.push(fd);
+            fd = Posix.duplicate(0);
+        }
+    }
+
+    private static void release() {
+        TAKEN.forEach(Posix::close);
+        TAKEN.clear();
+    }
+
+    private static void print(Exception e) {
+        System.out.println((e instanceof RpmaException failure ? "errno " + failure.errno() : e.getClass().getSimpleName()) + ": "
+            + e.getMessage());
+    }
+
+    /** Runs out of descriptors while a request is being accepted. Prints the failure, and what the client learns. */
+    private static void accept(Station station) throws Exception {
+        try (Connection client = station.peer.newConnectionRequest(station.address(), null).connect(null)) {
+            ConnectionRequest request = station.endpoint.waitForConnectionRequest(null, Station.LONG);
+            exhaust();
+            try {
+                request.connect(null);
+            } catch (RpmaException e) {
+                print(e);
+            }
+            long begin = System.nanoTime();
+            ConnectionEvent event = client.nextEvent();
+            while (event == null && System.nanoTime() - begin < TimeUnit.SECONDS.toNanos(30)) {
+                Thread.onSpinWait();
+                event = client.nextEvent();
+            }
+            System.out.println(event);
+        }
+    }
+
+    /** Requests the descriptors of a completion queue when there are none left. */
+    private static void createDescriptors(Station station) throws Exception {
+        try (ConnectionConfig config = station.provider.newConnectionConfig().sharedCompletionChannel(true);
+                Connection client = station.peer.newConnectionRequest(station.address(), config).connect(null);
+                Connection server = station.accept()) {
+            exhaust();
+            try {
+                client.completionFd();
+            } catch (RpmaException | IllegalStateException e) {
+                print(e);
+            }
+            try {
+                server.completionQueue().fd();
+            } catch (IllegalStateException e) {
+                print(e);
+            }
+            release();
+            System.out.println(client.completionFd() >= 0);
+        }
+    }
+}
