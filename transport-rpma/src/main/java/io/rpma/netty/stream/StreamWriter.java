@@ -61,16 +61,29 @@ public final class StreamWriter {
         }
     }
 
-    private void writeInPlace(StreamSender to, ChannelOutboundBuffer in, ByteBuf buf, Slab slab) throws IOException {
+    private void writeInPlace(StreamSender to, ChannelOutboundBuffer in, ByteBuf buf, Slab slab) throws Exception {
         int together = buf.readableBytes();
         int bytes = Math.min(to.messageLimit(together), together);
         boolean whole = bytes == together;
-        boolean last = whole && in.size() == 1;
+        boolean last = whole && !isFollowed(in);
         // Only the messages under way hold the buffer now, so the rest of it may be sent without copying as well.
         partlySent = whole ? null : buf;
         to.counters().sendCopiesAvoided++;
         to.send(buf.retain(), slab, buf.memoryAddress() + buf.readerIndex() - slab.address(), bytes, together, last);
         in.removeBytes(bytes);
+    }
+
+    /**
+     * Returns whether the flushed entries after the first one will cause another message. Their number is no indication, because
+     * some of them may be empty or cancelled. Those are removed before the next search, so no entry is searched twice.
+     */
+    private boolean isFollowed(ChannelOutboundBuffer in) throws Exception {
+        if (in.size() == 1) {
+            return false;
+        }
+        gatherer.begin(null, null);
+        in.forEachFlushedMessage(gatherer);
+        return gatherer.more;
     }
 
     /**
@@ -83,9 +96,7 @@ public final class StreamWriter {
         RpmaByteBuf message = message(to, Math.min(limit, Math.max(1, in.totalPendingWriteBytes())));
         boolean more;
         try {
-            gatherer.message = message;
-            gatherer.to = to;
-            gatherer.more = false;
+            gatherer.begin(to, message);
             in.forEachFlushedMessage(gatherer);
             more = gatherer.more;
         } catch (Throwable e) {
@@ -172,17 +183,34 @@ public final class StreamWriter {
         return message;
     }
 
-    /** Copies flushed buffers into a message until it is full. */
+    /** Copies flushed buffers into a message until it is full, and determines whether another message follows immediately. */
     private static final class Gatherer implements ChannelOutboundBuffer.MessageProcessor {
         StreamSender to;
+        // Null if nothing is to be copied, because the first entry is a message by itself.
         RpmaByteBuf message;
+        // Whether another message follows immediately.
         boolean more;
+        // Whether an entry has been reached after which nothing can be copied.
+        private boolean ended;
+        private boolean skipsFirst;
+
+        void begin(StreamSender with, RpmaByteBuf into) {
+            to = with;
+            message = into;
+            more = false;
+            ended = into == null;
+            skipsFirst = into == null;
+        }
 
         @Override
         public boolean processMessage(Object msg) {
-            if (!(msg instanceof ByteBuf buf)) {
-                more = true;
-                return false;
+            if (skipsFirst) {
+                skipsFirst = false;
+                return true;
+            }
+            if (ended || !(msg instanceof ByteBuf buf)) {
+                ended = true;
+                return searchOn(msg);
             }
             int bytes = buf.readableBytes();
             int room = message.writableBytes();
@@ -193,6 +221,22 @@ public final class StreamWriter {
             message.writeBytes(buf, buf.readerIndex(), Math.min(bytes, room));
             more = bytes > room;
             return !more;
+        }
+
+        /**
+         * Returns whether it depends on later entries whether another message follows. Entries after an operation wait for it,
+         * and nothing is posted for an operation that is refused.
+         */
+        private boolean searchOn(Object msg) {
+            if (msg instanceof ByteBuf buf) {
+                more = buf.isReadable();
+                return !more;
+            }
+            if (msg instanceof FileRegion region) {
+                more = region.transferred() < region.count();
+                return !more;
+            }
+            return false;
         }
     }
 }
