@@ -199,11 +199,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
     @Override
     protected void doShutdownOutput() throws Exception {
         outputShutdown = true;
-        StreamQueuePair current = pair;
-        if (current == null) {
-            throw new NotYetConnectedException();
-        }
-        current.finish();
+        pair.finish();
     }
 
     @Override
@@ -228,7 +224,15 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
 
     @Override
     public ChannelFuture shutdownOutput(ChannelPromise promise) {
-        onLoop(() -> handle().shutdownOutput(promise));
+        onLoop(() -> {
+            if (open && !active) {
+                // Netty would take the outbound buffer away before it calls doShutdownOutput(), and the channel, which may be
+                // connecting, could never write.
+                promise.tryFailure(new NotYetConnectedException());
+            } else {
+                handle().shutdownOutput(promise);
+            }
+        });
         return promise;
     }
 
@@ -242,7 +246,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
         onLoop(() -> {
             if (!open) {
                 promise.setFailure(new ClosedChannelException());
-            } else if (pair == null) {
+            } else if (!active) {
                 promise.setFailure(new NotYetConnectedException());
             } else {
                 inputShutdown = true;

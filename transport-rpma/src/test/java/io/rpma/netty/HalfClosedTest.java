@@ -13,6 +13,7 @@
 
 package io.rpma.netty;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -32,6 +33,9 @@ import io.rpma.netty.loop.RpmaIoHandle;
 import io.rpma.netty.stream.Handshake;
 import io.rpma.netty.stream.Immediate;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.NotYetConnectedException;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -39,7 +43,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests that it is no failure if a peer closes after the end of its stream, but that no pending write waits forever. */
+/**
+ * Tests that it is no failure if a peer closes after the end of its stream, but that no pending write waits forever, and that
+ * only an established connection is half-closed.
+ */
 @Timeout(60)
 class HalfClosedTest {
     private final CompletableFuture<Void> inputEnded = new CompletableFuture<>();
@@ -150,5 +157,51 @@ class HalfClosedTest {
             here.release();
             there.release();
         }
+    }
+
+    /**
+     * A connection that is not established has no direction that could be ended. The failure costs nothing: when the peer
+     * answers, the channel can write, and end its stream.
+     */
+    @Test
+    void aConnectionThatIsOnlyRequestedCannotBeHalfClosed() throws Exception {
+        try (RawPeer peer = new RawPeer()) {
+            RpmaChannel channel = new RpmaChannel();
+            group.register(channel).sync();
+            ChannelFuture connect = channel.connect(peer.listen());
+            // Each check is a turn of the event loop, which sends the request when it has been prepared.
+            while (channel.eventLoop().submit(() -> channel.pair() == null).get()) {
+                assertFalse(connect.isDone(), () -> String.valueOf(connect.cause()));
+            }
+            for (ChannelFuture shutdown : List.of(channel.shutdownOutput(), channel.shutdownInput(), channel.shutdown())) {
+                assertTrue(shutdown.await(20, TimeUnit.SECONDS));
+                assertInstanceOf(NotYetConnectedException.class, shutdown.cause());
+            }
+            assertFalse(channel.isInputShutdown() || channel.isOutputShutdown() || channel.isShutdown());
+            peer.accept(new Handshake(Handshake.MINOR, 0, 16 << 10, 16, 0, RawPeer.isPrefixed(), ByteBuffer.allocate(0))
+                .encode());
+            connect.sync();
+            assertTrue(peer.nextEvent() == ConnectionEvent.ESTABLISHED);
+            channel.writeAndFlush(Unpooled.copyInt(1)).sync();
+            channel.shutdownOutput().sync();
+            assertTrue(channel.isOutputShutdown());
+            assertEquals(Immediate.DATA, Immediate.kind(peer.receive()));
+            assertEquals(Immediate.FIN, Immediate.kind(peer.receive()));
+            channel.close().sync();
+        }
+    }
+
+    @Test
+    void aChannelThatDoesNotConnectCannotBeHalfClosed() throws Exception {
+        RpmaChannel channel = new RpmaChannel();
+        group.register(channel).sync();
+        for (ChannelFuture shutdown : List.of(channel.shutdownOutput(), channel.shutdownInput())) {
+            assertTrue(shutdown.await(20, TimeUnit.SECONDS));
+            assertInstanceOf(NotYetConnectedException.class, shutdown.cause());
+        }
+        assertFalse(channel.isInputShutdown() || channel.isOutputShutdown());
+        channel.connect(channels.listener.localAddress()).sync();
+        channel.writeAndFlush(Unpooled.copyInt(1)).sync();
+        channel.close().sync();
     }
 }
