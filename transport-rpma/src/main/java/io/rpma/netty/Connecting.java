@@ -111,23 +111,25 @@ final class Connecting implements ConnectAttempt.Owner {
 
     @Override
     public void dialled(QueuePair created) {
-        created.listener(unsafe);
-        channel.dialled(created);
-        created.enter(eventLoop());
-        unsafe.registration.submit(RpmaIoOps.OPEN);
+        watch(created);
     }
 
     @Override
     public void connected(QueuePair established) {
-        established.listener(unsafe);
-        channel.dialled(established);
-        if (unsafe.registration != null) {
-            established.enter(eventLoop());
-            unsafe.registration.submit(RpmaIoOps.OPEN);
-        }
+        watch(established);
         established();
         if (channel.open) {
             unsafe.catchUpWithThePast();
+        }
+    }
+
+    /** Takes over a connection. If no loop has the channel, the loop with which it is registered next does the rest. */
+    private void watch(QueuePair pair) {
+        pair.listener(unsafe);
+        channel.dialled(pair);
+        if (unsafe.registration != null) {
+            pair.enter(eventLoop());
+            unsafe.registration.submit(RpmaIoOps.OPEN);
         }
     }
 

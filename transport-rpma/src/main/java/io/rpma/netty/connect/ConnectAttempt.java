@@ -138,10 +138,27 @@ public final class ConnectAttempt implements PathRace.Owner {
     }
 
     private void timedOut() {
-        if (promise != null) {
-            end(new ConnectTimeoutException("connection timed out after " + timeoutMillis + " ms: " + address
-                + (race == null ? "" : race.reasons())));
+        // The race is used by the loop on which it began, which is the one that runs this.
+        Throwable cause = new ConnectTimeoutException("connection timed out after " + timeoutMillis + " ms: " + address
+            + (race == null ? "" : race.reasons()));
+        endByTimeout(cause, reasons(cause));
+    }
+
+    private void endByTimeout(Throwable cause, Map<RpmaProvider, String> reasons) {
+        EventLoop loop = owner.eventLoop();
+        if (!loop.inEventLoop()) {
+            // The channel has been registered with another loop meanwhile.
+            loop.execute(() -> endByTimeout(cause, reasons));
+            return;
         }
+        if (promise != null) {
+            end(cause, reasons);
+        }
+    }
+
+    /** Returns why each path that was tried was not taken. */
+    private Map<RpmaProvider, String> reasons(Throwable cause) {
+        return race != null ? race.passedOver() : Map.of(choice.candidates().getFirst(), String.valueOf(cause.getMessage()));
     }
 
     /**
@@ -152,16 +169,12 @@ public final class ConnectAttempt implements PathRace.Owner {
         if (timeoutMillis > 0 && System.nanoTime() - deadline >= 0) {
             timedOut();
         } else {
-            end(cause);
+            end(cause, reasons(cause));
         }
     }
 
-    private void end(Throwable cause) {
-        if (race != null) {
-            choice.failed(race.passedOver());
-        } else {
-            choice.failed(Map.of(choice.candidates().getFirst(), String.valueOf(cause.getMessage())));
-        }
+    private void end(Throwable cause, Map<RpmaProvider, String> reasons) {
+        choice.failed(reasons);
         owner.notConnected(cause);
     }
 
@@ -210,7 +223,7 @@ public final class ConnectAttempt implements PathRace.Owner {
         }
     }
 
-    /** Passes the result of the blocking part to the event loop; called on the thread that has performed it. */
+    /** Passes the result of the blocking part to the event loop; called on another thread. */
     private void hand(Connector.Prepared prepared, Throwable failure) {
         try {
             owner.eventLoop().execute(() -> prepared(prepared, failure));
@@ -231,6 +244,11 @@ public final class ConnectAttempt implements PathRace.Owner {
     }
 
     private void prepared(Connector.Prepared prepared, Throwable failure) {
+        if (!owner.eventLoop().inEventLoop()) {
+            // The channel has been registered with another loop meanwhile.
+            hand(prepared, failure);
+            return;
+        }
         preparing = null;
         if (promise == null || !owner.isOpen()) {
             drop(prepared);

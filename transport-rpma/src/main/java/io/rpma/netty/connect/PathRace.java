@@ -18,6 +18,7 @@ import io.netty.util.concurrent.Future;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
 import io.rpma.netty.pair.QueuePair;
+import io.rpma.netty.pair.TransportLogger;
 import io.rpma.netty.pair.UserTypes;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -28,6 +29,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.StringJoiner;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -168,9 +170,18 @@ public final class PathRace {
         }
     }
 
-    /** Cancels every path that has not answered. */
+    /** Cancels every path that has not answered. Called on any event loop, because the channel may have left its first one. */
     public void cancel() {
-        stop();
+        if (loop.inEventLoop()) {
+            stop();
+            return;
+        }
+        try {
+            loop.execute(this::stop);
+        } catch (RejectedExecutionException e) {
+            // That loop has ended, and has closed what was under way.
+            TransportLogger.LOGGER.debug("The connection attempts to {} have ended with their loop.", remote, e);
+        }
     }
 
     private void stop() {
