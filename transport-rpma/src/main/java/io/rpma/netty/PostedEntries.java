@@ -119,4 +119,13 @@ final class PostedEntries implements ChannelOutboundBuffer.MessageProcessor {
             buffer.remove(cause);
         }
     }
+
+    /** Fails all entries of the buffer, also those that have not been posted or flushed. */
+    void failAll(Throwable cause) {
+        fail(cause);
+        buffer.addFlush();
+        while (buffer.remove(cause)) {
+            continue;
+        }
+    }
 }

@@ -26,7 +26,6 @@ import io.netty.util.concurrent.Future;
 import io.netty.util.internal.StringUtil;
 import io.rpma.ConnectionEvent;
 import io.rpma.RpmaException;
-import io.rpma.WorkCompletions;
 import io.rpma.netty.connect.Dialer;
 import io.rpma.netty.connect.LingeringClose;
 import io.rpma.netty.memory.RegisteredCopy;
@@ -59,7 +58,6 @@ import java.util.concurrent.TimeUnit;
  * how many messages may be under way.
  */
 public final class RpmaMessageChannel extends AbstractRpmaChannel {
-    private static final long LINGER_NANOS_AT_SHUTDOWN = TimeUnit.MILLISECONDS.toNanos(500);
     private static final String EXPECTED_TYPES = " (expected: " + StringUtil.simpleClassName(ByteBuf.class) + ", "
         + StringUtil.simpleClassName(RpmaMessage.class) + ", " + StringUtil.simpleClassName(RpmaOperation.class) + ')';
 
@@ -307,19 +305,18 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
             if (entries.count() == 0 || current == null || current.broken() != null || config.soLinger() == 0) {
                 return null;
             }
-            if (eventLoop().isShuttingDown()) {
-                lingerNow(current);
-                return null;
-            }
             return this::linger;
         }
 
         /** Closes when all outstanding messages have been delivered. */
         private void linger(Runnable task) {
             closing = task;
-            long millis = config.soLinger() > 0 ? TimeUnit.SECONDS.toMillis(config.soLinger())
-                : LingeringClose.DEFAULT_MILLIS;
-            lingering = eventLoop().schedule(this::lingered, millis, TimeUnit.MILLISECONDS);
+            if (!eventLoop().isShuttingDown()) {
+                // While the loop shuts down no timer can be scheduled; completeClose() and destroy() end the wait instead.
+                long millis = config.soLinger() > 0 ? TimeUnit.SECONDS.toMillis(config.soLinger())
+                    : LingeringClose.DEFAULT_MILLIS;
+                lingering = eventLoop().schedule(this::lingered, millis, TimeUnit.MILLISECONDS);
+            }
         }
 
         private void endOfLingering() {
@@ -334,44 +331,36 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
 
         private void lingered() {
             Runnable task = closing;
-            if (task != null) {
-                closing = null;
+            if (task == null) {
+                return;
+            }
+            if (eventLoop().isShutdown()) {
+                // Netty would fail the rest in a task, which the loop does not accept any more.
+                entries.failAll(new ClosedChannelException());
+            }
+            closing = null;
+            if (lingering != null) {
                 lingering.cancel(false);
-                task.run();
             }
-        }
-
-        /**
-         * Waits for outstanding messages for a bounded time, while the loop shuts down and its thread has nothing else to do.
-         */
-        private void lingerNow(MessageQueuePair current) {
-            WorkCompletions batch = new WorkCompletions(16);
-            long deadline = System.nanoTime() + LINGER_NANOS_AT_SHUTDOWN;
-            while (entries.count() > 0 && current.broken() == null && System.nanoTime() < deadline) {
-                if (current.poll(batch) == 0) {
-                    current.drainEvents();
-                    Thread.onSpinWait();
-                }
-            }
+            task.run();
         }
 
         @Override
-        public void close() {
+        public boolean completeClose(boolean late) {
             if (closing != null) {
-                lingerNow(pair);
-                lingered();
-            } else {
-                super.close();
+                pair.drainEvents();
+                pair.poll(QueuePair.rest());
+                endOfLingering();
             }
+            if (late) {
+                lingered();
+            }
+            return closing == null;
         }
 
         @Override
         public void destroy() {
-            if (entries.count() > 0) {
-                lingerNow(pair);
-                entries.fail(new ClosedChannelException());
-                lingered();
-            }
+            lingered();
             super.destroy();
         }
     }

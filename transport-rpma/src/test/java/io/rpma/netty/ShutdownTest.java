@@ -13,6 +13,7 @@
 
 package io.rpma.netty;
 
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -24,6 +25,7 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandler.Sharable;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoRegistration;
@@ -34,6 +36,7 @@ import io.rpma.WorkCompletions;
 import io.rpma.netty.loop.RpmaIoHandle;
 import io.rpma.netty.stream.Handshake;
 import java.net.InetSocketAddress;
+import java.nio.channels.ClosedChannelException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -46,6 +49,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class ShutdownTest {
     private static final int CONNECTIONS = 50;
+    private static final int MESSAGE_CONNECTIONS = 20;
     /** Four fifths of the time that the connections would take if each of them took half a second. */
     private static final long MOST_MILLIS = CONNECTIONS * 400;
 
@@ -145,6 +149,48 @@ class ShutdownTest {
             for (RawPeer peer : peers) {
                 peer.close();
             }
+        }
+    }
+
+    /**
+     * Each connection has sent more messages than its peer has receives, so the last message is never delivered. All connections
+     * together take no longer than one, all promises are completed, and all pipelines are notified of the end.
+     */
+    @Test
+    void manyMessageChannelsWhosePeersTakeNothingDoNotHoldUpTheShutdown() throws Exception {
+        EventLoopGroup group = new RpmaEventLoopGroup(1);
+        EventLoopGroup peers = new RpmaEventLoopGroup(1);
+        Life life = new Life();
+        List<Channel> channels = new ArrayList<>();
+        List<ChannelFuture> waiting = new ArrayList<>();
+        try {
+            Channel server = new ServerBootstrap().group(peers).channel(RpmaMessageServerChannel.class)
+                .childOption(ChannelOption.AUTO_READ, false)
+                .option(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, 1)
+                .childHandler(new Life())
+                .bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
+            for (int i = 0; i < MESSAGE_CONNECTIONS; i++) {
+                Channel channel = new Bootstrap().group(group).channel(RpmaMessageChannel.class).handler(life)
+                    .connect(server.localAddress()).sync().channel();
+                channels.add(channel);
+                channel.writeAndFlush(Unpooled.copyInt(0)).sync();
+                waiting.add(channel.writeAndFlush(Unpooled.copyInt(1)));
+                waiting.add(channel.write(Unpooled.copyInt(2)));
+            }
+            long start = System.nanoTime();
+            group.shutdownGracefully(0, 1, TimeUnit.SECONDS).sync();
+            long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
+            for (Channel channel : channels) {
+                assertTrue(channel.closeFuture().isDone(), channel::toString);
+            }
+            for (ChannelFuture each : waiting) {
+                assertInstanceOf(ClosedChannelException.class, each.cause());
+            }
+            assertTrue(life.inactive.containsAll(channels), life.inactive::toString);
+            assertTrue(millis < MESSAGE_CONNECTIONS * 250, () -> MESSAGE_CONNECTIONS + " connections took " + millis + " ms");
+        } finally {
+            group.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+            peers.shutdownGracefully(0, 1, TimeUnit.SECONDS).sync();
         }
     }
 

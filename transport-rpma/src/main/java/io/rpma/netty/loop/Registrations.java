@@ -30,10 +30,15 @@ public final class Registrations {
     private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance("io.rpma.netty.RpmaIoHandler");
     /** How long a loop that ends continues to deliver the data of closed channels. */
     private static final long FINISH_NANOS = 500_000_000;
+    /** How long a loop that begins to shut down lets the channels that it closes wait for their deliveries. */
+    private static final long CLOSE_NANOS = 500_000_000;
 
     private final Set<RpmaRegistration> registrations = new LinkedHashSet<>();
     private final ThreadAwareExecutor executor;
     private final LoopCounts counters;
+    // When the closes that began with the shutdown have to be over; only valid once the shutdown has begun.
+    private long closeDeadline;
+    private boolean shutdownBegun;
 
     /**
      * Creates an empty set.
@@ -72,8 +77,15 @@ public final class Registrations {
         }
     }
 
-    /** Closes all handles. */
+    /**
+     * Closes all handles. Called in each turn of a loop that shuts down. The handles whose close waits for a delivery get a
+     * limited time for it. That time applies to all of them together, and begins with the first call.
+     */
     public void closeAll() {
+        if (!shutdownBegun) {
+            shutdownBegun = true;
+            closeDeadline = System.nanoTime() + CLOSE_NANOS;
+        }
         for (RpmaRegistration registration : new ArrayList<>(registrations)) {
             try {
                 registration.handle.close();
@@ -81,6 +93,19 @@ public final class Registrations {
                 LOGGER.warn("Failed to close {} while the loop shuts down.", registration.handle, e);
             }
         }
+        // The closes end now and not in destroyAll(), because Netty notifies a pipeline in a task, and a loop that destroys its
+        // handles accepts no more tasks.
+        while (!completeCloses(System.nanoTime() - closeDeadline >= 0)) {
+            Thread.onSpinWait();
+        }
+    }
+
+    private boolean completeCloses(boolean late) {
+        boolean completed = true;
+        for (RpmaRegistration registration : new ArrayList<>(registrations)) {
+            completed &= registration.handle.completeClose(late);
+        }
+        return completed || late;
     }
 
     /** Ends all registrations, and their handles. */

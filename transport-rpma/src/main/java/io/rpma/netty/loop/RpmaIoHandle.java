@@ -61,9 +61,20 @@ public interface RpmaIoHandle extends IoHandle {
         close();
     }
 
-    /** Called when the event loop begins to shut down. */
+    /** Called when the event loop begins to shut down, and again in its further turns. Does not wait. */
     @Override
     void close();
+
+    /**
+     * Continues a close that waits for a delivery, without waiting. The loop has called {@link #close()} of all its handles, and
+     * calls this method of all of them repeatedly for a limited time.
+     *
+     * @param late whether the time is over, so that the close has to end now
+     * @return whether the handle waits for no delivery
+     */
+    default boolean completeClose(boolean late) {
+        return true;
+    }
 
     /**
      * Continues the work that has to be done before {@link #destroy()}, without waiting. The loop has nothing else to do any
