@@ -23,40 +23,36 @@ final class EventWait {
     private EventWait() {
     }
 
-    /** An attempt to take an event without waiting. */
-    interface Attempt<T> {
-        /** Returns the event, or {@code null} if there is none. */
-        T look() throws RpmaException;
-    }
-
     /**
      * Waits for an event.
      *
      * @param fd a descriptor that becomes readable when there may be an event
      * @param timeout how long to wait at most; with 0 there is a single attempt
+     * @param attempt takes an event without waiting; {@link DescriptorWait#closing} waits for it to end
      * @return the event, or {@code null} if none arrived in time
      * @throws IllegalArgumentException if the timeout is negative
      * @throws IllegalStateException if another thread waits for the same descriptor
      */
-    static <T> T forIt(int fd, Duration timeout, Attempt<T> attempt) throws RpmaException, InterruptedException {
+    static <T> T forIt(int fd, Duration timeout, DescriptorWait.Look<T, RpmaException> attempt)
+            throws RpmaException, InterruptedException {
         if (timeout.isNegative()) {
             throw new IllegalArgumentException("the timeout is " + timeout + "; it must not be negative (0 does not wait)");
         }
         if (Thread.interrupted()) {
             throw new InterruptedException("interrupted before waiting for an event");
         }
-        T found = attempt.look();
-        if (found != null || timeout.isZero()) {
-            return found;
+        if (timeout.isZero()) {
+            return attempt.look();
         }
         // Limit the deadline to the range in which values of nanoTime() can be compared.
         long nanos = timeout.compareTo(Duration.ofNanos(Long.MAX_VALUE >> 1)) > 0 ? Long.MAX_VALUE >> 1 : timeout.toNanos();
         long end = System.nanoTime() + nanos;
         try (DescriptorWait wait = DescriptorWait.begin(fd)) {
-            while (true) {
+            T found = wait.look(attempt);
+            while (found == null) {
                 int error = wait.arm();
                 // Look again: the event may have arrived, or the object may have been closed, before the descriptor was watched.
-                found = attempt.look();
+                found = wait.look(attempt);
                 if (found != null) {
                     return found;
                 }
@@ -65,9 +61,10 @@ final class EventWait {
                         + strerror(-error), null);
                 }
                 if (!wait.await(end - System.nanoTime())) {
-                    return attempt.look();
+                    return wait.look(attempt);
                 }
             }
+            return found;
         }
     }
 }

@@ -160,7 +160,7 @@ final class LibrpmaConnection extends LibrpmaHandle implements Connection {
     }
 
     @Override
-    public int completionFd() throws RpmaException {
+    public synchronized int completionFd() throws RpmaException {
         return getInt(Librpma.CONN_GET_COMPL_FD, "rpma_conn_get_compl_fd", handle());
     }
 
@@ -300,16 +300,13 @@ final class LibrpmaConnection extends LibrpmaHandle implements Connection {
 
     @Override
     public void close() throws RpmaException {
-        long pointer = take();
+        long pointer = takeAll();
         if (pointer == 0) {
             return;
         }
-        sender = 0;
-        completionQueue.take();
         DescriptorWait.closing(eventFd);
         DescriptorWait.closing(completionQueue.fd());
         if (receiveCompletionQueue != null) {
-            receiveCompletionQueue.take();
             DescriptorWait.closing(receiveCompletionQueue.fd());
         }
         try {
@@ -322,6 +319,20 @@ final class LibrpmaConnection extends LibrpmaHandle implements Connection {
             }
             peer.release();
         }
+    }
+
+    // All pointers become 0 before any wait is ended, because the queues may share a descriptor. The monitor orders this after a
+    // call of completionFd() that another thread makes to wait.
+    private synchronized long takeAll() {
+        long pointer = take();
+        if (pointer != 0) {
+            sender = 0;
+            completionQueue.take();
+            if (receiveCompletionQueue != null) {
+                receiveCompletionQueue.take();
+            }
+        }
+        return pointer;
     }
 
     @Override

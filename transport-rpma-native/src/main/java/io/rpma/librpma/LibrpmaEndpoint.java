@@ -23,9 +23,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Lock;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
@@ -41,7 +41,7 @@ final class LibrpmaEndpoint extends LibrpmaHandle implements Endpoint {
     private final int fd;
     private final InetSocketAddress localAddress;
     // Requests that were taken and not connected: they use the endpoint's event channel until then, and are closed before it.
-    private final Set<LibrpmaConnectionRequest> taken = new HashSet<>();
+    private final Set<LibrpmaConnectionRequest> taken = ConcurrentHashMap.newKeySet();
 
     private LibrpmaEndpoint(long handle, LibrpmaProtectionDomain peer, InetSocketAddress asked) throws RpmaException {
         super("endpoint", handle);
@@ -175,6 +175,7 @@ final class LibrpmaEndpoint extends LibrpmaHandle implements Endpoint {
         if (pointer == 0) {
             return;
         }
+        // No thread takes a request after this: one that was waiting has stopped.
         DescriptorWait.closing(fd);
         RpmaException failure = null;
         for (LibrpmaConnectionRequest request : List.copyOf(taken)) {

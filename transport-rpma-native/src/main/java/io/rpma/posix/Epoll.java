@@ -31,6 +31,7 @@ final class Epoll {
     private static final int DATA = System.getProperty("os.arch").equals("amd64") ? 4 : 8;
     private static final int BYTES = DATA + 8;
     private static final int BATCH = 64;
+    private static final int EEXIST = 17;
 
     private static final CFunction CREATE = CFunction.of("epoll_create1", 1);
     private static final CFunction CTL = CFunction.of("epoll_ctl", 4);
@@ -38,26 +39,30 @@ final class Epoll {
 
     private final int fd;
 
-    /** Makes an empty set, which lives as long as the process. */
-    Epoll() {
-        fd = CREATE.call(CLOEXEC);
-        if (fd < 0) {
-            throw new IllegalStateException("epoll_create1: " + Posix.strerror(-fd));
-        }
+    /** Wraps a descriptor from {@link #create}. */
+    Epoll(int fd) {
+        this.fd = fd;
+    }
+
+    /**
+     * Makes the descriptor of an empty set.
+     *
+     * @return the descriptor, or {@code -errno}
+     */
+    static int create() {
+        return CREATE.call(CLOEXEC);
     }
 
     /**
      * Watches a descriptor until it is readable, once.
      *
+     * @param again whether it is probably in the set already; a wrong value costs a system call
      * @return 0, or {@code -errno}
      */
-    int add(int watched) {
-        return control(CTL_ADD, watched);
-    }
-
-    /** Watches a descriptor once more. */
-    int again(int watched) {
-        return control(CTL_MOD, watched);
+    int watch(int watched, boolean again) {
+        int result = control(again ? CTL_MOD : CTL_ADD, watched);
+        return result == -Posix.ENOENT ? control(CTL_ADD, watched)
+            : result == -EEXIST ? control(CTL_MOD, watched) : result;
     }
 
     /** Stops watching a descriptor if it is still open. */

@@ -175,13 +175,15 @@ final class Queues {
 
     /** Closes everything. */
     void close() {
+        completions.markClosed();
+        if (receiveCompletions != null) {
+            receiveCompletions.markClosed();
+            receiveChannel.endWait();
+        }
+        channel.endWait();
         try {
             queuePair.close();
         } finally {
-            completions.markClosed();
-            if (receiveCompletions != null) {
-                receiveCompletions.markClosed();
-            }
             channel.close();
             if (receiveChannel != null && receiveChannel != channel) {
                 receiveChannel.close();

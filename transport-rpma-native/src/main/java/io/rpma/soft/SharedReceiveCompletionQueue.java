@@ -291,10 +291,12 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
         return count;
     }
 
-    /** Closes the queue together with its shared receive queue, to which no queue pair is attached any more. */
+    /**
+     * Releases the queue together with its shared receive queue, to which no queue pair is attached any more. The queue is marked
+     * as closed already, and no thread waits for it.
+     */
     void close() {
         takeNews();
-        markClosed();
         channel().close();
     }
 }

@@ -197,12 +197,19 @@ final class SoftEndpoint implements Endpoint, TcpPort {
     }
 
     @Override
-    public synchronized void close() {
-        if (closed) {
-            return;
+    public void close() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
         }
-        closed = true;
+        // Without the monitor: this waits for a thread that is looking for a request, which needs the monitor.
         DescriptorWait.closing(fd());
+        release();
+    }
+
+    private synchronized void release() {
         listening.close();
         Posix.close(tcp);
         Posix.close(epoll);

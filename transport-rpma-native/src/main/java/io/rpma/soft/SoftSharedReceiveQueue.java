@@ -298,23 +298,27 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue, ReceiveQueueOw
     }
 
     @Override
-    public synchronized void close() throws RpmaException {
-        if (closed) {
-            return;
+    public void close() throws RpmaException {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            if (attached > lingering) {
+                throw SoftLog.failure(RpmaError.PROVIDER, 16, attached - lingering
+                    + " connections still take their receives from this queue: close them first", null);
+            }
+            closed = true;
+            // Keep the memory until the end of this method.
+            attached++;
         }
-        if (attached > lingering) {
-            throw SoftLog.failure(RpmaError.PROVIDER, 16, attached - lingering
-                + " connections still take their receives from this queue: close them first", null);
-        }
-        closed = true;
         if (completionQueue != null) {
             completionQueue.markClosed();
+            // Without the monitor: this waits for a thread that is polling, which may need the monitor.
+            completionQueue.channel().endWait();
         }
         domain.process().withdraw(this);
         domain.removeChild();
-        if (attached == 0) {
-            destroy();
-        }
+        countDown();
     }
 
     private void destroy() {

@@ -131,7 +131,7 @@ final class Alarm {
         if (!closed) {
             closed = true;
             if (set != NONE) {
-                DescriptorWait.closing(set);
+                DescriptorWait.end(set);
                 Posix.close(set);
             }
         }

@@ -20,6 +20,7 @@ import io.rpma.ConnectionEvent;
 import io.rpma.ConnectionRequest;
 import io.rpma.Endpoint;
 import io.rpma.RpmaException;
+import io.rpma.SharedReceiveQueue;
 import io.rpma.WorkCompletions;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -281,33 +282,55 @@ class WaitContractTest extends ContractCase {
         assertEquals(ConnectionEvent.CLOSED, get(first));
     }
 
-    /**
-     * A wait on a closed object ends, whether it starts later or is in progress, and does not affect the next user of its
-     * descriptor.
-     */
-    @Test
-    void closingEndsTheWait() throws Exception {
+    private void endsWhenClosed(boolean parked) throws Exception {
         Endpoint endpoint = endpoint();
         Pair pair = pair();
-        List<FutureTask<?>> waiting = new ArrayList<>();
+        Pair shared = pair(Pair.with().server(config -> config.receiveCompletionQueueSize(16).sharedCompletionChannel(true)));
+        SharedReceiveQueue queue = scope.own(peer().newSharedReceiveQueue(null));
         List<Callable<?>> waits = List.of(() -> endpoint.waitForConnectionRequest(null, Duration.ofDays(1)),
             () -> pair.server.waitForEvent(Duration.ofDays(1)),
-            () -> pair.client.completionQueue().waitForCompletions(Duration.ofDays(1)));
+            () -> pair.client.completionQueue().waitForCompletions(Duration.ofDays(1)),
+            () -> pair.server.completionQueue().poll(new WorkCompletions(1), Duration.ofDays(1)),
+            () -> shared.server.waitForCompletionEvent(Duration.ofDays(1)),
+            () -> queue.receiveCompletionQueue().poll(new WorkCompletions(1), Duration.ofDays(1)));
+        List<FutureTask<?>> waiting = new ArrayList<>();
         for (Callable<?> wait : waits) {
             FutureTask<?> task = new FutureTask<>(wait);
             Thread thread = Thread.ofPlatform().start(task);
             waiting.add(task);
-            awaitParked(thread);
+            if (parked) {
+                awaitParked(thread);
+            }
         }
         endpoint.close();
         pair.server.close();
         pair.client.close();
+        shared.server.close();
+        queue.close();
         for (FutureTask<?> task : waiting) {
             RpmaException cause =
                 assertInstanceOf(RpmaException.class, assertThrows(ExecutionException.class, () -> get(task)).getCause());
             assertEquals(INVALID, cause.error());
         }
         refused(INVALID, () -> pair.server.waitForEvent(LONG));
+    }
+
+    /**
+     * A wait on a closed object ends, whether it starts later or is in progress, and does not affect the next user of its
+     * descriptor.
+     */
+    @Test
+    void closingEndsTheWait() throws Exception {
+        endsWhenClosed(true);
+        assertNull(pair().server.waitForEvent(SHORT));
+    }
+
+    /** The close may meet a thread that is about to wait, or that is looking for the event. */
+    @Test
+    void closingEndsAWaitThatBegins() throws Exception {
+        for (int round = 0; round < 20; round++) {
+            endsWhenClosed(false);
+        }
         assertNull(pair().server.waitForEvent(SHORT));
     }
 }

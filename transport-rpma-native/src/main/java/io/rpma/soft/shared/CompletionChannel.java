@@ -118,8 +118,12 @@ public final class CompletionChannel {
         return Memory.getIntAcquire(armed) != Doorbell.ARMED;
     }
 
-    public void close() {
+    /** Ends the wait for the descriptor, after its queues were marked as closed and before their memory is released. */
+    public void endWait() {
         DescriptorWait.closing(fd());
+    }
+
+    public void close() {
         event.release();
     }
 }
