@@ -24,8 +24,9 @@ import java.util.TreeMap;
 
 /** Anonymous memory in a range of reserved addresses. A device can access any memory, so no shared file is needed. */
 public final class AnonymousRange implements AddressRange {
-    private static final int RESERVED =
-        Posix.MAP_PRIVATE | Posix.MAP_ANONYMOUS | Posix.MAP_NORESERVE;
+    // Without MAP_NORESERVE, which would also exempt the memory committed later from the host's limit of committed memory. Memory
+    // with PROT_NONE does not count towards that limit.
+    private static final int RESERVED = Posix.MAP_PRIVATE | Posix.MAP_ANONYMOUS;
     private static final int PROT_NONE = 0;
 
     private final long address;
@@ -80,16 +81,19 @@ public final class AnonymousRange implements AddressRange {
             throw invalid("commit: the part of " + length + " bytes at offset " + offset + " already has memory: "
                 + before.getValue().length() + " bytes at offset " + before.getKey());
         }
-        long mapped = Posix.mmap(address + offset, length, Posix.PROT_READ | Posix.PROT_WRITE,
-            Posix.MAP_PRIVATE | Posix.MAP_ANONYMOUS | Posix.MAP_FIXED, -1, 0);
-        if (mapped < 0) {
-            throw noMemory("commit: " + length + " bytes of memory cannot be allocated", mapped,
+        // Do not map over the reservation: kernels before 6.12 unmap the addresses first, and if they then refuse the memory,
+        // another mapping of the process can take the addresses.
+        int result = Posix.mprotect(address + offset, length, Posix.PROT_READ | Posix.PROT_WRITE);
+        if (result < 0) {
+            // The kernel may have changed the first pages.
+            Posix.mprotect(address + offset, length, PROT_NONE);
+            throw noMemory("commit: " + length + " bytes of memory cannot be allocated", result,
                 "; the memory of the host or of its control group is used up, or vm.max_map_count is reached");
         }
         // A shared arena, which decommit closes, so that a late access through the segment throws instead of crashing.
         Arena arena = Arena.ofShared();
         pieces.put(offset, new Piece(length, arena));
-        return MemorySegment.ofAddress(mapped).reinterpret(length, arena, null);
+        return MemorySegment.ofAddress(address + offset).reinterpret(length, arena, null);
     }
 
     @Override
@@ -105,7 +109,8 @@ public final class AnonymousRange implements AddressRange {
             throw new RpmaException(RpmaError.INVALID, 0, "decommit: another thread is using the " + length
                 + " bytes at offset " + offset, e);
         }
-        // Map over the memory instead of unmapping it: the addresses stay reserved.
+        // Map over the memory instead of unmapping it: the addresses stay reserved. mprotect() would keep the memory, and
+        // madvise() its share of the host's limit of committed memory.
         long mapped = Posix.mmap(address + offset, length, PROT_NONE, RESERVED | Posix.MAP_FIXED, -1, 0);
         if (mapped < 0) {
             // The memory stays mapped, and this piece stands for it, until the range is closed or decommit() succeeds.
