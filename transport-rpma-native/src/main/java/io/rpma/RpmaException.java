@@ -20,7 +20,7 @@ import java.io.IOException;
  * <p>The message names the function, the value that was refused, the limit it broke and the remedy, where there is one.
  */
 public class RpmaException extends IOException {
-    private final transient RpmaError error;
+    private final RpmaError error;
     private final int errno;
 
     /**
