@@ -23,7 +23,8 @@ package io.rpma;
  *
  * @param opContext what the operation was posted with
  * @param op the kind of operation; {@code null} if the status is not success
- * @param byteLen the number of bytes transferred; 0 if the status is not success
+ * @param byteLen the number of bytes transferred, unsigned (see {@link WorkCompletions#byteLength}); 0 if the status is not
+ *     success
  * @param opStatus how the operation ended
  * @param flags {@code enum ibv_wc_flags}; 0 if the status is not success
  * @param imm the immediate data in host order; 0 unless a receive succeeded with {@link WorkCompletions#FLAG_WITH_IMMEDIATE}

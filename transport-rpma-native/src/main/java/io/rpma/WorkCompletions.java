@@ -122,7 +122,10 @@ public final class WorkCompletions {
         return entries[index * WORDS + VENDOR_ERR];
     }
 
-    /** Returns the number of bytes received or read; valid for receives and reads that succeeded. */
+    /**
+     * Returns the number of bytes received or read; valid for receives and reads that succeeded. The number is unsigned: a message
+     * of 2 GiB or more has a negative one, which {@link Integer#toUnsignedLong} converts.
+     */
     public int byteLength(int index) {
         return entries[index * WORDS + BYTE_LEN];
     }
@@ -166,7 +169,7 @@ public final class WorkCompletions {
      * @param context {@code wr_id}
      * @param status {@code enum ibv_wc_status}
      * @param opcode {@code enum ibv_wc_opcode}
-     * @param byteLength bytes received or read
+     * @param byteLength bytes received or read, unsigned
      * @param immediate immediate data in host order
      * @param queuePairNumber the local queue pair
      * @param flags {@code enum ibv_wc_flags}
