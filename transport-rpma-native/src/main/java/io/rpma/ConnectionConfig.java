@@ -66,6 +66,10 @@ public interface ConnectionConfig extends AutoCloseable {
     /**
      * Sets whether both completion queues share one descriptor ({@code rpma_conn_cfg_set_compl_channel}); then
      * {@link Connection#consumeCompletionEvent()} is to be used in place of {@link CompletionQueue#consumeEvent()}.
+     *
+     * <p>A connection whose shared receive queue has a completion queue of its own
+     * ({@link SharedReceiveQueueConfig#receiveCompletionQueueSize(int)}) cannot share the descriptor: its request fails with
+     * {@link RpmaError#INVALID}.
      */
     ConnectionConfig sharedCompletionChannel(boolean shared) throws RpmaException;
 

@@ -122,7 +122,7 @@ final class LibrpmaConnection extends LibrpmaHandle implements Connection {
         if (code == NO_EVENT) {
             return null;
         }
-        int errno = code == PROVIDER ? Posix.errno(capture) : 0;
+        int errno = LibrpmaFailure.errno(code, capture);
         if (errno == Posix.EAGAIN) {
             return null;
         }

@@ -52,6 +52,14 @@ final class LibrpmaConnectionConfig extends LibrpmaHandle implements ConnectionC
         return queue;
     }
 
+    /**
+     * Returns whether the completion queues are to share a descriptor although the receives complete in the completion queue of
+     * the shared receive queue; under {@link #readLock()}. The library refuses that with {@link io.rpma.RpmaError#INVALID}.
+     */
+    boolean isChannelContradictory() throws RpmaException {
+        return queue != null && queue.receiveCompletionQueue() != null && isSharedCompletionChannel();
+    }
+
     @Override
     public int timeoutMillis() throws RpmaException {
         return getInt(Librpma.CONN_CFG_GET_TIMEOUT, "rpma_conn_cfg_get_timeout", handle());

@@ -84,6 +84,11 @@ final class LibrpmaConnectionRequest extends LibrpmaHandle implements Connection
                 Lock lock = own.readLock();
                 lock.lock();
                 try {
+                    if (own.isChannelContradictory()) {
+                        throw LibrpmaFailure.invalid("rpma_conn_req_new: sharedCompletionChannel: receives complete in the shared"
+                            + " receive queue's own completion queue, which has a descriptor of its own; create that queue with"
+                            + " a receiveCompletionQueueSize of 0, or do not share the channel");
+                    }
                     queue = own.retainQueue();
                     request = new LibrpmaConnectionRequest(connReqNew(peerPointer, remote, own.handle()), peer, queue, null,
                         remote);
@@ -110,13 +115,13 @@ final class LibrpmaConnectionRequest extends LibrpmaHandle implements Connection
             int code = Librpma.connReqNew(capture, peer, arena.allocateFrom(host),
                 arena.allocateFrom(Integer.toString(remote.getPort())), config, pointer);
             if (code != 0) {
-                int errno = Posix.errno(capture);
+                int errno = LibrpmaFailure.errno(code, capture);
                 String where = host + " port " + remote.getPort();
                 throw LibrpmaFailure.of("rpma_conn_req_new", code, errno, switch (errno) {
                     case Posix.ETIMEDOUT -> where + ": the host did not answer within the configured timeout";
                     case Posix.ENETUNREACH, Posix.ENODEV -> where + ": no RDMA device of this host has a route to it";
-                    default -> where + ": the address cannot be resolved, or the configured queues cannot be created"
-                        + " (Device.limits() returns the limits)";
+                    default -> code != RpmaError.PROVIDER.code() ? where : where + ": the address cannot be resolved, or the"
+                        + " configured queues cannot be created (Device.limits() returns the limits)";
                 });
             }
             return pointer.get(JAVA_LONG, 0);

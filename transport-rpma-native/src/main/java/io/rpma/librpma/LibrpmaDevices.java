@@ -86,7 +86,8 @@ final class LibrpmaDevices {
             MemorySegment context = arena.allocate(JAVA_LONG);
             int code = Librpma.getIbvContext(capture, arena.allocateFrom(LibrpmaAddresses.text(address)), type, context);
             if (code != 0) {
-                throw LibrpmaFailure.of(FUNCTION, code, Posix.errno(capture), type == LOCAL
+                throw LibrpmaFailure.of(FUNCTION, code, LibrpmaFailure.errno(code, capture),
+                    code != RpmaError.PROVIDER.code() ? "the address is " + address.getHostAddress() : type == LOCAL
                     ? "no RDMA device of this host has the address " + address.getHostAddress()
                         + "; 'rdma link' and 'ip address' list the devices and the addresses"
                     : "no RDMA device of this host reaches the address " + address.getHostAddress());

@@ -32,7 +32,6 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /** {@code struct rpma_ep}. */
 final class LibrpmaEndpoint extends LibrpmaHandle implements Endpoint {
-    private static final int PROVIDER = RpmaError.PROVIDER.code();
     private static final int NO_EVENT = RpmaError.NO_EVENT.code();
     /** The descriptors of a connection: an event channel, and a completion channel for each of at most two completion queues. */
     private static final int DESCRIPTORS = 3;
@@ -90,7 +89,7 @@ final class LibrpmaEndpoint extends LibrpmaHandle implements Endpoint {
             int code = Librpma.epListen(capture, peer, arena.allocateFrom(host),
                 arena.allocateFrom(Integer.toString(local.getPort())), pointer);
             if (code != 0) {
-                int errno = Posix.errno(capture);
+                int errno = LibrpmaFailure.errno(code, capture);
                 String where = host + " port " + local.getPort();
                 throw LibrpmaFailure.of("rpma_ep_listen", code, errno, switch (errno) {
                     case Posix.EADDRINUSE -> where + ": another endpoint already listens there; use another port, or 0 for any"
@@ -123,19 +122,20 @@ final class LibrpmaEndpoint extends LibrpmaHandle implements Endpoint {
         LibrpmaConnectionConfig own = LibrpmaConnectionConfig.of(config, "rpma_ep_next_conn_req");
         long pointer = handle();
         if (own == null) {
-            return next(pointer, 0, null);
+            return next(pointer, null, 0, null);
         }
         Lock lock = own.readLock();
         lock.lock();
         try {
-            return next(pointer, own.handle(), own.retainQueue());
+            return next(pointer, own, own.handle(), own.retainQueue());
         } finally {
             lock.unlock();
         }
     }
 
     // Takes over the caller's use of the queue.
-    private LibrpmaConnectionRequest next(long endpoint, long config, LibrpmaSharedReceiveQueue queue) throws RpmaException {
+    private LibrpmaConnectionRequest next(long endpoint, LibrpmaConnectionConfig own, long config,
+            LibrpmaSharedReceiveQueue queue) throws RpmaException {
         LibrpmaConnectionRequest request = null;
         MemorySegment capture = Posix.capture();
         try (Arena arena = Arena.ofConfined()) {
@@ -151,9 +151,14 @@ final class LibrpmaEndpoint extends LibrpmaHandle implements Endpoint {
                 taken.add(request);
                 return request;
             }
-            int errno = Posix.errno(capture);
-            if (code == NO_EVENT || code == PROVIDER && errno == Posix.EAGAIN) {
+            int errno = LibrpmaFailure.errno(code, capture);
+            if (code == NO_EVENT || errno == Posix.EAGAIN) {
                 return null;
+            }
+            if (code == RpmaError.INVALID.code() && own != null && own.isChannelContradictory()) {
+                throw LibrpmaFailure.of("rpma_ep_next_conn_req", code, 0, "only this request is lost, the endpoint continues to"
+                    + " listen; sharedCompletionChannel: receives complete in the shared receive queue's own completion queue,"
+                    + " which has a descriptor of its own");
             }
             throw LibrpmaFailure.of("rpma_ep_next_conn_req", code, errno, "only this request is lost, the endpoint continues to"
                 + " listen; its client is gone, or the configured queues cannot be created (Device.limits() returns the limits)");

@@ -15,6 +15,7 @@ package io.rpma.librpma;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
+import java.lang.foreign.MemorySegment;
 
 /** Converts return values to exceptions. */
 final class LibrpmaFailure {
@@ -32,11 +33,22 @@ final class LibrpmaFailure {
     }
 
     /**
+     * Returns {@code errno} after a call, or 0 if the code does not say that the system has set it: the library then leaves any
+     * value.
+     *
+     * @param code the return value
+     * @param capture the memory that received {@code errno}
+     */
+    static int errno(int code, MemorySegment capture) {
+        return code == RpmaError.PROVIDER.code() ? Posix.errno(capture) : 0;
+    }
+
+    /**
      * Returns the exception of a return value.
      *
      * @param function the function that failed
      * @param code its return value
-     * @param errno the value of {@code errno} after the call, 0 if it is not meaningful
+     * @param errno the value of {@link #errno}, or 0
      * @param detail values, limits and remedies, or {@code null}
      */
     static RpmaException of(String function, int code, int errno, String detail) {

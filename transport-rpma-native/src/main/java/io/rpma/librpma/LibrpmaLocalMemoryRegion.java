@@ -81,7 +81,7 @@ final class LibrpmaLocalMemoryRegion extends LibrpmaHandle implements LocalMemor
             MemorySegment pointer = arena.allocate(JAVA_LONG);
             int code = Librpma.mrReg(capture, peer, memory.address(), memory.byteSize(), bits, pointer);
             if (code != 0) {
-                throw registrationFailed(code, Posix.errno(capture), memory, bits);
+                throw registrationFailed(code, LibrpmaFailure.errno(code, capture), memory, bits);
             }
             return pointer.get(JAVA_LONG, 0);
         }

@@ -44,8 +44,9 @@ record QueueSizes(int timeoutMillis, int completions, int receiveCompletions, in
             }
             queue = soft;
             if (config.isSharedCompletionChannel() && soft.completions() != null) {
-                throw SoftLog.failure(RpmaError.INVALID, "the completion queues of a connection cannot share a descriptor when"
-                    + " its receives complete in the completion queue of a shared receive queue");
+                throw SoftLog.failure(RpmaError.INVALID, "sharedCompletionChannel: receives complete in the shared receive queue's"
+                    + " own completion queue, which has a descriptor of its own; create that queue with a"
+                    + " receiveCompletionQueueSize of 0, or do not share the channel");
             }
         }
         QueueSizes sizes = new QueueSizes(config.timeoutMillis(), config.completionQueueSize(),

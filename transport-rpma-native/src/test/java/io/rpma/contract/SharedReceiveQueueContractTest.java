@@ -158,8 +158,17 @@ class SharedReceiveQueueContractTest extends ContractCase {
         assertEquals(1, Wait.sharedCompletions(member.server, member.server.receiveCompletionQueue(), 1).getFirst().context());
         SharedReceiveQueue with = queue(16, 16);
         Endpoint endpoint = endpoint();
-        refused(INVALID, () -> peer().newConnectionRequest(endpoint.localAddress(),
-            config().sharedReceiveQueue(with).sharedCompletionChannel(true)));
+        conflicts(refused(INVALID, () -> peer().newConnectionRequest(endpoint.localAddress(),
+            config().sharedReceiveQueue(with).sharedCompletionChannel(true))));
+        scope.own(scope.own(peer().newConnectionRequest(endpoint.localAddress(), null)).connect(null));
+        conflicts(refused(INVALID, () -> Wait.request(endpoint, config().sharedReceiveQueue(with).sharedCompletionChannel(true))));
+    }
+
+    /** The system's error number has no meaning here, and the message names the setting. */
+    private static void conflicts(RpmaException refusal) {
+        assertEquals(0, refusal.errno(), refusal::getMessage);
+        assertTrue(refusal.getMessage().contains("sharedCompletionChannel: receives complete in the shared receive queue's own"),
+            refusal::getMessage);
     }
 
     /** A client can also share its receives. */
