@@ -178,8 +178,9 @@ final class LibrpmaLocalMemoryRegion extends LibrpmaHandle implements LocalMemor
             try {
                 delete(Librpma.MR_DEREG, "rpma_mr_dereg", pointer);
                 quiescent = true;
-            } finally {
+                // After a failure the device may still write to the memory, which therefore stays reachable.
                 REGISTERED.remove(this);
+            } finally {
                 peer.release();
             }
         }
