@@ -28,6 +28,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
@@ -38,6 +40,7 @@ final class LibrpmaDevices {
     /** {@code RPMA_UTIL_IBV_CONTEXT_REMOTE}. */
     static final int REMOTE = 1;
 
+    private static final Logger LOG = LoggerFactory.getLogger(LibrpmaDevices.class);
     private static final String FUNCTION = "rpma_utils_get_ibv_context";
 
     // librdmacm opens each device once and keeps it open, so a context identifies a device for the life of the process.
@@ -46,19 +49,53 @@ final class LibrpmaDevices {
     private LibrpmaDevices() {
     }
 
+    /** Finds devices and asks them for their state. */
+    interface Query<D> {
+        /** Returns the device behind an address of this host, or {@code null}. */
+        D deviceOf(InetAddress address) throws RpmaException;
+
+        /** Returns whether a device has an active port. */
+        boolean hasActivePort(D device) throws RpmaException;
+    }
+
     /** Returns the devices with an active port and the addresses that lead to them, best first. */
     static Map<LibrpmaDevice, List<InetAddress>> usable() throws RpmaException {
-        Map<LibrpmaDevice, List<InetAddress>> devices = new LinkedHashMap<>();
-        for (InetAddress address : addressesOfThisHost()) {
-            long context = contextOf(address);
-            if (context != 0) {
-                devices.computeIfAbsent(device(context), device -> new ArrayList<>()).add(address);
+        return usable(addressesOfThisHost(), new Query<>() {
+            @Override
+            public LibrpmaDevice deviceOf(InetAddress address) throws RpmaException {
+                long context = contextOf(address);
+                return context == 0 ? null : device(context);
+            }
+
+            @Override
+            public boolean hasActivePort(LibrpmaDevice device) throws RpmaException {
+                return device.hasActivePort();
+            }
+        });
+    }
+
+    /**
+     * Returns the devices with an active port, in the order of their addresses. A device that fails is left out.
+     *
+     * @throws RpmaException if a device has failed and there is no other
+     */
+    static <D> Map<D, List<InetAddress>> usable(List<InetAddress> addresses, Query<D> query) throws RpmaException {
+        Map<D, List<InetAddress>> devices = new LinkedHashMap<>();
+        RpmaException failure = null;
+        for (InetAddress address : addresses) {
+            try {
+                D device = query.deviceOf(address);
+                if (device != null && (devices.containsKey(device) || query.hasActivePort(device))) {
+                    devices.computeIfAbsent(device, key -> new ArrayList<>()).add(address);
+                }
+            } catch (RpmaException e) {
+                // The message has the name of the device.
+                LOG.warn("The RDMA device with the address {} is not used: {}", address.getHostAddress(), e.getMessage());
+                failure = e;
             }
         }
-        for (LibrpmaDevice device : List.copyOf(devices.keySet())) {
-            if (!device.hasActivePort()) {
-                devices.remove(device);
-            }
+        if (devices.isEmpty() && failure != null) {
+            throw failure;
         }
         return devices;
     }
