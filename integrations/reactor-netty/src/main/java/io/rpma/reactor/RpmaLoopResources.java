@@ -24,6 +24,7 @@ import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.unix.DomainSocketChannel;
 import io.netty.channel.unix.ServerDomainSocketChannel;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.FastThreadLocalThread;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.FutureListener;
 import io.rpma.netty.RpmaChannel;
@@ -33,6 +34,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
+import reactor.core.scheduler.NonBlocking;
 import reactor.netty.resources.LoopResources;
 
 /**
@@ -53,13 +55,14 @@ public final class RpmaLoopResources implements LoopResources {
     private final EventLoopGroup colocated;
 
     private RpmaLoopResources(String prefix, int threads) {
-        group = new RpmaEventLoopGroup(threads, new DefaultThreadFactory(prefix, true));
+        group = new RpmaEventLoopGroup(threads, new EventLoopThreadFactory(prefix));
         // A client that is used on one of the event loops, as in a proxy, stays on this event loop.
         colocated = LoopResources.colocate(group);
     }
 
     /**
-     * Creates event loops with daemon threads that start when they are needed.
+     * Creates event loops with daemon threads that start when they are needed. Reactor does not allow blocking calls such as
+     * {@code Mono.block()} in them.
      *
      * @param prefix the prefix of the threads' names
      * @param threads the number of threads, 0 for Netty's default
@@ -150,6 +153,26 @@ public final class RpmaLoopResources implements LoopResources {
             Future<?> terminated = group.shutdownGracefully(quietPeriod.toMillis(), timeout.toMillis(), TimeUnit.MILLISECONDS);
             terminated.addListener((FutureListener<Object>) done -> complete(done, sink));
         });
+    }
+
+    /** Creates daemon threads in which Reactor does not allow a blocking call such as {@code Mono.block()}. */
+    private static final class EventLoopThreadFactory extends DefaultThreadFactory {
+        EventLoopThreadFactory(String prefix) {
+            super(prefix, true);
+        }
+
+        @Override
+        protected Thread newThread(Runnable loop, String name) {
+            return new EventLoopThread(threadGroup, loop, name);
+        }
+    }
+
+    // Reactor recognizes its own threads by the interface NonBlocking, and throws an exception when one of them calls block().
+    // A thread without the interface would wait instead, also for a client on the same event loop, which could never answer.
+    private static final class EventLoopThread extends FastThreadLocalThread implements NonBlocking {
+        EventLoopThread(ThreadGroup group, Runnable loop, String name) {
+            super(group, loop, name);
+        }
     }
 
     private static void complete(Future<Object> done, MonoSink<Void> sink) {

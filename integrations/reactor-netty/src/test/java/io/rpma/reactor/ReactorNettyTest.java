@@ -55,6 +55,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 import reactor.netty.Connection;
 import reactor.netty.DisposableServer;
 import reactor.netty.NettyPipeline;
@@ -266,6 +267,25 @@ class ReactorNettyTest {
                 + " over TCP");
             server.disposeNow(PATIENCE);
         }
+    }
+
+    /**
+     * Reactor throws an exception when a handler blocks on an event loop. The client in the handler runs on the same event loop,
+     * so the thread would otherwise wait for itself.
+     */
+    @Test
+    void aHandlerCannotBlockAnEventLoop() {
+        AtomicReference<HttpClient> client = new AtomicReference<>();
+        DisposableServer server = HttpServer.create().runOn(rpma).host(HERE).port(0)
+            .route(routes -> routes.get("/blocks", (request, response) -> response.sendString(Mono.fromSupplier(
+                () -> Schedulers.isInNonBlockingThread() + " " + assertThrows(IllegalStateException.class,
+                    () -> client.get().get().uri("/empty").response().block(Duration.ofMillis(100))).getMessage())))
+                .get("/empty", (request, response) -> response.send()))
+            .bindNow(PATIENCE);
+        client.set(client(server));
+        String answer = client.get().get().uri("/blocks").responseContent().aggregate().asString().block(PATIENCE);
+        assertTrue(answer.startsWith("true block()") && answer.contains(" not supported in thread rpma-test-"), answer);
+        server.disposeNow(PATIENCE);
     }
 
     @Test
