@@ -15,8 +15,9 @@ package io.rpma.netty;
 import io.rpma.netty.loop.LoopCounts;
 
 /**
- * The counters of an event loop. They are written by the loop alone, without a lock or an atomic operation, and may be read by
- * any thread, which may see a slightly outdated value. See {@link RpmaMetrics#loops()}.
+ * The counters of an event loop, or the sums over all event loops. The counters of a loop are written by the loop alone, without
+ * a lock or an atomic operation, and may be read by any thread, which may see a slightly outdated value. See {@link
+ * RpmaMetrics#loops()} and {@link RpmaMetrics#loopTotals()}.
  */
 public final class RpmaLoopCounters {
     private final LoopCounts counts;
@@ -25,7 +26,11 @@ public final class RpmaLoopCounters {
         this.counts = counts;
     }
 
-    /** Returns the name of the loop's thread. */
+    LoopCounts counts() {
+        return counts;
+    }
+
+    /** Returns the name of the loop's thread; the empty string for sums. */
     public String name() {
         return counts.name;
     }

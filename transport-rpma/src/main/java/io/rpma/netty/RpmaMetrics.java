@@ -12,18 +12,23 @@
  */
 package io.rpma.netty;
 
+import io.rpma.netty.loop.LoopCounts;
 import io.rpma.netty.memory.LimboMemory;
 import io.rpma.netty.pair.OpenPairs;
 import io.rpma.netty.receive.SharedReceives;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.Set;
 
 /**
  * The counters of this process: the sums over its connections, its server channels and its event loops. Sums are computed when
  * they are requested; the counting itself costs the data path a few additions. Thread-safe.
  */
 public final class RpmaMetrics {
-    private static final List<RpmaLoopCounters> LOOPS = new CopyOnWriteArrayList<>();
+    // Guarded by itself, as ENDED_LOOPS is, so that a loop that ends is counted exactly once in a sum. A set, because a loop that
+    // was suspended and continues on another thread begins again.
+    private static final Set<RpmaLoopCounters> LOOPS = new LinkedHashSet<>();
+    private static final LoopCounts ENDED_LOOPS = new LoopCounts();
 
     private static final RpmaAcceptCounters ACCEPTS = new RpmaAcceptCounters();
 
@@ -70,16 +75,44 @@ public final class RpmaMetrics {
         return SharedReceives.surplusBytes();
     }
 
-    /** Returns the counters of the event loops that are running. */
+    /**
+     * Returns the counters of the event loops that are running. A loop that ends is removed from the list, so a sum over the list
+     * can fall; {@link #loopTotals()} has sums that do not.
+     */
     public static List<RpmaLoopCounters> loops() {
-        return List.copyOf(LOOPS);
+        synchronized (LOOPS) {
+            return List.copyOf(LOOPS);
+        }
+    }
+
+    /**
+     * Returns the sums over all event loops so far, both running and ended. {@link RpmaLoopCounters#hotQueues()} and {@link
+     * RpmaLoopCounters#connections()} count what the running loops have at present; the other values never fall.
+     */
+    public static RpmaLoopCounters loopTotals() {
+        LoopCounts sum = new LoopCounts();
+        synchronized (LOOPS) {
+            sum.addEvents(ENDED_LOOPS);
+            for (RpmaLoopCounters loop : LOOPS) {
+                sum.addEvents(loop.counts());
+                sum.addPresent(loop.counts());
+            }
+        }
+        return new RpmaLoopCounters(sum);
     }
 
     static void began(RpmaLoopCounters loop) {
-        LOOPS.add(loop);
+        synchronized (LOOPS) {
+            LOOPS.add(loop);
+        }
     }
 
+    /** Removes a loop from the running ones. The thread of the loop calls it, after the last event that the loop counts. */
     static void ended(RpmaLoopCounters loop) {
-        LOOPS.remove(loop);
+        synchronized (LOOPS) {
+            if (LOOPS.remove(loop)) {
+                ENDED_LOOPS.addEvents(loop.counts());
+            }
+        }
     }
 }

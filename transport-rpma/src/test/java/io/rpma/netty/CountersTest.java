@@ -20,10 +20,12 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.SingleThreadIoEventLoop;
 import io.netty.util.NetUtil;
 import io.rpma.CompletionStatus;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -39,6 +41,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Tests the counters and the events of the JDK's flight recorder, with the provider of the process. */
@@ -165,8 +168,29 @@ class CountersTest {
         assertTrue(loop.turns() > 0 && loop.completions() > 0, loop.turns() + " turns, " + loop.completions() + " completions");
         assertTrue(loop.spinsPaid() <= loop.spins());
         assertEquals(3, loop.connections(), "the listener and both ends");
+        assertEquals(3, RpmaMetrics.loopTotals().connections());
+        RpmaLoopCounters before = RpmaMetrics.loopTotals();
         stop();
+        RpmaLoopCounters after = RpmaMetrics.loopTotals();
+        assertTrue(after.turns() >= before.turns() && after.blocks() >= before.blocks() && after.spins() >= before.spins()
+            && after.spinsPaid() >= before.spinsPaid() && after.completions() >= before.completions(), "a total fell");
+        assertEquals(0, after.connections());
+        assertEquals(0, after.hotQueues());
         assertTrue(RpmaMetrics.loops().stream().noneMatch(each -> each == loop), "a loop that has ended is still listed");
+    }
+
+    /** A loop that is idle can give up its thread, and continues on another one when it has work again. */
+    @Test
+    void aLoopThatContinuesOnAnotherThreadIsListedOnce() throws Exception {
+        int before = RpmaMetrics.loops().size();
+        SingleThreadIoEventLoop loop = (SingleThreadIoEventLoop) group.next();
+        Thread thread = loop.submit(Thread::currentThread).get();
+        assertTrue(loop.trySuspend());
+        assertTrue(thread.join(Duration.ofSeconds(30)), "the loop did not give up its thread");
+        assertNotSame(thread, loop.submit(Thread::currentThread).get());
+        assertEquals(before + 1, RpmaMetrics.loops().size());
+        stop();
+        assertEquals(before, RpmaMetrics.loops().size());
     }
 
     @Test
@@ -179,7 +203,7 @@ class CountersTest {
         Path file = folder.resolve("recording.jfr");
         try (Recording recording = new Recording()) {
             for (String name : List.of("Connect", "Close", "CreditStall", "MemoryRegistration")) {
-                recording.enable("io.rpma." + name).withThreshold(java.time.Duration.ZERO);
+                recording.enable("io.rpma." + name).withThreshold(Duration.ZERO);
             }
             recording.start();
             RpmaChannel client = transfer(Unpooled.directBuffer().writeZero(16 * MESSAGE));

@@ -87,10 +87,10 @@ public final class RpmaMetricsBinder implements MeterBinder {
         FunctionCounter.builder(name, RpmaMetrics.accepts(), value).tags(all).register(registry);
     }
 
-    // Registers the sum over all event loops. Their number changes, so a meter for each event loop would have to be added and
-    // removed.
+    // Registers the sum over all event loops, both running and ended. The number of event loops changes, so a meter for each one
+    // would have to be added and removed.
     private void loops(MeterRegistry registry, String name, ToLongFunction<RpmaLoopCounters> value) {
         FunctionCounter.builder(name, RpmaMetrics.class,
-            ignored -> RpmaMetrics.loops().stream().mapToLong(value).sum()).tags(tags).register(registry);
+            ignored -> value.applyAsLong(RpmaMetrics.loopTotals())).tags(tags).register(registry);
     }
 }

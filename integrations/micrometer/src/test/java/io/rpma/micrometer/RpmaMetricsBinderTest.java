@@ -89,6 +89,33 @@ class RpmaMetricsBinderTest {
         assertEquals(0, registry.get("rpma.channels").gauge().value());
     }
 
+    /** A monitoring system takes the fall of a counter for a restart of the process, and then calculates a wrong rate. */
+    @Test
+    void theCountersOfTheLoopsDoNotFallWhenAGroupEnds() throws Exception {
+        SimpleMeterRegistry registry = new SimpleMeterRegistry();
+        new RpmaMetricsBinder().bindTo(registry);
+        double loopsBefore = registry.get("rpma.loops").gauge().value();
+        EventLoopGroup stays = new RpmaEventLoopGroup(1);
+        EventLoopGroup ends = new RpmaEventLoopGroup(1);
+        for (EventLoopGroup group : List.of(stays, ends)) {
+            for (int i = 0; i < 100; i++) {
+                group.submit(() -> { }).sync();
+            }
+        }
+        assertEquals(loopsBefore + 2, registry.get("rpma.loops").gauge().value());
+        List<String> names = List.of("rpma.loop.turns", "rpma.loop.blocks", "rpma.loop.spins", "rpma.loop.spins.paid",
+            "rpma.loop.completions");
+        List<Double> before = names.stream().map(name -> registry.get(name).functionCounter().count()).toList();
+        assertTrue(before.getFirst() > 0);
+        ends.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
+        assertEquals(loopsBefore + 1, registry.get("rpma.loops").gauge().value());
+        for (int i = 0; i < names.size(); i++) {
+            double after = registry.get(names.get(i)).functionCounter().count();
+            assertTrue(after >= before.get(i), names.get(i) + " fell from " + before.get(i) + " to " + after);
+        }
+        stays.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
+    }
+
     /**
      * Two connections of one process have separate meters, which are removed from the registry when the connections have ended.
      */

@@ -26,4 +26,19 @@ public final class LoopCounts {
     public long polls;
     public int hotQueues;
     public int connections;
+
+    /** Adds what another loop has counted so far, but not its queues and connections at present. */
+    public void addEvents(LoopCounts other) {
+        turns += other.turns;
+        blocks += other.blocks;
+        spins += other.spins;
+        spinsPaid += other.spinsPaid;
+        polls += other.polls;
+    }
+
+    /** Adds the queues and connections that another loop has at present. */
+    public void addPresent(LoopCounts other) {
+        hotQueues += other.hotQueues;
+        connections += other.connections;
+    }
 }
