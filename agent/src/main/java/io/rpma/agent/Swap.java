@@ -67,6 +67,9 @@ public interface Swap {
         /** Prints a message that every user should see, but only once. */
         void say(String line);
 
+        /** Prints a message about a failure, with the stack trace if the message has not been printed before. */
+        void failed(String line, Throwable cause);
+
         /** Prints what the agent did, if the options request a report. */
         void report(String line);
     }

@@ -134,6 +134,11 @@ final class Swaps {
         }
 
         @Override
+        public void failed(String line, Throwable cause) {
+            Log.failed(line, cause);
+        }
+
+        @Override
         public void report(String line) {
             if (options.report()) {
                 Log.say(line);

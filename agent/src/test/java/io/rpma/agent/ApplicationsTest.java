@@ -29,6 +29,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Tests in what applications differ: their addresses, class loaders and copies of Netty, and the channel classes that they
@@ -74,6 +75,40 @@ class ApplicationsTest {
         assertEquals(0, output.exitCode(), output.text());
         assertEquals(List.of("channels: NioServerSocketChannel, NioSocketChannel"), channels(output), output.text());
         assertTrue(output.text().contains("a handler takes io.netty.channel.socket.nio.NioSocketChannel only"), output.text());
+    }
+
+    /** The initializer of a channel has a method with a class that is absent. Netty does not look at that method. */
+    @Test
+    void swapsWhereAnOptionalLibraryIsAbsent(@TempDir Path folder) throws Exception {
+        Program.Output output = withoutLibrary(folder).run(NioManners.class, "optional");
+        assertEquals(0, output.exitCode(), output.text());
+        assertEquals(List.of("channels: RpmaServerChannel, RpmaChannel"), channels(output), output.text());
+        assertEquals(ECHO, output.carried(), output.text());
+    }
+
+    @Test
+    void leavesChannelsThatAHandlerInsistsOnWhereAnOptionalLibraryIsAbsent(@TempDir Path folder) throws Exception {
+        Program.Output output = withoutLibrary(folder).run(NioManners.class, "optional-insists");
+        assertEquals(0, output.exitCode(), output.text());
+        assertEquals(List.of("channels: NioServerSocketChannel, NioSocketChannel"), channels(output), output.text());
+        assertTrue(output.text().contains("a handler takes io.netty.channel.socket.nio.NioSocketChannel only"), output.text());
+    }
+
+    /** Returns a program whose class path lacks the library. */
+    private static Program withoutLibrary(Path folder) throws Exception {
+        Path classes = Path.of(NioManners.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+        Path programs = classes.relativize(classes.resolve(NioManners.class.getPackageName().replace('.', '/')));
+        Files.createDirectories(folder.resolve(programs));
+        try (Stream<Path> files = Files.list(classes.resolve(programs))) {
+            for (Path file : files.filter(each -> !each.endsWith("OptionalLibrary.class")).toList()) {
+                Files.copy(file, folder.resolve(programs).resolve(file.getFileName()));
+            }
+        }
+        Program program = Program.withAgent("report");
+        List<String> entries = new ArrayList<>(program.classPath());
+        entries.removeIf(entry -> Path.of(entry).toAbsolutePath().equals(classes));
+        entries.add(folder.toString());
+        return program.classPath(entries);
     }
 
     @Test

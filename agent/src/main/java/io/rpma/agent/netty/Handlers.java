@@ -20,6 +20,8 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInitializer;
 import java.lang.reflect.Method;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.Type;
 
 /** Examines the handlers of a bootstrap for information about its channels. */
 final class Handlers {
@@ -60,14 +62,53 @@ final class Handlers {
             return null;
         }
         for (Class<?> type = handler.getClass(); type != ChannelInitializer.class; type = type.getSuperclass()) {
-            for (Method method : type.getDeclaredMethods()) {
-                if (method.getName().equals("initChannel") && method.getParameterCount() == 1
-                        && Channel.class.isAssignableFrom(method.getParameterTypes()[0])
-                        && !method.getParameterTypes()[0].isAssignableFrom(channel)) {
-                    return method.getParameterTypes()[0];
-                }
+            Class<?> wanted;
+            try {
+                wanted = parameter(type, channel);
+            } catch (LinkageError e) {
+                // A class in the declaration of some method of the initializer is absent, for example that of an optional
+                // library. The application runs without it, because nothing calls the method.
+                wanted = typeArgument(type, channel);
+            }
+            if (wanted != null) {
+                return wanted;
             }
         }
         return null;
+    }
+
+    /** Returns the parameter of the class's {@code initChannel}, if the channel is not an instance of it; otherwise null. */
+    private static Class<?> parameter(Class<?> type, Class<?> channel) {
+        for (Method method : type.getDeclaredMethods()) {
+            if (method.getName().equals("initChannel") && method.getParameterCount() == 1
+                    && isUnfitting(method.getParameterTypes()[0], channel)) {
+                return method.getParameterTypes()[0];
+            }
+        }
+        return null;
+    }
+
+    /**
+     * Returns the type argument of the class's superclass that is a channel class, if the channel is not an instance of it;
+     * otherwise null. It looks at no methods.
+     */
+    private static Class<?> typeArgument(Class<?> type, Class<?> channel) {
+        try {
+            if (type.getGenericSuperclass() instanceof ParameterizedType superclass) {
+                for (Type argument : superclass.getActualTypeArguments()) {
+                    if (argument instanceof Class<?> wanted && isUnfitting(wanted, channel)) {
+                        return wanted;
+                    }
+                }
+            }
+        } catch (TypeNotPresentException | LinkageError e) {
+            // A type argument is absent too, so what the initializer takes is unknown. Most take an interface.
+            return null;
+        }
+        return null;
+    }
+
+    private static boolean isUnfitting(Class<?> wanted, Class<?> channel) {
+        return Channel.class.isAssignableFrom(wanted) && !wanted.isAssignableFrom(channel);
     }
 }

@@ -67,23 +67,35 @@ final class SwappedChannelFactory implements ChannelFactory<Channel> {
         }
         // An address belongs to one channel only. Other channels that this thread creates are not for this address.
         context.target(null);
-        ChannelKind kind = ChannelKind.of(type);
-        if (kind == null || keepsOriginal(type, kind)) {
+        Channel replacement;
+        try {
+            replacement = replacement(type, target);
+        } catch (Throwable e) {
+            context.failed("a channel of the class " + type.getName() + " is left as it is", e);
+            replacement = null;
+        }
+        if (replacement == null) {
             return made != null ? made : original.newChannel();
         }
-        if (kind == ChannelKind.STREAM && !target.isRemote()) {
-            // The channel is bound before it is connected, so its remote address is not known.
-            target = Target.UNKNOWN;
+        discard(made);
+        return replacement;
+    }
+
+    /** Returns the channel that replaces one of the class, or {@code null} if the channel is not replaced. */
+    private Channel replacement(Class<?> type, Target wanted) {
+        ChannelKind kind = ChannelKind.of(type);
+        if (kind == null || keepsOriginal(type, kind)) {
+            return null;
         }
+        // If a stream channel is bound before it is connected, its remote address is not known.
+        Target target = kind == ChannelKind.STREAM && !wanted.isRemote() ? Target.UNKNOWN : wanted;
         if (kind.isStream() && context.includes(target)) {
-            discard(made);
             tell(type, kind.rpmaType(), target);
             return kind.newRpma();
         }
         if (kind.epollType() == type) {
-            return made != null ? made : original.newChannel();
+            return null;
         }
-        discard(made);
         tell(type, kind.epollType(), target);
         return kind.newEpoll();
     }

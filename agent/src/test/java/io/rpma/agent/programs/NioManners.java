@@ -60,6 +60,11 @@ public final class NioManners {
                         channel.pipeline().addLast(new NettyEcho.Echo());
                     }
                 }).bind(new InetSocketAddress("127.0.0.1", 0)).sync().channel(), false);
+            case "optional" -> echo(group, new ServerBootstrap().group(group).channel(NioServerSocketChannel.class)
+                .childHandler(new WithOptionalLibrary()).bind(new InetSocketAddress("127.0.0.1", 0)).sync().channel(), true);
+            case "optional-insists" -> echo(group, new ServerBootstrap().group(group).channel(NioServerSocketChannel.class)
+                .childHandler(new WithOptionalLibraryForNio()).bind(new InetSocketAddress("127.0.0.1", 0)).sync().channel(),
+                false);
             case "own-class" -> echo(group, new ServerBootstrap().group(group).channel(OwnServerChannel.class)
                 .childHandler(new ChannelInitializer<SocketChannel>() {
                     @Override
@@ -118,6 +123,36 @@ public final class NioManners {
             .sync();
         System.out.println("result: received " + received.get(30, TimeUnit.SECONDS));
         System.out.println("channels: " + one.getClass().getSimpleName() + ", " + other.getClass().getSimpleName());
+    }
+
+    /** An initializer with a method for a library that need not be there. */
+    private static final class WithOptionalLibrary extends ChannelInitializer<SocketChannel> {
+        @Override
+        protected void initChannel(SocketChannel channel) {
+            if (Boolean.getBoolean("library")) {
+                use(new OptionalLibrary());
+            }
+            channel.pipeline().addLast(new NettyEcho.Echo());
+        }
+
+        private static void use(OptionalLibrary library) {
+            System.out.println(library);
+        }
+    }
+
+    /** An initializer with a method for a library that need not be there. It takes one class of channels only. */
+    private static final class WithOptionalLibraryForNio extends ChannelInitializer<NioSocketChannel> {
+        @Override
+        protected void initChannel(NioSocketChannel channel) {
+            if (Boolean.getBoolean("library")) {
+                System.out.println(library());
+            }
+            channel.pipeline().addLast(new NettyEcho.Echo());
+        }
+
+        private static OptionalLibrary library() {
+            return new OptionalLibrary();
+        }
     }
 
     /** A channel class of the application. */
