@@ -187,7 +187,7 @@ class ShutdownTest {
                 assertInstanceOf(ClosedChannelException.class, each.cause());
             }
             assertTrue(life.inactive.containsAll(channels), life.inactive::toString);
-            assertTrue(millis < MESSAGE_CONNECTIONS * 250, () -> MESSAGE_CONNECTIONS + " connections took " + millis + " ms");
+            assertTrue(millis < MESSAGE_CONNECTIONS * 400, () -> MESSAGE_CONNECTIONS + " connections took " + millis + " ms");
         } finally {
             group.shutdownGracefully(0, 1, TimeUnit.SECONDS);
             peers.shutdownGracefully(0, 1, TimeUnit.SECONDS).sync();
