@@ -68,7 +68,7 @@ final class QueuePair extends LocalEnd {
         waiting = new WaitingRequests(this, completer, sends.capacity());
         this.channel = channel;
         this.receiveChannel = receiveChannel;
-        responder = new Responder(this, sizes, base() + Half.ring(receiveCapacity()));
+        responder = new Responder(this, sizes, base() + Half.ring(receiveCapacity()), process.limbo());
     }
 
     /**
@@ -295,6 +295,7 @@ final class QueuePair extends LocalEnd {
         responder.wakeWaiter();
         // Another thread's poll may be executing requests that wait. It stops after its current request.
         waiting.stop();
+        responder.close();
         GracePeriod period = GracePeriod.with(null, peerOperation());
         if (period == null || period.endsAtOnce()) {
             reclaim();

@@ -16,6 +16,8 @@ package io.rpma.soft;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import io.rpma.posix.Memory;
+import io.rpma.soft.process.GracePeriod;
+import io.rpma.soft.process.LimboList;
 import io.rpma.soft.process.RemoteEnd;
 import io.rpma.soft.shared.Doorbell;
 import io.rpma.soft.shared.Half;
@@ -34,14 +36,20 @@ final class Responder {
     private final SoftSharedReceiveQueue queue;
     private final SharedReceiveAttachment attachment;
     private final Doorbell doorbell;
+    private final LimboList limbo;
+    // Whether the list will ring when the peer's operation has ended. Only the polling thread sets it.
+    private volatile boolean operationAwaited;
+    private boolean closed;
 
     /**
      * Creates the responder of a queue pair.
      *
      * @param ring the address of the ring of completions in its half
+     * @param limbo the list that awaits the end of the peer's operations
      */
-    Responder(LocalEnd own, QueueSizes sizes, long ring) throws RpmaException {
+    Responder(LocalEnd own, QueueSizes sizes, long ring, LimboList limbo) throws RpmaException {
         this.own = own;
+        this.limbo = limbo;
         doorbell = own.receiveDoorbell();
         base = own.base();
         queue = sizes.sharedReceiveQueue();
@@ -124,10 +132,42 @@ final class Responder {
             return receives.flush(completions, result, own.number());
         }
         if (due) {
-            // The end of the peer's operation is not signalled. Ring, so that the polling thread polls again until it has ended.
-            doorbell.ring();
+            ringAfterOperation();
         }
         return result;
+    }
+
+    /**
+     * Rings when the peer's operation has ended, so that the polling thread polls again. The peer does not signal that end, and
+     * it may be stopped for any time: the list of the process checks for it.
+     */
+    private void ringAfterOperation() {
+        RemoteEnd end = own.remote();
+        if (end != null && end.process().isSelf()) {
+            // A thread of this process cannot be stopped alone.
+            doorbell.ring();
+        } else if (!operationAwaited) {
+            operationAwaited = true;
+            GracePeriod period = GracePeriod.with(null, own.peerOperation());
+            if (period == null || period.endsAtOnce()) {
+                ringAgain();
+            } else {
+                limbo.add(period, 0, this::ringAgain);
+            }
+        }
+    }
+
+    private synchronized void ringAgain() {
+        // Cleared before the thread that polls is woken: if the peer executes another operation by then, that is awaited next.
+        operationAwaited = false;
+        if (!closed) {
+            doorbell.ring();
+        }
+    }
+
+    /** Called when the queue pair is closed, before the memory of the doorbell is released. */
+    synchronized void close() {
+        closed = true;
     }
 
     /** Handles a fault that the peer has reported. */

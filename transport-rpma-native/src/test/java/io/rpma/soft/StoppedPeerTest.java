@@ -13,6 +13,7 @@
 package io.rpma.soft;
 
 import io.rpma.CompletionFlag;
+import io.rpma.CompletionQueue;
 import io.rpma.Connection;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionEvent;
@@ -22,10 +23,13 @@ import io.rpma.LocalMemoryRegion;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
+import io.rpma.WorkCompletions;
 import io.rpma.posix.Memory;
+import io.rpma.posix.Sockets;
 import io.rpma.soft.shared.Half;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -57,6 +61,8 @@ class StoppedPeerTest {
      */
     private static final long AT_ONCE_NANOS = 30_000_000_000L;
     private static final int MOST_STOPPED = 64;
+    /** More wake-ups than a thread needs in a second, and far fewer than one that does not sleep has. */
+    private static final int MOST_WAKE_UPS = 50;
 
     private Station station;
     private Endpoint endpoint;
@@ -223,7 +229,7 @@ class StoppedPeerTest {
             assertFalse(connection.isQuiescent());
             if (completions > 0) {
                 // The receive is not reported before the other process has finished with it.
-                assertEquals(0, shared.receiveCompletionQueue().poll(new io.rpma.WorkCompletions(4)));
+                assertEquals(0, shared.receiveCompletionQueue().poll(new WorkCompletions(4)));
             }
             assertFalse(shared.isQuiescent());
             atOnce(shared::close);
@@ -231,6 +237,45 @@ class StoppedPeerTest {
             release(child, kill, shared::isQuiescent, station.memory.asSlice(0, LARGE));
             // This is the last step of the thread that reclaims the queue.
             await(connection::isQuiescent);
+        }
+    }
+
+    /**
+     * A thread waits for the receives of a connection that has failed, which are flushed when the other process has finished with
+     * them. It sleeps until then.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void theThreadThatWaitsForTheReceives(boolean kill) throws Exception {
+        try (Child child = Child.start("hold", port, "copying");
+            ConnectionConfig config = station.provider.newConnectionConfig()) {
+            Connection connection = accept(config, LARGE);
+            connection.receive(station.region, LARGE, 64, 2);
+            child.expect("ready");
+            child.awaitStop();
+            connection.disconnect();
+            CompletionQueue queue = connection.completionQueue();
+            WorkCompletions batch = new WorkCompletions(1);
+            int wakeUps = 0;
+            long end = System.nanoTime() + 1_000_000_000;
+            for (long left = 1_000; left > 0; left = (end - System.nanoTime()) / 1_000_000) {
+                if (Sockets.poll(queue.fd(), (short) Sockets.EPOLLIN, (int) left) > 0) {
+                    wakeUps++;
+                    queue.consumeEvent();
+                }
+                assertEquals(0, queue.poll(batch));
+            }
+            assertTrue(wakeUps < MOST_WAKE_UPS, "the thread was woken " + wakeUps + " times");
+            if (kill) {
+                child.kill();
+            } else {
+                child.goOn();
+            }
+            for (int context = 1; context <= 2; context++) {
+                assertEquals(1, queue.poll(batch, Duration.ofSeconds(60)));
+                assertEquals(context, batch.context(0));
+            }
+            connection.close();
         }
     }
 

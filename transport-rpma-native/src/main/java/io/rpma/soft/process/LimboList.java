@@ -21,7 +21,7 @@ import java.util.concurrent.TimeUnit;
  * The list of closed objects whose memory cannot be reused yet, because a peer may still access it. Each entry is released when
  * its {@link GracePeriod} is over. No thread blocks for that: a thread of the common pool checks the entries, first after some
  * milliseconds and then at growing intervals, and so does every caller that asks whether a closed object is quiescent.
- * Thread-safe.
+ * A connection that has failed also awaits the end of the peer's operation here, before it flushes its receives. Thread-safe.
  */
 public final class LimboList {
     private static final long FIRST_LOOK_MILLIS = 10;
