@@ -123,8 +123,8 @@ public final class WorkCompletions {
     }
 
     /**
-     * Returns the number of bytes received or read; valid for receives and reads that succeeded. The number is unsigned: a message
-     * of 2 GiB or more has a negative one, which {@link Integer#toUnsignedLong} converts.
+     * Returns the number of bytes received or read; valid for receives and reads that succeeded. The number is unsigned: for a
+     * message of 2 GiB or more it is negative, and {@link Integer#toUnsignedLong} converts it.
      */
     public int byteLength(int index) {
         return entries[index * WORDS + BYTE_LEN];

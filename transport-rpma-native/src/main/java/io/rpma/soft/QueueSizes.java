@@ -44,8 +44,8 @@ record QueueSizes(int timeoutMillis, int completions, int receiveCompletions, in
             }
             queue = soft;
             if (config.isSharedCompletionChannel() && soft.completions() != null) {
-                throw SoftLog.failure(RpmaError.INVALID, "sharedCompletionChannel: receives complete in the shared receive queue's"
-                    + " own completion queue, which has a descriptor of its own; create that queue with a"
+                throw SoftLog.failure(RpmaError.INVALID, "sharedCompletionChannel: receives complete in the shared receive"
+                    + " queue's own completion queue, which has a descriptor of its own; create that queue with a"
                     + " receiveCompletionQueueSize of 0, or do not share the channel");
             }
         }

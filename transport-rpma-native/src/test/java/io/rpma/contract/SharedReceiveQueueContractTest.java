@@ -161,7 +161,8 @@ class SharedReceiveQueueContractTest extends ContractCase {
         conflicts(refused(INVALID, () -> peer().newConnectionRequest(endpoint.localAddress(),
             config().sharedReceiveQueue(with).sharedCompletionChannel(true))));
         scope.own(scope.own(peer().newConnectionRequest(endpoint.localAddress(), null)).connect(null));
-        conflicts(refused(INVALID, () -> Wait.request(endpoint, config().sharedReceiveQueue(with).sharedCompletionChannel(true))));
+        conflicts(refused(INVALID,
+            () -> Wait.request(endpoint, config().sharedReceiveQueue(with).sharedCompletionChannel(true))));
     }
 
     /** The system's error number has no meaning here, and the message names the setting. */
