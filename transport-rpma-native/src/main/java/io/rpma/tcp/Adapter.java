@@ -26,9 +26,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * The single thread of the provider. For connections whose owner does not drive them it does the work of a network adapter: it
- * executes the one-sided operations of peers, acknowledges, and continues to send when a socket has room again. It also greets
- * the clients of listeners.
+ * The single thread that serves all connections. For those whose owner does not drive them it does the work of a network
+ * adapter: it executes the one-sided operations of peers, acknowledges, and continues to send when a socket has room again. It
+ * also greets the clients of listeners.
  *
  * <p>It does not drive a connection while its owner does. When data arrives on an idle connection, the owner gets the first
  * chance: the connection is put on a list that is checked every few milliseconds. If the owner has not driven the connection by

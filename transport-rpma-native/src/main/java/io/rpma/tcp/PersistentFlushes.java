@@ -13,19 +13,26 @@
 package io.rpma.tcp;
 
 import io.rpma.posix.Posix;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
 
 /**
- * The flushes to persistence that the peer has requested. The adapter carries them out, because {@code msync(2)} may take long;
- * one is under way at a time.
+ * The flushes to persistence that the peer has requested. A thread of the process, which is started with the first of
+ * them, carries them out, because {@code msync(2)} may take long, and the adapter's thread serves all connections. For each queue
+ * pair, one is under way at a time.
  *
  * <p>Used by the thread that holds the queue pair, unless stated otherwise.
  */
 final class PersistentFlushes {
+    /** The thread that carries out the flushes of all connections, one after the other. */
+    static final Executor THREAD = Executors.newSingleThreadExecutor(
+        task -> Thread.ofPlatform().daemon().name("rpma-tcp-flush").unstarted(task));
+
     private final Drivable pair;
     private final Transmitter transmitter;
-    // The flush that the adapter carries out, by the number of the peer's request; 0 if there is none.
+    // The flush that is being carried out, by the number of the peer's request; 0 if there is none.
     private long persisting;
-    // The last flush that the adapter has carried out, and its result, which is written first. Written by the adapter.
+    // The last flush that has been carried out, and its result, which is written first. Written by the thread of flushes.
     private int persistResult;
     private volatile long persisted;
 
@@ -34,7 +41,7 @@ final class PersistentFlushes {
         this.transmitter = transmitter;
     }
 
-    /** Stores the result of the persistent flush that the adapter has carried out, if there is one. */
+    /** Stores the result of the persistent flush that has been carried out, if there is one. */
     void takeResult() {
         if (persisting != 0 && persisted == persisting) {
             Answers answers = transmitter.answers();
@@ -46,7 +53,7 @@ final class PersistentFlushes {
         }
     }
 
-    /** Has the adapter carry out the persistent flush that is to be answered next. One is under way at a time. */
+    /** Has a thread carry out the persistent flush that is to be answered next. One is under way at a time. */
     void next() {
         Answers answers = transmitter.answers();
         if (persisting == 0 && !answers.isEmpty() && answers.type(0) == Wire.FLUSH_PERSISTENT
@@ -56,16 +63,16 @@ final class PersistentFlushes {
         }
     }
 
-    /** Has the adapter's thread make memory persistent and pass the result to {@link #carriedOut}. */
+    /** Has the thread of flushes make memory persistent and pass the result to {@link #carriedOut}. */
     private void carryOut(long number, long address, long length) {
-        Adapter.instance().execute(() -> {
+        THREAD.execute(() -> {
             long first = address & -Posix.PAGE_SIZE;
             carriedOut(number, length == 0 ? 0 : Posix.msync(first, address + length - first));
         });
     }
 
     /**
-     * Handles the result of a persistent flush, on the adapter's thread.
+     * Handles the result of a persistent flush, on the thread that has carried it out.
      *
      * @param number the peer's request
      * @param result 0, or {@code -errno}

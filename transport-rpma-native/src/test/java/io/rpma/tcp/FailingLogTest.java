@@ -79,20 +79,11 @@ class FailingLogTest {
 
     @Test
     void aPollFailsAndTheConnectionIsLost() throws Exception {
-        CountDownLatch holding = new CountDownLatch(1);
         CountDownLatch held = new CountDownLatch(1);
         try (RawClient client = RawClient.requesting(station.address(), RECEIVE_BUFFER)) {
             Connection server = station.accept(client);
-            Adapter.instance().execute(() -> {
-                holding.countDown();
-                try {
-                    held.await();
-                } catch (InterruptedException e) {
-                    throw new AssertionError(e);
-                }
-            });
             // From here on, the adapter does not drive the connection.
-            holding.await();
+            Station.hold(Adapter.instance()::execute, held);
             try {
                 closeWhileItIsRead(client, server);
                 assertThrows(IllegalStateException.class, () -> server.completionQueue().poll(new WorkCompletions(1)));

@@ -42,25 +42,35 @@ class PersistentFlushTest {
         server.completionQueue().poll(new WorkCompletions(1));
     }
 
+    /** The adapter serves all connections of the process, and msync may take long. */
+    @Test
+    void theAdapterIsNotNeeded() throws Exception {
+        CountDownLatch held = new CountDownLatch(1);
+        try (Station station = new Station(); RawClient client = RawClient.requesting(station.address());
+                Connection server = station.accept(client)) {
+            Station.hold(Adapter.instance()::execute, held);
+            try {
+                request(client, server, 1, station.region.address(), station.key());
+                byte[] answer = client.read(Wire.HEADER);
+                assertEquals(Wire.PERSISTED, answer[0]);
+                assertEquals(1, answer[8], "its number");
+            } finally {
+                held.countDown();
+            }
+        }
+    }
+
     /** The second flush arrives while the first one is being executed. */
     @Test
     void theResultOfOneIsNotThatOfTheNext() throws Exception {
-        CountDownLatch holding = new CountDownLatch(1);
         CountDownLatch held = new CountDownLatch(1);
         try (Station station = new Station(); RawClient client = RawClient.requesting(station.address());
                 LocalMemoryRegion unmapped = station.peer.register(MemorySegment.ofAddress(NEVER_MAPPED).reinterpret(PAGE),
                     EnumSet.of(MemoryUsage.FLUSH_PERSISTENT));
                 Connection server = station.accept(client)) {
-            Adapter.instance().execute(() -> {
-                holding.countDown();
-                try {
-                    held.await();
-                } catch (InterruptedException e) {
-                    throw new AssertionError(e);
-                }
-            });
-            // From here on, the adapter does not read incoming data.
-            holding.await();
+            // From here on, the adapter does not read incoming data, and no flush is executed.
+            Station.hold(Adapter.instance()::execute, held);
+            Station.hold(PersistentFlushes.THREAD, held);
             try {
                 request(client, server, 1, station.region.address(), station.key());
                 request(client, server, 2, NEVER_MAPPED, Station.key(unmapped));

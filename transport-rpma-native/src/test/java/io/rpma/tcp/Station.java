@@ -31,6 +31,8 @@ import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
@@ -107,6 +109,20 @@ final class Station implements AutoCloseable {
             assertEquals(1, client.completionQueue().poll(batch, LONG));
             assertEquals(0, batch.statusCode(0));
         }
+    }
+
+    /** Has a thread wait for a latch. Returns when it waits. */
+    static void hold(Executor thread, CountDownLatch held) throws InterruptedException {
+        CountDownLatch holding = new CountDownLatch(1);
+        thread.execute(() -> {
+            holding.countDown();
+            try {
+                held.await();
+            } catch (InterruptedException e) {
+                throw new AssertionError(e);
+            }
+        });
+        holding.await();
     }
 
     @Override
