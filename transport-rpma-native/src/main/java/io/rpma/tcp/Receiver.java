@@ -174,7 +174,8 @@ final class Receiver {
                 pair.breakOff();
             }
             // The end of the stream: an orderly close, or the end of the process at the other end.
-            case 0, Sockets.ECONNRESET, Sockets.EPIPE -> pair.peerEnded(ConnectionEvent.CLOSED);
+            case 0, Sockets.ECONNRESET, Sockets.EPIPE ->
+                pair.peerEnded(transmitter.isBroken() ? ConnectionEvent.LOST : ConnectionEvent.CLOSED);
             default -> pair.peerEnded(ConnectionEvent.LOST);
         }
     }
@@ -230,10 +231,6 @@ final class Receiver {
         }
     }
 
-    private void violated(String what) {
-        pair.violated(what);
-    }
-
     // ---- frames
 
     private void expectPayload(long to, TcpLocalMemoryRegion in, long length) {
@@ -263,7 +260,7 @@ final class Receiver {
         boolean flush = type == Wire.FLUSH || type == Wire.FLUSH_PERSISTENT;
         if ((Wire.reserved(header) != 0 && type != Wire.ATOMIC_WRITE)
             || !flush && (length < 0 || length > Limits.MAX_MESSAGE)) {
-            violated("an invalid frame of type " + type + " and length " + Integer.toUnsignedString(length));
+            pair.violated("an invalid frame of type " + type + " and length " + Integer.toUnsignedString(length));
             return;
         }
         if (!completer.acknowledge(Wire.acknowledged(header))) {
@@ -281,7 +278,7 @@ final class Receiver {
             case Wire.NAK -> completer.refused(Wire.number(header), Wire.immediate(header));
             case Wire.NOT_READY -> completer.stalled(Wire.number(header));
             case Wire.RESUME -> completer.resumed(Wire.number(header));
-            default -> violated("a frame of unknown type " + type);
+            default -> pair.violated("a frame of unknown type " + type);
         }
     }
 
@@ -300,7 +297,7 @@ final class Receiver {
             return;
         }
         if (ahead != 0 || dropping && !resumed) {
-            violated("request number " + Wire.number(header) + " instead of " + (int) next);
+            pair.violated("request number " + Wire.number(header) + " instead of " + (int) next);
             return;
         }
         dropping = false;
@@ -369,7 +366,7 @@ final class Receiver {
             return;
         }
         if (!transmitter.answers().add(Wire.READ, number, found, Wire.address(header), length)) {
-            violated("more reads than " + Wire.MAX_READS + " at a time");
+            pair.violated("more reads than " + Wire.MAX_READS + " at a time");
             return;
         }
         transmitter.executed(number, false);
@@ -403,7 +400,7 @@ final class Receiver {
             return;
         }
         if (persistent && !transmitter.answers().add(type, number, found, Wire.address(header), length)) {
-            violated("more flushes than " + Wire.MAX_READS + " at a time");
+            pair.violated("more flushes than " + Wire.MAX_READS + " at a time");
             return;
         }
         transmitter.executed(number, !persistent && isWanted());
@@ -422,7 +419,7 @@ final class Receiver {
         if (number == 0 || (int) number != Wire.number(header)
             || sends.type(number) != (type == Wire.READ_DATA ? Wire.READ : Wire.FLUSH_PERSISTENT)
             || length != (type == Wire.READ_DATA ? sends.length(number) : 0)) {
-            violated("an answer that no request waits for");
+            pair.violated("an answer that no request waits for");
             return;
         }
         expectPayload(length == 0 ? 0 : sends.source(number), sends.region(number), length);

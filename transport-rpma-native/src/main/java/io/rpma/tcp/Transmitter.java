@@ -56,6 +56,7 @@ final class Transmitter {
     private boolean stalled;
     private boolean blocked;
     private boolean ended;
+    private boolean broken;
     private boolean readyOwed;
     private boolean nakOwed;
     private boolean nakSent;
@@ -174,6 +175,14 @@ final class Transmitter {
         return ended;
     }
 
+    /**
+     * Returns whether the socket has failed for another reason than the end of the peer. The kernel reports such an error once:
+     * if this half has got it, the receiving half only finds the end of the stream.
+     */
+    boolean isBroken() {
+        return broken;
+    }
+
     /** Returns the last request that may be acknowledged: the one before the first that still has to be answered. */
     private long acknowledgeable() {
         return answers.isEmpty() ? executed : answers.number(0) - 1;
@@ -254,6 +263,7 @@ final class Transmitter {
         // The peer may have sent data before it closed. The receiver reads it, and its end is the end of the connection.
         ended = true;
         blocked = false;
+        broken = errno != Sockets.EPIPE && errno != Sockets.ECONNRESET;
         answers.clear();
         if (errno == Posix.EFAULT) {
             TcpLog.log(RpmaLog.Level.ERROR, "registered memory is no longer mapped: the connection ends");
