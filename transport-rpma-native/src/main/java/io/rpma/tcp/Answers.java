@@ -83,8 +83,11 @@ final class Answers {
         return persisted;
     }
 
-    /** Removes the first. */
+    /** Removes the first, if there is one: a queue pair that fails while it gathers answers removes all of them. */
     void remove() {
+        if (count == 0) {
+            return;
+        }
         regions[first] = null;
         first = index(1);
         count--;
