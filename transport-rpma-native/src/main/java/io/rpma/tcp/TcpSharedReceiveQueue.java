@@ -22,7 +22,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
  * A shared receive queue. The descriptor of its completion queue is an epoll set of the sockets of its connections. The polling
@@ -31,14 +34,18 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQueue.Driven {
     private static final int EVENTS = 64;
     private static final int EBUSY = 16;
-    /** The number of connections that one posted receive wakes at most: the first ones may have lost their peers. */
+    /** The number of connections that one posted receive wakes at once: the first ones may have lost their peers. */
     private static final int WOKEN = 8;
+    /** The time after which as many others are woken if there still is a receive, so that silent peers do not stop them. */
+    private static final long NEXT_MILLIS = 20;
 
     private final ProtectionDomain domain;
     private final Receives receives;
     private final TcpCompletionQueue completions;
     private final MemorySegment events = Arena.ofAuto().allocate((long) EVENTS * EpollSet.EVENT_BYTES, 8);
     private final Queue<Member> starving = new ConcurrentLinkedQueue<>();
+    // Whether the adapter's thread will wake further connections.
+    private final AtomicBoolean continues = new AtomicBoolean();
     // By the number in the epoll set. The array is replaced under the lock of this object.
     private volatile Member[] members = new Member[4];
     // Used by the polling thread: members that may have had a pending acknowledgement at its last poll.
@@ -145,9 +152,21 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
         Member pair = starving.poll();
         while (pair != null) {
             if (pair.wake() && ++woken == WOKEN) {
+                continueLater();
                 return;
             }
             pair = receives.isEmpty() ? null : starving.poll();
+        }
+    }
+
+    private void continueLater() {
+        if (!starving.isEmpty() && continues.compareAndSet(false, true)) {
+            CompletableFuture.delayedExecutor(NEXT_MILLIS, TimeUnit.MILLISECONDS, Adapter.instance()::execute).execute(() -> {
+                continues.set(false);
+                if (!receives.isEmpty()) {
+                    wakeStarving();
+                }
+            });
         }
     }
 

@@ -20,7 +20,6 @@ import io.rpma.LocalMemoryRegion;
 import io.rpma.MemoryUsage;
 import io.rpma.posix.Sockets;
 import io.rpma.posix.TcpSockets;
-import java.lang.reflect.Field;
 import java.util.EnumSet;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
@@ -37,12 +36,6 @@ class LostHostTest {
     private static final int RECEIVE_BUFFER = 8 << 10;
     private static final int TIMEOUT_MILLIS = 500;
 
-    private static int socket(Connection connection) throws ReflectiveOperationException {
-        Field field = TcpConnection.class.getDeclaredField("socket");
-        field.setAccessible(true);
-        return field.getInt(connection);
-    }
-
     /** The kernel reports its error once: here to the call that sends. */
     @Test
     void isReportedAsLostIfTheSenderLearnsIt() throws Exception {
@@ -53,7 +46,7 @@ class LostHostTest {
                 Connection server = station.accept(client)) {
             Station.hold(Adapter.instance()::execute, held);
             try {
-                int socket = socket(server);
+                int socket = (int) Station.field(server, "socket");
                 assertEquals(0, TcpSockets.setKeepAlive(socket, 30, 10, 3, TIMEOUT_MILLIS));
                 server.send(region, 0, LENGTH, CompletionFlag.ALWAYS, 1);
                 // The socket has failed when it is readable, because the client sends nothing.

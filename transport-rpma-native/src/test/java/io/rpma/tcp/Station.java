@@ -24,6 +24,7 @@ import io.rpma.Peer;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
 import io.rpma.WorkCompletions;
+import java.lang.reflect.Field;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -123,6 +124,13 @@ final class Station implements AutoCloseable {
             }
         });
         holding.await();
+    }
+
+    /** Returns the value of a field that only its class uses. */
+    static Object field(Object of, String name) throws ReflectiveOperationException {
+        Field field = of.getClass().getDeclaredField(name);
+        field.setAccessible(true);
+        return field.get(of);
     }
 
     @Override
