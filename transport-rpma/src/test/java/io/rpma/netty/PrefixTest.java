@@ -196,6 +196,62 @@ class PrefixTest {
         assertEquals(List.of(), atServer.allFailures());
     }
 
+    /**
+     * The first part of a buffer that is forwarded is written from where it lies, and the rest is copied, because it is short.
+     * Later data arrives in the same memory, and the application keeps a view of it: this buffer must be copied as a whole.
+     */
+    @Test
+    void memoryThatIsReceivedIntoAgainIsNotTakenForTheRestOfWhatWasSent() throws Exception {
+        assumeTrue(RawPeer.isPrefixed(), "the device has immediate data");
+        RpmaChannel onward = (RpmaChannel) new Bootstrap().group(group).channel(RpmaChannel.class)
+            .handler(new ChannelInboundHandlerAdapter()).connect(server.localAddress()).sync().channel();
+        // The memory for this data is larger than what the server grants.
+        byte[] large = new byte[(1 << 20) + (64 << 10)];
+        try (ConnectedChannels source = new ConnectedChannels(group, ConnectedChannels.Kind.STREAM, from -> { },
+                to -> to.option(RpmaChannelOption.RPMA_BULK_BYTES, 4 << 20))) {
+            ByteBuf sentInParts = null;
+            for (boolean isTested = false; !isTested;) {
+                ByteBuf received = receiveAtOnce(source, large);
+                long bulk = onward.counters().bulkSent();
+                long avoided = onward.counters().sendCopiesAvoided();
+                if (received == sentInParts) {
+                    ByteBuf kept = received.retainedDuplicate();
+                    onward.writeAndFlush(received).sync();
+                    serverReads(large);
+                    assertEquals(avoided, onward.counters().sendCopiesAvoided());
+                    kept.release();
+                    // The server has no memory for large data if it has waited too long.
+                    isTested = onward.counters().bulkSent() > bulk;
+                    sentInParts = null;
+                } else if (sentInParts == null) {
+                    onward.writeAndFlush(received).sync();
+                    serverReads(large);
+                    sentInParts = onward.counters().sendCopiesAvoided() > avoided ? received : null;
+                } else {
+                    received.release();
+                }
+            }
+        }
+        onward.close().sync();
+    }
+
+    /** Returns large data that arrives in one buffer. */
+    private static ByteBuf receiveAtOnce(ConnectedChannels source, byte[] large) throws InterruptedException {
+        for (;;) {
+            source.server.writeAndFlush(Unpooled.wrappedBuffer(large)).sync();
+            ByteBuf buf = assertInstanceOf(ByteBuf.class, source.atClient.next());
+            if (buf.readableBytes() == large.length) {
+                return buf;
+            }
+            for (int n = buf.readableBytes(); n < large.length;) {
+                buf.release();
+                buf = assertInstanceOf(ByteBuf.class, source.atClient.next());
+                n += buf.readableBytes();
+            }
+            buf.release();
+        }
+    }
+
     /** Both ends are on one loop, which shuts down. Neither end waits long for the other's confirmation. */
     @Test
     void aLoopThatEndsClosesManyAtOnce() throws Exception {

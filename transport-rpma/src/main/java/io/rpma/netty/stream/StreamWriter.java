@@ -107,6 +107,10 @@ public final class StreamWriter {
             gatherer.to = null;
         }
         int bytes = message.readableBytes();
+        if (bytes >= together) {
+            // The same object may come again, with other data and with others that hold it.
+            partlySent = null;
+        }
         if (bytes == 0) {
             message.release();
         } else {
