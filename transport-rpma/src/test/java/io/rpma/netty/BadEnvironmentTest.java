@@ -22,11 +22,13 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
-/** Tests that the correct promise reports what is missing on a machine, and how to fix it. */
+/** Tests that the correct promise reports what is missing on a machine or set wrongly, and how to fix it. */
 @Timeout(60)
 class BadEnvironmentTest {
     /** A program in a separate JVM that binds the addresses of its arguments one after the other, and prints each result. */
@@ -42,9 +44,13 @@ class BadEnvironmentTest {
             for (String address : addresses) {
                 ChannelFuture bind = new ServerBootstrap().group(group).channel(RpmaServerChannel.class)
                     .childHandler(new ChannelInboundHandlerAdapter()).bind(new InetSocketAddress(address, 0)).await();
-                System.out.println("BIND " + (bind.isSuccess() ? "ok" : bind.cause()));
+                System.out.println("BIND " + (bind.isSuccess() ? "ok" : withCauses(bind.cause())));
             }
             System.exit(0);
+        }
+
+        private static String withCauses(Throwable failure) {
+            return failure + (failure.getCause() == null ? "" : " because of " + withCauses(failure.getCause()));
         }
     }
 
@@ -99,5 +105,29 @@ class BadEnvironmentTest {
     void anAddressOfAnotherHostFailsItsBindAndTheNextOneWorks() throws Exception {
         String said = run("BIND", ChildJvm.ordinary(), "192.0.2.1", "127.0.0.1");
         assertSays(said, "java.net.BindException: Cannot assign requested address: /192.0.2.1:0", "ok");
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {Long.MIN_VALUE, -1, 0, (4 << 20) - 1, (4L << 40) + 1, Long.MAX_VALUE})
+    void aLimitOfMemoryThatIsNotAllowedIsNamedWithThoseThatAre(long value) throws Exception {
+        String said = run("BIND", with("-Dio.rpma.netty.maxRegisteredBytes=" + value), "127.0.0.1");
+        assertSays(said, "-Dio.rpma.netty.maxRegisteredBytes is " + value + "; allowed are 4194304 to 4398046511104, and without"
+            + " the property the value is ");
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {-1, 63, (1 << 24) + 1, 1_000_000_000, 4_294_967_808L})
+    void aNumberOfSharedBuffersThatIsNotAllowedFailsTheBindAndNamesWhatIs(long value) throws Exception {
+        String said = run("BIND", with("-Dio.rpma.netty.sharedReceiveBuffers=" + value), "127.0.0.1");
+        assertSays(said, "-Dio.rpma.netty.sharedReceiveBuffers is " + value + "; allowed are 64 to 16777216, and without the"
+            + " property the value is 512");
+    }
+
+    @Test
+    void theLimitsThemselvesAreAllowed() throws Exception {
+        for (String buffers : List.of("64", "16777216")) {
+            assertSays(run("BIND", with("-Dio.rpma.netty.sharedReceiveBuffers=" + buffers,
+                "-Dio.rpma.netty.maxRegisteredBytes=4194304"), "127.0.0.1"), "ok");
+        }
     }
 }

@@ -17,7 +17,6 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.util.concurrent.FastThreadLocal;
 import io.netty.util.concurrent.FastThreadLocalThread;
-import io.netty.util.internal.SystemPropertyUtil;
 import io.rpma.LocalMemoryRegion;
 import io.rpma.RpmaException;
 import java.util.concurrent.atomic.LongAdder;
@@ -29,8 +28,8 @@ import java.util.concurrent.atomic.LongAdder;
  */
 public final class RegisteredMemory {
     /** The limit of registered memory in bytes. */
-    public static final long MAX_BYTES =
-        SystemPropertyUtil.getLong("io.rpma.netty.maxRegisteredBytes", Runtime.getRuntime().maxMemory());
+    public static final long MAX_BYTES = NumberProperty.get("io.rpma.netty.maxRegisteredBytes",
+        Math.clamp(Runtime.getRuntime().maxMemory(), Slabs.SLAB_SIZE, Slabs.MAX_BYTES), Slabs.SLAB_SIZE, Slabs.MAX_BYTES);
 
     /** The largest registered buffer in bytes. */
     static final int MAX_CAPACITY = Slabs.SLAB_SIZE;

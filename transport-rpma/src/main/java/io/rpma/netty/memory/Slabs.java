@@ -25,6 +25,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 public final class Slabs {
     static final int SLAB_SHIFT = 22;
     public static final int SLAB_SIZE = 1 << SLAB_SHIFT;
+    /** The largest amount of memory that slabs can have. */
+    public static final long MAX_BYTES = 1L << SLAB_SHIFT + 20;
 
     private final AddressRange range;
     private final long base;
@@ -34,10 +36,11 @@ public final class Slabs {
     /**
      * Reserves the addresses.
      *
-     * @param maxBytes the largest amount of memory that may be added
+     * @param maxBytes the largest amount of memory that may be added, at least {@link #SLAB_SIZE} and at most {@link #MAX_BYTES};
+     *     a part that is smaller than a slab is not used
      */
     Slabs(long maxBytes) throws RpmaException {
-        int most = (int) Math.min(1 << 20, Math.max(1, maxBytes >>> SLAB_SHIFT));
+        int most = (int) (maxBytes >>> SLAB_SHIFT);
         range = Rpma.providers().getFirst().reserve((long) most << SLAB_SHIFT);
         base = range.address();
         slabs = new AtomicReferenceArray<>(most);

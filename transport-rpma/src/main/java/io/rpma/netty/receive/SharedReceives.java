@@ -15,7 +15,6 @@ package io.rpma.netty.receive;
 
 import io.netty.channel.IoEventLoop;
 import io.netty.channel.MultithreadEventLoopGroup;
-import io.netty.util.internal.SystemPropertyUtil;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
 import io.rpma.RpmaException;
@@ -24,6 +23,7 @@ import io.rpma.SharedReceiveQueueConfig;
 import io.rpma.netty.memory.BuddyArena;
 import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.memory.LimboMemory;
+import io.rpma.netty.memory.NumberProperty;
 import io.rpma.netty.memory.RpmaByteBuf;
 import io.rpma.netty.pair.TransportLogger;
 import java.util.concurrent.TimeUnit;
@@ -45,8 +45,7 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  */
 public final class SharedReceives extends ReceiveBuffers implements LoopCompletions.Owner {
     /** The limit up to which the receives of a queue that belongs to no loop are divided into one share for each connection. */
-    private static final int SHARES =
-        Math.max(64, SystemPropertyUtil.getInt("io.rpma.netty.sharedReceiveBuffers", 512));
+    private static final int SHARES = (int) NumberProperty.get("io.rpma.netty.sharedReceiveBuffers", 512, 64, 1 << 24);
     /** The smallest value of that limit for the queue of one loop. */
     private static final int FEWEST_SHARES = Math.min(128, SHARES);
     /** No connection is made if there are fewer receives than this for lack of memory. */
