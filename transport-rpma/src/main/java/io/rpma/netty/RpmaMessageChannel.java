@@ -19,7 +19,10 @@ import io.netty.buffer.Unpooled;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoop;
+import io.netty.channel.IoEventLoop;
+import io.netty.channel.IoRegistration;
 import io.netty.channel.RecvByteBufAllocator;
 import io.netty.util.UncheckedBooleanSupplier;
 import io.netty.util.concurrent.Future;
@@ -28,6 +31,7 @@ import io.rpma.ConnectionEvent;
 import io.rpma.RpmaException;
 import io.rpma.netty.connect.Dialer;
 import io.rpma.netty.connect.LingeringClose;
+import io.rpma.netty.loop.RpmaIoOps;
 import io.rpma.netty.memory.RegisteredCopy;
 import io.rpma.netty.pair.ChannelCounts;
 import io.rpma.netty.pair.QueuePair;
@@ -136,6 +140,24 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
     }
 
     @Override
+    protected void doRegister(ChannelPromise promise) {
+        if (handle().lingers) {
+            // The previous event loop uses the connection until everything has been delivered.
+            closeFuture().addListener(closed -> promise.setFailure(new ClosedChannelException()));
+            return;
+        }
+        super.doRegister(promise);
+    }
+
+    @Override
+    protected void doDeregister() {
+        super.doDeregister();
+        if (open) {
+            handle().watchIfLingering();
+        }
+    }
+
+    @Override
     void end(QueuePair closing, EventLoop loop) {
         // Outstanding messages have been waited for. The remaining memory is released now.
         closing.close();
@@ -198,6 +220,8 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
     /** The unsafe of the channel, which is also its handle on the event loop. */
     private final class MessageUnsafe extends ConnectionUnsafe implements UncheckedBooleanSupplier {
         private boolean endTold;
+        // Whether a close has waited for outstanding messages, or still does. The thread that registers the channel reads it.
+        private volatile boolean lingers;
         private Runnable closing;
         private Future<?> lingering;
 
@@ -310,12 +334,40 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
 
         /** Closes when all outstanding messages have been delivered. */
         private void linger(Runnable task) {
+            lingers = true;
             closing = task;
             if (!eventLoop().isShuttingDown()) {
                 // While the loop shuts down no timer can be scheduled; completeClose() and destroy() end the wait instead.
                 long millis = config.soLinger() > 0 ? TimeUnit.SECONDS.toMillis(config.soLinger())
                     : LingeringClose.DEFAULT_MILLIS;
                 lingering = eventLoop().schedule(this::lingered, millis, TimeUnit.MILLISECONDS);
+            }
+            watchIfLingering();
+        }
+
+        /**
+         * Registers only this handle with the event loop if the channel is closing and not registered: otherwise no thread would
+         * notice that the messages have been delivered.
+         */
+        private void watchIfLingering() {
+            if (closing == null || registration != null) {
+                return;
+            }
+            ((IoEventLoop) eventLoop()).register(this).addListener(future -> {
+                if (future.isSuccess()) {
+                    registration = (IoRegistration) future.getNow();
+                    registration.submit(RpmaIoOps.OPEN);
+                } else {
+                    lingered();
+                }
+            });
+        }
+
+        private void stopWatching() {
+            if (registration != null && !isRegistered()) {
+                registration.submit(RpmaIoOps.CLOSE);
+                registration.cancel();
+                registration = null;
             }
         }
 
@@ -342,6 +394,7 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
             if (lingering != null) {
                 lingering.cancel(false);
             }
+            stopWatching();
             task.run();
         }
 

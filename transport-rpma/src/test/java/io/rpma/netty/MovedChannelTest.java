@@ -14,12 +14,16 @@
 package io.rpma.netty;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
@@ -27,6 +31,8 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.FixedRecvByteBufAllocator;
 import io.netty.util.ReferenceCountUtil;
 import io.rpma.netty.ConnectedChannels.Kind;
+import java.nio.channels.ClosedChannelException;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -128,6 +134,97 @@ class MovedChannelTest {
             read.release();
         }
         assertTrue(channels.server.closeFuture().await(20, TimeUnit.SECONDS));
-        assertEquals(java.util.List.of(), channels.atServer.allFailures());
+        assertEquals(List.of(), channels.atServer.allFailures());
+    }
+
+    /**
+     * Connects message channels and writes two messages. The second one cannot be delivered before the server's application has
+     * read the first one.
+     */
+    private ChannelFuture writeOneTooMany() throws InterruptedException {
+        channels = new ConnectedChannels(group, Kind.MESSAGES, server -> server.option(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, 1)
+            .childOption(ChannelOption.AUTO_READ, false), client -> client.option(ChannelOption.SO_LINGER, 1_000));
+        channels.client.writeAndFlush(Unpooled.copyInt(0)).sync();
+        return channels.client.writeAndFlush(Unpooled.copyInt(1));
+    }
+
+    private void assertThatTheLastMessageIsDelivered(ChannelFuture last) throws Exception {
+        assertFalse(last.isDone());
+        channels.server.config().setAutoRead(true);
+        for (int i = 0; i < 2; i++) {
+            ByteBuf read = (ByteBuf) channels.atServer.next();
+            assertEquals(i, read.readInt());
+            read.release();
+        }
+        assertTrue(last.await(20, TimeUnit.SECONDS));
+        assertNull(last.cause());
+        assertTrue(channels.client.closeFuture().await(20, TimeUnit.SECONDS));
+        assertTrue(channels.server.closeFuture().await(20, TimeUnit.SECONDS));
+        assertEquals(List.of(), channels.atServer.allFailures());
+    }
+
+    @Test
+    void aMessageChannelThatIsClosedWhileNoLoopHasItDeliversItsMessages() throws Exception {
+        ChannelFuture last = writeOneTooMany();
+        channels.client.deregister().sync();
+        channels.client.close();
+        assertThatTheLastMessageIsDelivered(last);
+    }
+
+    @Test
+    void aMessageChannelThatLeavesItsLoopWhileItClosesDeliversItsMessages() throws Exception {
+        ChannelFuture last = writeOneTooMany();
+        channels.client.close();
+        channels.client.deregister().sync();
+        assertThatTheLastMessageIsDelivered(last);
+    }
+
+    /** A message that was delivered already counts as delivered, although its completion has not been handled. */
+    @Test
+    void aMessageChannelThatIsClosedBeforeItsLoopHasHandledTheCompletionDeliversItsMessage() throws Exception {
+        channels = new ConnectedChannels(group, Kind.MESSAGES, server -> { },
+            client -> client.option(ChannelOption.SO_LINGER, 1_000));
+        CompletableFuture<ChannelFuture> writing = new CompletableFuture<>();
+        channels.client.eventLoop().execute(() -> {
+            writing.complete(channels.client.writeAndFlush(Unpooled.copyInt(0)));
+            channels.client.deregister();
+        });
+        ChannelFuture written = writing.get(20, TimeUnit.SECONDS);
+        channels.client.close();
+        assertTrue(written.await(20, TimeUnit.SECONDS));
+        assertNull(written.cause());
+        assertTrue(channels.client.closeFuture().await(20, TimeUnit.SECONDS));
+    }
+
+    /** Two loops would use the connection, so the registration fails; it does not interrupt the delivery. */
+    @Test
+    void aMessageChannelThatClosesCannotBeRegisteredWithAnotherLoop() throws Exception {
+        ChannelFuture last = writeOneTooMany();
+        EventLoop before = channels.client.eventLoop();
+        channels.client.close();
+        channels.client.deregister().sync();
+        ChannelFuture registered = otherThan(before).register(channels.client);
+        assertThatTheLastMessageIsDelivered(last);
+        assertTrue(registered.await(20, TimeUnit.SECONDS));
+        assertInstanceOf(ClosedChannelException.class, registered.cause());
+    }
+
+    /** A loop that shuts down ends the wait of a channel that is not registered with it any more. */
+    @Test
+    void aMessageChannelThatNoLoopHasDoesNotHoldUpTheShutdown() throws Exception {
+        RpmaEventLoopGroup ending = new RpmaEventLoopGroup(1);
+        channels = new ConnectedChannels(group, Kind.MESSAGES, server -> server.option(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, 1)
+            .childOption(ChannelOption.AUTO_READ, false), client -> { });
+        Channel client = new Bootstrap().group(ending).channel(RpmaMessageChannel.class).option(ChannelOption.SO_LINGER, 1_000)
+            .handler(new ChannelInboundHandlerAdapter()).connect(channels.listener.localAddress()).sync().channel();
+        client.writeAndFlush(Unpooled.copyInt(0)).sync();
+        ChannelFuture last = client.writeAndFlush(Unpooled.copyInt(1));
+        ChannelFuture unflushed = client.write(Unpooled.copyInt(2));
+        client.deregister().sync();
+        client.close();
+        assertTrue(ending.shutdownGracefully(0, 5, TimeUnit.SECONDS).await(20, TimeUnit.SECONDS));
+        assertTrue(client.closeFuture().isDone());
+        assertInstanceOf(ClosedChannelException.class, last.cause());
+        assertInstanceOf(ClosedChannelException.class, unflushed.cause());
     }
 }
