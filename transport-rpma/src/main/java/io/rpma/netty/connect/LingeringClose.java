@@ -122,7 +122,11 @@ public final class LingeringClose implements RpmaIoHandle, QueuePairListener {
 
     @Override
     public void readable() {
-        // Received data is not read any more. The peer stops by itself, because no credits are returned.
+        // Received data is not read any more. The peer stops by itself, because no credits are returned. The connection may have
+        // ended in a task of another loop, which was deferred until that loop had looked for the last messages.
+        if (isDone()) {
+            end();
+        }
     }
 
     @Override

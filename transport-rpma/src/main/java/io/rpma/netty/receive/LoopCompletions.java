@@ -369,6 +369,10 @@ public final class LoopCompletions implements RpmaIoHandle {
                 }
                 ReceivingPair pair = touched[i];
                 touched[i] = null;
+                if (!pair.elsewhere().isHome()) {
+                    // The channel has left this loop since. Its next loop handles what there is.
+                    continue;
+                }
                 try {
                     pair.settle();
                 } catch (Throwable e) {

@@ -40,8 +40,10 @@ public final class LoopReceives {
     private volatile EventLoop loop;
     // Completions that arrived while another thread used the queue pair.
     private final Queue<StreamArrival> inbox = new ConcurrentLinkedQueue<>();
-    // An end event that arrived before a loop was known, or null.
-    private ConnectionEvent earlyEnd;
+    // How the connection ended, while messages that arrived before may still be missing; null if there is nothing to be done.
+    // Only the thread that uses the queue pair uses these two.
+    private IOException pendingCause;
+    private ConnectionEvent pendingEnd;
 
     /**
      * Creates an empty inbox.
@@ -77,7 +79,7 @@ public final class LoopReceives {
         onUser(this::takeForwarded);
     }
 
-    /** Ends the connection, which another thread uses. */
+    /** Ends the connection, which another thread uses. If that thread changes, {@link #enter} ends it. */
     void breakWith(IOException cause) {
         onUser(() -> pair.breakWith(cause));
     }
@@ -88,18 +90,7 @@ public final class LoopReceives {
             // The loop that takes over the queue pair checks the inbox.
             return;
         }
-        try {
-            user.execute(() -> {
-                if (loop == user) {
-                    pair.touch();
-                    task.run();
-                    pair.settle();
-                }
-            });
-        } catch (RejectedExecutionException e) {
-            // That loop has ended, and has closed the queue pair; close() takes the receives out of the inbox.
-            TransportLogger.LOGGER.debug("{} is on a loop that has ended.", pair, e);
-        }
+        execute(user, task, true);
     }
 
     // ---- called on the thread that uses the queue pair ----
@@ -133,18 +124,10 @@ public final class LoopReceives {
         IOException failure = queue.failure();
         if (failure != null) {
             // No thread was notified of the failure when it occurred.
-            to.execute(() -> {
-                if (isHome || loop == to) {
-                    pair.touch();
-                    pair.breakWith(failure);
-                    pair.settle();
-                }
-            });
+            execute(to, () -> pair.breakWith(failure), true);
         }
-        ConnectionEvent end = earlyEnd;
-        earlyEnd = null;
-        if (end != null && !endsLater(end)) {
-            to.execute(() -> pair.end(end));
+        if ((pendingCause != null || pendingEnd != null) && !endAfterDraining()) {
+            execute(to, this::endPending, false);
         }
     }
 
@@ -164,15 +147,12 @@ public final class LoopReceives {
         if (isHome) {
             return false;
         }
-        EventLoop user = loop;
-        if (user == null) {
-            earlyEnd = event;
+        pendingEnd = event;
+        if (loop == null || endAfterDraining()) {
             return true;
         }
-        return queue.onLoop(() -> {
-            queue.drain();
-            user.execute(() -> pair.end(event));
-        });
+        pendingEnd = null;
+        return false;
     }
 
     /**
@@ -182,11 +162,77 @@ public final class LoopReceives {
      * @return whether another thread may hold messages, so that the connection ends later
      */
     public boolean breaksLater(IOException cause) {
-        return !isHome && loop != null && queue.onLoop(() -> {
+        if (isHome || loop == null) {
+            return false;
+        }
+        if (pendingEnd != null) {
+            return true;
+        }
+        pendingCause = cause;
+        if (endAfterDraining()) {
+            return true;
+        }
+        pendingCause = null;
+        return false;
+    }
+
+    /**
+     * Lets the thread that polls the queue forward the messages that have arrived, and then has the connection ended by the
+     * thread that uses the queue pair by then.
+     *
+     * @return false if no other thread holds messages
+     */
+    private boolean endAfterDraining() {
+        return !isHome && queue.onLoop(() -> {
             queue.drain();
-            // The tasks for what has been drained run before this one.
-            breakWith(cause);
+            EventLoop user = loop;
+            if (user != null) {
+                // The tasks for what has been drained run before this one.
+                execute(user, this::endPending, false);
+            }
         });
+    }
+
+    private void endPending() {
+        IOException cause = pendingCause;
+        ConnectionEvent event = pendingEnd;
+        pendingCause = null;
+        pendingEnd = null;
+        if (cause != null) {
+            pair.touch();
+            take();
+            pair.breakWith(cause);
+            pair.settle();
+        }
+        if (event != null) {
+            pair.end(event);
+        }
+    }
+
+    /**
+     * Runs a task on a loop that uses the queue pair, unless the loop does not use it any more by then. In that case the next
+     * loop finds what there is to do when it begins.
+     *
+     * @param notifies whether the listener has to be notified of what the task changes
+     */
+    private void execute(EventLoop user, Runnable task, boolean notifies) {
+        try {
+            user.execute(() -> {
+                if (user == queue.loop() ? !isHome : loop != user) {
+                    return;
+                }
+                if (notifies) {
+                    pair.touch();
+                }
+                task.run();
+                if (notifies) {
+                    pair.settle();
+                }
+            });
+        } catch (RejectedExecutionException e) {
+            // That loop has ended, and has closed the queue pair; close() takes the receives out of the inbox.
+            TransportLogger.LOGGER.debug("{} is on a loop that has ended.", pair, e);
+        }
     }
 
     /** Stops the delivery of completions to the queue pair, which has been destroyed. */
