@@ -19,6 +19,7 @@ import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
 import io.netty.util.internal.logging.InternalLogger;
 import io.rpma.ConnectionRequest;
+import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.netty.connect.AcceptBackoff;
 import io.rpma.netty.connect.LogLimit;
@@ -133,9 +134,7 @@ final class Acceptor implements PendingAccept.Owner {
                 return null;
             }
             try {
-                if (!from.isPrepared()) {
-                    from.prepare(owner.newNext(from.fabric(), false));
-                }
+                prepare(from);
             } catch (RpmaException e) {
                 return notPrepared(from, e);
             }
@@ -162,6 +161,24 @@ final class Acceptor implements PendingAccept.Owner {
         return null;
     }
 
+    private void prepare(Listening from) throws RpmaException {
+        try {
+            if (!from.isPrepared()) {
+                from.prepare(owner.newNext(from.fabric(), false));
+            }
+        } catch (RuntimeException e) {
+            throw unexpected(e);
+        }
+    }
+
+    /**
+     * Returns an unexpected exception as one that concerns a single client. Otherwise the event loop would close the listener,
+     * and with it all clients to come.
+     */
+    private static RpmaException unexpected(RuntimeException e) {
+        return new RpmaException(RpmaError.INVALID, 0, e.toString(), e);
+    }
+
     /** Lets an endpoint that is paused serve the other endpoints. */
     private void progress(Listening paused) {
         try {
@@ -186,6 +203,14 @@ final class Acceptor implements PendingAccept.Owner {
             QueuePair.abandon(null, request, e);
             throw e;
         }
+        try {
+            accept(from, next, request);
+        } catch (RuntimeException e) {
+            throw unexpected(e);
+        }
+    }
+
+    private void accept(Listening from, NextChild next, ConnectionRequest request) throws RpmaException {
         if (!backlog.hasRoom()) {
             backlog.giveUpSilentClients();
         }

@@ -14,6 +14,7 @@
 package io.rpma.netty;
 
 import io.netty.channel.Channel;
+import io.netty.util.IllegalReferenceCountException;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
 import io.rpma.RpmaError;
@@ -76,7 +77,7 @@ public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
             NextChild next = new NextMessages(fabric, sizes, sizes.newConfig(fabric, REQUEST_TIMEOUT_MILLIS));
             sized = true;
             return next;
-        } catch (IllegalArgumentException e) {
+        } catch (IllegalArgumentException | IllegalReferenceCountException e) {
             if (!sized) {
                 throw e;
             }
@@ -85,7 +86,10 @@ public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
         }
     }
 
-    /** Retains the queue that the next connection is configured with. */
+    /**
+     * Retains the queue that the options name, because its creator may release it as soon as it is set. Each child that is
+     * prepared retains its own queue: the options may be changed before its client arrives.
+     */
     private void hold(RpmaSharedReceiveQueue next) {
         RpmaSharedReceiveQueue before = held;
         if (next != before) {
@@ -96,6 +100,18 @@ public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
             if (before != null) {
                 before.release();
             }
+        }
+    }
+
+    private static void retain(MessageSizes sizes) {
+        if (sizes.shared() != null) {
+            sizes.shared().retain();
+        }
+    }
+
+    private static void release(MessageSizes sizes) {
+        if (sizes.shared() != null) {
+            sizes.shared().release();
         }
     }
 
@@ -118,7 +134,7 @@ public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
         ByteBuffer privateData;
         try {
             privateData = answer != null ? answer : config.messages().privateData(fabric);
-        } catch (RpmaException e) {
+        } catch (RpmaException | RuntimeException e) {
             QueuePair.abandon(null, request, e);
             throw e;
         }
@@ -137,16 +153,21 @@ public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
         NextMessages(Fabric fabric, MessageSizes sizes, ConnectionConfig config) {
             super(fabric, config);
             this.sizes = sizes;
+            retain(sizes);
         }
 
         @Override
         void release() {
-            // Only the configuration was created for it.
+            RpmaMessageServerChannel.release(sizes);
         }
 
         @Override
         QueuePair accept(ConnectionRequest request) throws RpmaException {
-            return RpmaMessageServerChannel.this.accept(fabric, sizes, request, null);
+            try {
+                return RpmaMessageServerChannel.this.accept(fabric, sizes, request, null);
+            } finally {
+                release();
+            }
         }
 
         @Override
@@ -156,6 +177,8 @@ public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
             } catch (RpmaException | RuntimeException e) {
                 QueuePair.abandon(null, request, e);
                 throw e;
+            } finally {
+                release();
             }
         }
     }
@@ -177,16 +200,8 @@ public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
             this.sizes = sizes;
             this.request = request;
             privateData = request.privateData();
-            if (sizes.shared() != null) {
-                // The options may be changed before this client is decided about.
-                sizes.shared().retain();
-            }
-        }
-
-        private void release() {
-            if (sizes.shared() != null) {
-                sizes.shared().release();
-            }
+            // The options may be changed before this client is decided about.
+            retain(sizes);
         }
 
         @Override
@@ -204,7 +219,7 @@ public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
             try {
                 return RpmaMessageServerChannel.this.accept(fabric, sizes, request, answer);
             } finally {
-                release();
+                release(sizes);
             }
         }
 
@@ -215,7 +230,7 @@ public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
                     MessageQueuePair.accept(fabric, sizes.withoutReceives(), request, ByteBuffer.wrap(reason));
                 RefusedConnection.watch(pair, refused, eventLoop());
             } finally {
-                release();
+                release(sizes);
             }
         }
 
@@ -224,7 +239,7 @@ public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
             try {
                 request.close();
             } finally {
-                release();
+                release(sizes);
             }
         }
     }

@@ -14,6 +14,7 @@
 package io.rpma.netty;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
@@ -34,10 +35,12 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Tests that a failure to accept one connection, for example because its client has disappeared, does not affect other
@@ -49,12 +52,20 @@ class AcceptFailureTest {
     private final BlockingQueue<Throwable> failures = new LinkedBlockingQueue<>();
     private Channel server;
 
-    /** A server channel that fails to accept its first connection. */
+    /** A server channel that fails once: while it accepts its first connection, or while it prepares its second one. */
     static final class FailingOnce extends AbstractRpmaServerChannel {
         private final ChannelConfig config = new DefaultChannelConfig(this);
         private final MessageOptions options =
             new MessageOptions(new OptionValues(), ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA);
-        private boolean hasFailed;
+        private final Exception acceptFailure;
+        private final RuntimeException prepareFailure;
+        private boolean hasFailedToAccept;
+        private boolean hasFailedToPrepare;
+
+        FailingOnce(Exception acceptFailure, RuntimeException prepareFailure) {
+            this.acceptFailure = acceptFailure;
+            this.prepareFailure = prepareFailure;
+        }
 
         @Override
         public ChannelConfig config() {
@@ -73,14 +84,21 @@ class AcceptFailureTest {
 
         @Override
         NextChild newNext(Fabric fabric, boolean first) throws RpmaException {
+            if (prepareFailure != null && !first && !hasFailedToPrepare) {
+                hasFailedToPrepare = true;
+                throw prepareFailure;
+            }
             MessageSizes sizes = options.sizes(fabric.limits());
             return new NextChild(fabric, sizes.newConfig(fabric, REQUEST_TIMEOUT_MILLIS)) {
                 @Override
                 QueuePair accept(ConnectionRequest request) throws RpmaException {
-                    if (!hasFailed) {
-                        hasFailed = true;
+                    if (acceptFailure != null && !hasFailedToAccept) {
+                        hasFailedToAccept = true;
                         request.close();
-                        throw new RpmaException(RpmaError.PROVIDER, "the first one fails");
+                        if (acceptFailure instanceof RpmaException e) {
+                            throw e;
+                        }
+                        throw (RuntimeException) acceptFailure;
                     }
                     return MessageQueuePair.accept(fabric, sizes, request, ByteBuffer.allocate(0));
                 }
@@ -103,9 +121,8 @@ class AcceptFailureTest {
         }
     }
 
-    @BeforeEach
-    void start() throws Exception {
-        server = new ServerBootstrap().group(group).channelFactory(FailingOnce::new).handler(new ChannelInboundHandlerAdapter() {
+    private void serve(Exception acceptFailure, RuntimeException prepareFailure) throws Exception {
+        server = new ServerBootstrap().group(group).channelFactory(() -> new FailingOnce(acceptFailure, prepareFailure)).handler(new ChannelInboundHandlerAdapter() {
             @Override
             public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
                 failures.add(cause);
@@ -118,8 +135,16 @@ class AcceptFailureTest {
         group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
     }
 
-    @Test
-    void aClientBehindOneThatCouldNotBeAcceptedIsAccepted() throws Exception {
+    static Stream<Exception> failures() {
+        return Stream.of(new RpmaException(RpmaError.PROVIDER, "the first one fails"),
+            new IllegalStateException("the first one fails"));
+    }
+
+    /** The exception may also be one that nobody expects, such as that of an object that its last user has released. */
+    @ParameterizedTest
+    @MethodSource("failures")
+    void aClientBehindOneThatCouldNotBeAcceptedIsAccepted(Exception failure) throws Exception {
+        serve(failure, null);
         try (RawPeer first = new RawPeer(); RawPeer second = new RawPeer()) {
             // The single event loop of the server is busy during this, so it receives both requests at once.
             group.next().submit(() -> {
@@ -129,7 +154,27 @@ class AcceptFailureTest {
             }).sync();
             assertEquals(ConnectionEvent.REJECTED, first.nextEvent());
             assertEquals(ConnectionEvent.ESTABLISHED, second.nextEvent());
-            assertEquals("the first one fails", failures.poll(20, TimeUnit.SECONDS).getMessage());
+            String message = failures.poll(20, TimeUnit.SECONDS).getMessage();
+            assertTrue(message.contains("the first one fails"), message);
+        }
+    }
+
+    /** The client that the server cannot prepare for is rejected. The listener continues. */
+    @Test
+    void aClientBehindOneThatCouldNotBePreparedForIsAccepted() throws Exception {
+        serve(null, new IllegalStateException("the second one fails"));
+        try (RawPeer first = new RawPeer(); RawPeer second = new RawPeer(); RawPeer third = new RawPeer()) {
+            group.next().submit(() -> {
+                first.request((InetSocketAddress) server.localAddress(), null);
+                second.request((InetSocketAddress) server.localAddress(), null);
+                third.request((InetSocketAddress) server.localAddress(), null);
+                return null;
+            }).sync();
+            assertEquals(ConnectionEvent.ESTABLISHED, first.nextEvent());
+            assertEquals(ConnectionEvent.REJECTED, second.nextEvent());
+            assertEquals(ConnectionEvent.ESTABLISHED, third.nextEvent());
+            String message = failures.poll(20, TimeUnit.SECONDS).getMessage();
+            assertTrue(message.contains("the second one fails"), message);
         }
     }
 }

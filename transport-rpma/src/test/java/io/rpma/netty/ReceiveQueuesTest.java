@@ -32,6 +32,7 @@ import io.netty.util.NetUtil;
 import io.rpma.MemoryUsage;
 import io.rpma.Rpma;
 import io.rpma.netty.ConnectedChannels.Kind;
+import io.rpma.netty.memory.Fabric;
 import java.lang.foreign.ValueLayout;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -233,5 +234,51 @@ class ReceiveQueuesTest {
         assertTrue(bind.channel().closeFuture().await(20, TimeUnit.SECONDS));
         huge.release();
         assertEquals(0, huge.refCnt());
+    }
+
+    /**
+     * A server channel prepares one child for each of its endpoints. A child that was prepared with a queue keeps it until the
+     * child has been accepted or dropped, even if the option has been changed meanwhile and nobody else has the queue.
+     */
+    @Test
+    void aPreparedChildKeepsTheQueueThatItWasPreparedWith() throws Exception {
+        Fabric fabric = Fabric.of(Rpma.provider().devices().getFirst());
+        RpmaMessageServerChannel server = new RpmaMessageServerChannel();
+        server.config().setOption(RpmaChannelOption.RPMA_RECEIVE_QUEUE, shared);
+        NextChild one = server.newNext(fabric, true);
+        NextChild other = server.newNext(fabric, true);
+        RpmaSharedReceiveQueue next = new RpmaSharedReceiveQueue(4, 64);
+        server.config().setOption(RpmaChannelOption.RPMA_RECEIVE_QUEUE, next);
+        shared.release();
+        one.drop();
+        NextChild changed = server.newNext(fabric, false);
+        assertTrue(shared.refCnt() > 0, "the queue of a prepared child was freed");
+        other.drop();
+        assertEquals(0, shared.refCnt());
+        next.release();
+        changed.drop();
+        assertTrue(next.refCnt() > 0, "the queue of the next child was freed");
+        server.unsafe().closeForcibly();
+        assertEquals(0, next.refCnt());
+    }
+
+    /** A queue that its last user has released fails the clients that need it. The listener continues. */
+    @Test
+    void aQueueThatWasReleasedTooOftenDoesNotCloseTheListener() throws Exception {
+        Channel server = serve(false, true);
+        RpmaSharedReceiveQueue released = new RpmaSharedReceiveQueue(4, 64);
+        released.release();
+        server.config().setOption(RpmaChannelOption.RPMA_RECEIVE_QUEUE, released);
+        // The first child was prepared with the earlier queue.
+        connect(server, new ConnectedChannels.End());
+        ChannelFuture refused = new Bootstrap().group(group).channel(RpmaMessageChannel.class)
+            .handler(new ConnectedChannels.End()).connect(server.localAddress());
+        assertTrue(refused.await(20, TimeUnit.SECONDS));
+        assertFalse(refused.isSuccess());
+        server.config().setOption(RpmaChannelOption.RPMA_RECEIVE_QUEUE, shared);
+        connect(server, new ConnectedChannels.End());
+        assertTrue(server.isActive());
+        server.close().sync();
+        shared.release();
     }
 }
