@@ -50,7 +50,7 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
     private static final int FEWEST_SHARES = Math.min(128, SHARES);
     /** No connection is made if there are fewer receives than this for lack of memory. */
     private static final int FEWEST = 128;
-    /** An unused queue with at most this many receives is kept for the next connection. */
+    /** An unused queue with at most this many receives is kept for the next connection, or kept longer if it has a loop. */
     private static final int KEPT = 64;
     /**
      * How long the unused queue of a loop is kept in any event. With short connections, 16 at a time, the last one of a loop
@@ -58,15 +58,21 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
      * making the connection ({@code ./run-benchmark.sh --only=connectx16}).
      */
     private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+    /**
+     * How long the unused queue of a loop is kept if it is small. It is not kept forever, because it is registered with the loop:
+     * Netty suspends no loop that has a registration, so a group that scales automatically would never scale down.
+     */
+    private static final long SMALL_IDLE_NANOS = TimeUnit.SECONDS.toNanos(5);
 
     private final QueueGroup group;
     private final SharedReceiveQueue queue;
     // Null if the receives complete in the connections' own queues.
     private final LoopCompletions completions;
     private final AtomicReferenceArray<RpmaByteBuf> buffers;
-    // The next four are guarded by QueueGroup.LOCK.
+    // The next five are guarded by QueueGroup.LOCK.
     private int users;
-    private long idleSince;
+    private long keptUntil;
+    private long endScheduledFor;
     private boolean endScheduled;
     private boolean ending;
     // Guarded by the lock of this object.
@@ -231,20 +237,26 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
         }
         boolean usable = completions != null && !completions.isEnded();
         synchronized (QueueGroup.LOCK) {
-            if (--users > 0 || kept <= KEPT && (completions == null || usable)) {
+            if (--users > 0 || kept <= KEPT && completions == null) {
                 return;
             }
-            idleSince = System.nanoTime();
             boolean reusable = usable && kept < Integer.MAX_VALUE;
-            if (reusable && (endScheduled || scheduleEnd(IDLE_NANOS)) || !decideToEnd()) {
+            if (reusable && keepFor(kept <= KEPT ? SMALL_IDLE_NANOS : IDLE_NANOS) || !decideToEnd()) {
                 return;
             }
         }
         end();
     }
 
-    /** Schedules the end of this queue, which its loop polls. Returns whether the loop still accepts tasks. */
+    /** Keeps this unused queue, which its loop polls, for a while. Returns whether the loop still accepts tasks. */
+    private boolean keepFor(long nanos) {
+        keptUntil = System.nanoTime() + nanos;
+        return endScheduled && endScheduledFor - keptUntil <= 0 || scheduleEnd(nanos);
+    }
+
+    /** Schedules the end of this queue. Returns whether the loop still accepts tasks. */
     private boolean scheduleEnd(long nanos) {
+        endScheduledFor = System.nanoTime() + nanos;
         endScheduled = completions.schedule(this::endIfIdle, nanos);
         return endScheduled;
     }
@@ -255,7 +267,7 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
             if (users > 0) {
                 return;
             }
-            long left = IDLE_NANOS - (System.nanoTime() - idleSince);
+            long left = keptUntil - System.nanoTime();
             if (left > 0 && scheduleEnd(left) || !decideToEnd()) {
                 return;
             }
