@@ -54,8 +54,9 @@ final class InfoCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        if (timeout < 1) {
-            throw new ParameterException(spec.commandLine(), "--timeout " + timeout + ": at least 1");
+        if (!Probe.isTimeout(timeout)) {
+            throw new ParameterException(spec.commandLine(),
+                "--timeout " + timeout + ": 1 to " + Probe.LONGEST_TIMEOUT_SECONDS);
         }
         // The report contains the information of these warnings in a better form, so they are not logged.
         System.setProperty("org.slf4j.simpleLogger.log.io.rpma.Rpma", "error");

@@ -85,7 +85,7 @@ final class PingCommand implements Callable<Integer> {
         require(seconds >= 1, "--seconds " + seconds + ": at least 1");
         require(size >= PingClient.SMALLEST && size <= LARGEST, "--size " + size + ": " + PingClient.SMALLEST + " to " + LARGEST);
         require(interval >= 0, "--interval " + interval + ": at least 0");
-        require(timeout >= 1, "--timeout " + timeout + ": at least 1");
+        require(Probe.isTimeout(timeout), "--timeout " + timeout + ": 1 to " + Probe.LONGEST_TIMEOUT_SECONDS);
         List<RpmaPath> chosen = paths == null ? available() : List.copyOf(new LinkedHashSet<>(paths));
         PrintWriter out = spec.commandLine().getOut();
         PathTable table = new PathTable();

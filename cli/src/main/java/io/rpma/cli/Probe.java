@@ -33,7 +33,15 @@ import java.util.concurrent.TimeUnit;
 
 /** Connects to an address as a program would, to find out which path the connection takes. */
 final class Probe {
+    /** The longest timeout of a connection. Netty has it in milliseconds, in an {@code int}. */
+    static final int LONGEST_TIMEOUT_SECONDS = Integer.MAX_VALUE / 1000;
+
     private Probe() {
+    }
+
+    /** Returns whether a number of seconds can be the timeout of a connection. */
+    static boolean isTimeout(int seconds) {
+        return seconds >= 1 && seconds <= LONGEST_TIMEOUT_SECONDS;
     }
 
     /**

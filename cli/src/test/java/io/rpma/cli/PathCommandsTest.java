@@ -120,6 +120,8 @@ class PathCommandsTest {
         assertEquals(2, rpma("info", closed, "--timeout", "0").code());
     }
 
+        CliRun tooLong = rpma("info", closed, "-W", "2147484").ended(2);
+        assertTrue(tooLong.error().startsWith("--timeout 2147484: 1 to 2147483"), tooLong::error);
     @Test
     void infoWithOneProviderHasOnePath() throws Exception {
         try (EchoProcess server = new EchoProcess("tcp")) {

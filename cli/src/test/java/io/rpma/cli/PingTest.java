@@ -178,3 +178,8 @@ class PingTest {
         assertEquals(2, ping());
     }
 }
+        // In milliseconds, these do not fit into an int. The second one would become 704 ms.
+        for (String tooLong : new String[] {"2147484", "4294968"}) {
+            assertEquals(2, ping("127.0.0.1:7471", "--timeout", tooLong));
+            assertTrue(error.toString().contains("--timeout " + tooLong + ": 1 to 2147483"), error::toString);
+        }
