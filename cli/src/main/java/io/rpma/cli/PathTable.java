@@ -25,6 +25,7 @@ final class PathTable {
 
     private final Map<RpmaPath, Histogram> measured = new LinkedHashMap<>();
     private final Map<RpmaPath, String> failed = new LinkedHashMap<>();
+    private boolean broken;
 
     void measured(RpmaPath path, Histogram times) {
         measured.put(path, times);
@@ -32,6 +33,17 @@ final class PathTable {
 
     void failed(RpmaPath path, String reason) {
         failed.put(path, reason);
+    }
+
+    /** Enters a path that failed during its measurement, when it was connected. */
+    void broke(RpmaPath path, String reason) {
+        failed(path, reason);
+        broken = true;
+    }
+
+    /** Returns whether a path failed during its measurement. */
+    boolean hasBroken() {
+        return broken;
     }
 
     /** Returns the reasons why paths could not be measured, in the order in which they were tried. */

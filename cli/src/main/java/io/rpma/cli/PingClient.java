@@ -26,6 +26,7 @@ import io.rpma.netty.RpmaPath;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import org.HdrHistogram.Histogram;
@@ -107,15 +108,20 @@ final class PingClient implements AutoCloseable {
         }
         all.add(recorder.getIntervalHistogram());
         if (!finished.isSuccess()) {
-            throw new IOException("after " + all.getTotalCount() + " round trips: " + finished.cause().getMessage(),
+            throw new IOException("after " + all.getTotalCount() + " round trips: " + RpmaCommand.sentence(finished.cause()),
                 finished.cause());
         }
         return all;
     }
 
-    /** Ends the run after the echo that is outstanding. Any thread may call this method. */
+    /** Ends the run after the echo that is outstanding. Any thread may call this method, also when the run has ended. */
     void stop() {
-        channel.eventLoop().execute(roundTrips::stop);
+        try {
+            channel.eventLoop().execute(roundTrips::stop);
+        } catch (RejectedExecutionException e) {
+            // The client was closed at the same time, so there is nothing to end.
+            return;
+        }
     }
 
     @Override

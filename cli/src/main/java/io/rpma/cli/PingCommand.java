@@ -107,6 +107,9 @@ final class PingCommand implements Callable<Integer> {
             summedUp.countDown();
             removeHook(onInterrupt);
         }
+        if (table.hasBroken()) {
+            return ExitCode.SOFTWARE;
+        }
         if (table.isEmpty() && !stopped) {
             throw new IOException("no path leads to " + Probe.text(address));
         }
@@ -121,7 +124,7 @@ final class PingCommand implements Callable<Integer> {
     /**
      * Measures one path.
      *
-     * @param alone whether it is the only path; a failure to connect is an error only then
+     * @param alone whether it is the only path; only then is a failure reported immediately, and not in the table
      */
     private void measure(RpmaPath path, boolean alone, PathTable table, PrintWriter out)
             throws IOException, InterruptedException {
@@ -139,7 +142,7 @@ final class PingCommand implements Callable<Integer> {
             if (alone) {
                 throw e;
             }
-            table.failed(path, e.getMessage());
+            table.failed(path, RpmaCommand.sentence(e));
             return;
         }
         try (PingClient connected = client) {
@@ -153,6 +156,11 @@ final class PingCommand implements Callable<Integer> {
             live.wipe();
             Summary.print(times, out);
             table.measured(path, times);
+        } catch (IOException e) {
+            if (alone) {
+                throw e;
+            }
+            table.broke(path, RpmaCommand.sentence(e));
         } finally {
             current = null;
         }

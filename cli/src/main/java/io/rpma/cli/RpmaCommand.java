@@ -71,7 +71,8 @@ public final class RpmaCommand implements Callable<Integer> {
         return CommandLine.ExitCode.SOFTWARE;
     }
 
-    private static String sentence(Throwable failure) {
+    /** Returns the message of a failure, or its class if it has no message. */
+    static String sentence(Throwable failure) {
         return failure.getMessage() != null ? failure.getMessage() : failure.toString();
     }
 }

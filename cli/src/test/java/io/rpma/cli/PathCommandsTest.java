@@ -13,6 +13,7 @@
 package io.rpma.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -22,6 +23,7 @@ import io.rpma.cli.Report.NotTaken;
 import java.net.InetAddress;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -118,10 +120,10 @@ class PathCommandsTest {
         assertTrue(rpma("info", closed).ended(1).out().startsWith("connection       to " + closed + ": NONE: "));
         assertEquals(2, rpma("info", "10.0.0.1").code());
         assertEquals(2, rpma("info", closed, "--timeout", "0").code());
-    }
-
         CliRun tooLong = rpma("info", closed, "-W", "2147484").ended(2);
         assertTrue(tooLong.error().startsWith("--timeout 2147484: 1 to 2147483"), tooLong::error);
+    }
+
     @Test
     void infoWithOneProviderHasOnePath() throws Exception {
         try (EchoProcess server = new EchoProcess("tcp")) {
@@ -163,9 +165,41 @@ class PathCommandsTest {
             assertEquals(50, roundTrips(rows(two).getFirst()));
             assertTrue(rows(two).getLast().startsWith("shared-memory "), two::out);
             // Shared memory was not requested.
-            assertEquals(50, roundTrips(rows(rpma("ping", "-n", "50", "-t", "60", at(server.port())).ended(0)).stream()
-                .filter(row -> row.startsWith("tcp ")).findFirst().orElseThrow()));
+            assertEquals(50, roundTrips(row(rows(rpma("ping", "-n", "50", "-t", "60", at(server.port())).ended(0)), "tcp ")));
         }
+    }
+
+    @Test
+    void pingMeasuresTheOtherPathsWhenOneFailsInBetween() throws Exception {
+        try (EchoProcess server = new EchoProcess(ALL, List.of("shared-memory"))) {
+            for (String[] options : new String[][] {{"--path", "shared-memory,tcp"}, {"--path", "tcp,shared-memory"}, {}}) {
+                CliRun run = rpma(concat(List.of("ping", "-n", "50", "-t", "60", at(server.port())), options)).ended(1);
+                List<String> rows = rows(run);
+                assertEquals(50, roundTrips(row(rows, "tcp ")), run::out);
+                assertTrue(row(rows, "shared-memory ").endsWith(" after 0 round trips: the server closed the connection"),
+                    run::out);
+                assertFalse(run.error().contains("failed"), run::error);
+            }
+        }
+    }
+
+    @Test
+    void pingTellsForEachPathWhyItFailed() throws Exception {
+        try (EchoProcess server = new EchoProcess(ALL, List.of("shared-memory", "tcp"))) {
+            CliRun run = rpma("ping", "--path", "shared-memory,tcp", "-t", "60", at(server.port())).ended(1);
+            for (String path : List.of("shared-memory ", "tcp ")) {
+                assertTrue(row(rows(run), path).endsWith(" after 0 round trips: the server closed the connection"), run::out);
+            }
+            assertFalse(run.error().contains("failed"), run::error);
+        }
+    }
+
+    private static String[] concat(List<String> first, String... second) {
+        return Stream.concat(first.stream(), Stream.of(second)).toArray(String[]::new);
+    }
+
+    private static String row(List<String> rows, String start) {
+        return rows.stream().filter(row -> row.startsWith(start)).findFirst().orElseThrow();
     }
 
     @Test

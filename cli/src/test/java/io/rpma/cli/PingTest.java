@@ -12,6 +12,7 @@
  */
 package io.rpma.cli;
 
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -24,6 +25,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.EventLoopGroup;
 import io.rpma.Rpma;
 import io.rpma.netty.RpmaEventLoopGroup;
+import io.rpma.netty.RpmaPath;
 import io.rpma.netty.RpmaServerChannel;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -151,6 +153,16 @@ class PingTest {
         }), "--timeout", "10", "--seconds", "100"), "for 10 s after 0 round trips");
     }
 
+    /** A user may interrupt the command when the run has just ended. The interruption must not prevent the summary. */
+    @Test
+    void aClientThatIsClosedCanBeStopped() throws Exception {
+        String[] address = serve(new Echo()).split(":");
+        PingClient client = new PingClient(new InetSocketAddress(address[0], Integer.parseInt(address[1])),
+            RpmaPath.of(Rpma.provider()), 64, 1, 0, 30);
+        client.close();
+        assertDoesNotThrow(client::stop);
+    }
+
     @Test
     void nobodyListens() throws Exception {
         String address = serve(new Echo());
@@ -174,12 +186,12 @@ class PingTest {
         assertEquals(2, ping("127.0.0.1:7471", "--count", "-1"));
         assertEquals(2, ping("127.0.0.1:7471", "--seconds", "0"));
         assertEquals(2, ping("127.0.0.1:7471", "--timeout", "0"));
-        assertEquals(2, ping("127.0.0.1:7471", "--interval", "-1"));
-        assertEquals(2, ping());
-    }
-}
         // In milliseconds, these do not fit into an int. The second one would become 704 ms.
         for (String tooLong : new String[] {"2147484", "4294968"}) {
             assertEquals(2, ping("127.0.0.1:7471", "--timeout", tooLong));
             assertTrue(error.toString().contains("--timeout " + tooLong + ": 1 to 2147483"), error::toString);
         }
+        assertEquals(2, ping("127.0.0.1:7471", "--interval", "-1"));
+        assertEquals(2, ping());
+    }
+}
