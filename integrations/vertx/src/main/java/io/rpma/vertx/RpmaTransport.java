@@ -14,6 +14,7 @@ package io.rpma.vertx;
 
 import io.rpma.Rpma;
 import io.rpma.RpmaUnavailableException;
+import io.rpma.netty.RpmaIoHandler;
 import io.vertx.core.transport.Transport;
 
 /**
@@ -42,19 +43,20 @@ public final class RpmaTransport implements Transport {
         return "rpma";
     }
 
-    /** Returns whether a provider, librpma or soft, is available. */
+    /** Returns whether a provider and Netty's native epoll library are available, and the JVM permits native access. */
     @Override
     public boolean available() {
         return unavailabilityCause() == null;
     }
 
-    /** Returns why no provider is available, or {@code null} if one is. */
+    /** Returns why the transport is not available, or {@code null} if it is. */
     @Override
     public Throwable unavailabilityCause() {
         try {
+            RpmaIoHandler.newFactory();
             Rpma.provider();
             return null;
-        } catch (RpmaUnavailableException e) {
+        } catch (RpmaUnavailableException | UnsatisfiedLinkError e) {
             return e;
         }
     }

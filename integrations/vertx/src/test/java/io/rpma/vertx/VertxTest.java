@@ -229,4 +229,30 @@ class VertxTest {
         assertEquals("rpma", new RpmaTransport().name());
         assertTrue(vertx.isNativeTransportEnabled());
     }
+
+    /** The event loops wrap those of epoll, so RPMA cannot be used without epoll. */
+    @Test
+    void theTransportIsUnavailableWithoutEpoll() throws Exception {
+        Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "--enable-native-access=ALL-UNNAMED", "-Dio.netty.transport.noNative=true", "-Dio.rpma.provider=soft", "-cp",
+            System.getProperty("java.class.path"), Availability.class.getName()).redirectErrorStream(true).start();
+        String output = process.inputReader().readAllAsString();
+        assertEquals(0, process.waitFor(), output);
+        assertTrue(output.contains("available: false, cause: "), output);
+        assertTrue(output.contains("noNative"), output);
+    }
+
+    /** Prints whether the transport is available. */
+    static final class Availability {
+        private Availability() {
+        }
+
+        public static void main(String... arguments) {
+            RpmaTransport transport = new RpmaTransport();
+            System.out.println("available: " + transport.available() + ", cause: " + transport.unavailabilityCause());
+            if (transport.unavailabilityCause() != null) {
+                System.out.println(transport.unavailabilityCause().getCause());
+            }
+        }
+    }
 }
