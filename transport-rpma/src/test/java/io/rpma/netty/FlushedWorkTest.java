@@ -128,8 +128,8 @@ class FlushedWorkTest {
     }
 
     /**
-     * Makes the channel's work flush. As soon as the channel has detected it, the next step runs in the same task of the loop,
-     * because the channel fails if the event that gives the reason does not follow soon.
+     * Makes the channel's work flush. The next step is the next task of the loop, so that it comes after what the channel does
+     * at once, and before the time is over after which the channel fails because the event that gives the reason is missing.
      */
     private static void flushWork(AbstractRpmaChannel channel, Step next) throws Exception {
         channel.eventLoop().submit(() -> {
@@ -139,9 +139,11 @@ class FlushedWorkTest {
             while (pair.counters.failures(CompletionStatus.WR_FLUSH_ERR) == 0) {
                 ((RpmaIoHandle) channel.unsafe()).poll(batch);
             }
-            next.run();
-            return null;
-        }).sync();
+            return channel.eventLoop().submit(() -> {
+                next.run();
+                return null;
+            });
+        }).sync().getNow().sync();
     }
 
     private void disconnect(Channel channel) throws RpmaException {
