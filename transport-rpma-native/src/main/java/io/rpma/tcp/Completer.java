@@ -135,7 +135,9 @@ final class Completer {
             return;
         }
         CompletionStatus why = CompletionStatus.of(status);
-        if (culprit <= completed || culprit > transmitter.sent() || why == CompletionStatus.SUCCESS || why.code() != status) {
+        // The queue pair of the peer may have failed after it had no receive for the request.
+        if (culprit <= completed || culprit > transmitter.sentBefore()
+            || why == CompletionStatus.SUCCESS || why.code() != status) {
             pair.violated("the refusal of a request that has not been sent");
             return;
         }

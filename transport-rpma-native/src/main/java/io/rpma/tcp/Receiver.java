@@ -431,23 +431,24 @@ final class Receiver {
         inPayload = false;
         region = null;
         int type = Wire.type(header);
-        // While requests are dropped that wait for a receive, answers are still processed.
-        if (pair.isError() || dropping && (type == Wire.SEND || type == Wire.WRITE)) {
+        boolean isRequest = type == Wire.SEND || type == Wire.WRITE;
+        if (dropping && isRequest) {
+            // It waits for a receive. Meanwhile answers are still processed.
             return;
         }
         long number = transmitter.executed() + 1;
-        switch (type) {
-            case Wire.SEND -> {
-                receive(CompletionOpcode.RECV);
-                transmitter.executed(number, isWanted());
+        if (pair.isError()) {
+            if (isRequest) {
+                // The queue pair has failed while the payload was arriving: refuse the request, as request() does.
+                transmitter.refuse(number, CompletionStatus.RETRY_EXC_ERR);
             }
-            case Wire.WRITE -> {
-                if (holdsReceive) {
-                    receive(CompletionOpcode.RECV_RDMA_WITH_IMM);
-                }
-                transmitter.executed(number, isWanted());
+        } else if (isRequest) {
+            if (holdsReceive) {
+                receive(type == Wire.SEND ? CompletionOpcode.RECV : CompletionOpcode.RECV_RDMA_WITH_IMM);
             }
-            default -> completer.answered();
+            transmitter.executed(number, isWanted());
+        } else {
+            completer.answered();
         }
     }
 

@@ -52,6 +52,7 @@ final class Transmitter {
     private long partialRequest;
     private final Answers answers = new Answers();
     private long sent;
+    private long sentBefore;
     private int readsUnderWay;
     private boolean stalled;
     private boolean blocked;
@@ -135,6 +136,11 @@ final class Transmitter {
     /** Returns the number of the last request that has been sent, at least in part. */
     long sent() {
         return sent;
+    }
+
+    /** Returns the number of the last request that has ever been sent, also if it will be sent again for lack of a receive. */
+    long sentBefore() {
+        return sentBefore;
     }
 
     /**
@@ -425,6 +431,7 @@ final class Transmitter {
             case REQUEST -> {
                 long number = batch.numbers[index];
                 sent = number;
+                sentBefore = Math.max(sentBefore, number);
                 if (sends.isAnswered(number)) {
                     readsUnderWay++;
                 }

@@ -12,11 +12,14 @@
  */
 package io.rpma.tcp;
 
+import io.rpma.AddressRange;
 import io.rpma.CompletionFlag;
 import io.rpma.CompletionStatus;
 import io.rpma.Connection;
 import io.rpma.ConnectionEvent;
 import io.rpma.ConnectionRequest;
+import io.rpma.LocalMemoryRegion;
+import io.rpma.MemoryUsage;
 import io.rpma.RemoteMemoryRegion;
 import io.rpma.WorkCompletions;
 import io.rpma.posix.Sockets;
@@ -24,8 +27,10 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
+import java.util.EnumSet;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -118,6 +123,28 @@ class DiscardedPayloadTest {
             client.hangUp();
             assertEquals(ConnectionEvent.CLOSED, server.waitForEvent(Station.LONG));
             assertReused(length);
+        }
+    }
+
+    /** The peer would wait for ever otherwise, if it sends nothing else. */
+    @Test
+    void aRequestThatArrivesDuringAFailureIsRefused() throws Exception {
+        int length = 1000;
+        try (RawClient client = RawClient.requesting(station.address()); Connection server = station.accept(client);
+                AddressRange range = station.provider.reserve(4096);
+                LocalMemoryRegion unusable = station.peer.register(range.commit(0, 4096), EnumSet.of(MemoryUsage.RECV))) {
+            byte[] data = payload(length / 2);
+            client.write(RawClient.frame(Wire.WRITE, 0, length, 1, 0, station.region.address(), station.key(), 0, data));
+            awaitStored(length / 2, server);
+            server.send(unusable, 0, 8, CompletionFlag.ALWAYS, 1);
+            WorkCompletions batch = new WorkCompletions(1);
+            assertEquals(1, server.completionQueue().poll(batch, Station.LONG));
+            assertEquals(CompletionStatus.LOC_PROT_ERR, batch.status(0));
+            client.write(data);
+            byte[] answer = client.read(Wire.HEADER);
+            assertEquals(Wire.NAK, answer[0]);
+            assertEquals(1, answer[8], "its number");
+            assertEquals(CompletionStatus.RETRY_EXC_ERR.code(), answer[32]);
         }
     }
 }

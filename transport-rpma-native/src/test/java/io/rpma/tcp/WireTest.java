@@ -264,6 +264,19 @@ class WireTest {
         }
     }
 
+    /** A queue pair may fail after it has reported that it has no receive. It then refuses the next request that arrives. */
+    @Test
+    void aMessageThatFindsNoReceiveCanBeRefused() throws Exception {
+        try (RawClient client = RawClient.requesting(station.address()); Connection server = station.accept(client)) {
+            server.send(station.region, 0, 8, CompletionFlag.ALWAYS, 1);
+            client.write(RawClient.frame(Wire.NOT_READY, 0, 0, 1, 0, 0, 0, 0));
+            client.write(RawClient.frame(Wire.NAK, 0, 0, 1, 0, 0, 0, CompletionStatus.RETRY_EXC_ERR.code()));
+            WorkCompletions batch = new WorkCompletions(1);
+            assertEquals(1, server.completionQueue().poll(batch, Station.LONG));
+            assertEquals(CompletionStatus.RETRY_EXC_ERR, batch.status(0));
+        }
+    }
+
     /** A silent client is dropped after five seconds. */
     @Test
     void aSilentClientIsDropped() throws Exception {
