@@ -122,7 +122,9 @@ class AcceptFailureTest {
     }
 
     private void serve(Exception acceptFailure, RuntimeException prepareFailure) throws Exception {
-        server = new ServerBootstrap().group(group).channelFactory(() -> new FailingOnce(acceptFailure, prepareFailure)).handler(new ChannelInboundHandlerAdapter() {
+        ServerBootstrap bootstrap = new ServerBootstrap().group(group)
+            .channelFactory(() -> new FailingOnce(acceptFailure, prepareFailure));
+        server = bootstrap.handler(new ChannelInboundHandlerAdapter() {
             @Override
             public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
                 failures.add(cause);

@@ -11,7 +11,6 @@
  * language governing permissions and limitations under the License.
  */
 
-
 package io.rpma.netty;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
