@@ -21,6 +21,7 @@ import com.google.gson.Gson;
 import io.rpma.Rpma;
 import io.rpma.cli.Report.NotTaken;
 import java.net.InetAddress;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -34,7 +35,12 @@ class PathCommandsTest {
     private static final boolean DEVICE = Rpma.isAvailable();
 
     private static CliRun rpma(String... arguments) throws Exception {
-        return CliRun.of(List.of("--enable-native-access=ALL-UNNAMED"), Map.of(), arguments);
+        List<String> all = new ArrayList<>(List.of(arguments));
+        if (!all.contains("-W") && !all.contains("--timeout")) {
+            // The default is too short for a connection on a busy machine.
+            all.addAll(List.of("--timeout", "60"));
+        }
+        return CliRun.of(List.of("--enable-native-access=ALL-UNNAMED"), Map.of(), all.toArray(String[]::new));
     }
 
     /** Returns an address of this host that every path reaches. */
@@ -204,7 +210,7 @@ class PathCommandsTest {
 
     @Test
     void pingByAPathThatIsNotThereFails() throws Exception {
-        CliRun rdma = rpma("ping", "--path", "rdma", "-W", "30", "127.0.0.1:1").ended(1);
+        CliRun rdma = rpma("ping", "--path", "rdma", "-W", "60", "127.0.0.1:1").ended(1);
         assertTrue(rdma.error().contains(DEVICE ? "refused" : "none of the paths [rdma] can be used"), rdma::error);
     }
 }

@@ -52,7 +52,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
  * Tests that a process that is stopped in the middle of an operation prevents the reuse of the memory of that operation until it
  * continues or ends. Nothing waits for it, and no other memory is affected.
  */
-@Timeout(120)
+@Timeout(300)
 class StoppedPeerTest {
     private static final int LARGE = 1 << 20;
     /**

@@ -38,7 +38,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Tests that the death of a process in the middle of its work is a reset for the other end, and affects no other connection. */
-@Timeout(200)
+@Timeout(300)
 class PeerDeathTest {
     private RpmaEventLoopGroup group;
     private final BlockingQueue<Throwable> failures = new LinkedBlockingQueue<>();

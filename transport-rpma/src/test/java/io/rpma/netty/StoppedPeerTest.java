@@ -57,7 +57,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
  * Tests a process that is stopped while it writes to memory of this process. The memory is not used for anything else until the
  * process has continued or died, however long that takes, and no event loop waits for it.
  */
-@Timeout(120)
+@Timeout(300)
 @Isolated("the memory that waits for other processes is counted for the whole process")
 class StoppedPeerTest {
     private static final int LARGE = 1 << 20;
