@@ -82,6 +82,8 @@ public final class Sockets {
     private static final int MAX_EXPECTED = Scratch.MAX_DESCRIPTORS;
     // Stored in place of the first descriptor if some descriptors were not received.
     private static final int INCOMPLETE = -2;
+    // The peer can close only once. The others are for calls that a signal interrupts.
+    private static final int MOST_TAKES = 100;
     private static final int SHUT_WR = 1;
     private static final int SHUT_RDWR = 2;
 
@@ -380,8 +382,12 @@ public final class Sockets {
 
     /** Removes the message that {@link #peekMessage} has read. */
     public static void takeMessage(int fd) {
-        // Receiving the first byte removes the whole message with its descriptors.
-        receive(fd, Scratch.get().vectors(), 1);
+        long result = -Posix.EINTR;
+        for (int i = 0; i < MOST_TAKES && (result == -Posix.EINTR || result == -ECONNRESET); i++) {
+            // Receiving the first byte removes the whole message with its descriptors. If the peer has closed with unread data
+            // since the message was read, the first call only returns that error, and the message stays.
+            result = receive(fd, Scratch.get().vectors(), 1);
+        }
     }
 
     /** Waits for one descriptor. Returns the events, 0 after the time-out. */

@@ -60,7 +60,9 @@ class SocketsTest {
     @AfterEach
     void close() {
         for (int fd : new int[] {socket[0], socket[1], pipe[0]}) {
-            Posix.close(fd);
+            if (fd >= 0) {
+                Posix.close(fd);
+            }
         }
     }
 
@@ -150,6 +152,21 @@ class SocketsTest {
             }
         }
         return count;
+    }
+
+    /** A peer that closes with unread data leaves an error in this end, which the next call returns instead of the data. */
+    @Test
+    void aMessageIsTakenOnceAlthoughThePeerHasClosedWithUnreadData() {
+        int[] none = new int[0];
+        int[] received = new int[Scratch.MAX_DESCRIPTORS + 1];
+        Posix.close(pipe[1]);
+        assertEquals(0, Sockets.sendMessage(socket[0], Scratch.get(), ControlMessage.HEAD, none));
+        assertEquals(0, Sockets.sendMessage(socket[1], Scratch.get(), ControlMessage.HEAD, none));
+        assertEquals(ControlMessage.HEAD, Sockets.peekMessage(socket[1], Scratch.get(), received));
+        Posix.close(socket[0]);
+        socket[0] = -1;
+        Sockets.takeMessage(socket[1]);
+        assertEquals(0, Sockets.peekMessage(socket[1], Scratch.get(), received), "the message is still there");
     }
 
     @Test
