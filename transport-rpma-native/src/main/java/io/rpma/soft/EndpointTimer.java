@@ -30,6 +30,8 @@ final class EndpointTimer {
     // The time at which the timer expires; valid only if it is set.
     private long deadline;
     private boolean set;
+    // Whether an expiration was not read before the timer was set again, which has cleared it.
+    private boolean overdue;
 
     /**
      * Takes over a descriptor.
@@ -44,13 +46,25 @@ final class EndpointTimer {
         return fd;
     }
 
-    /** Makes the descriptor ready at a time of {@code System.nanoTime()} at the latest. */
+    /**
+     * Makes the descriptor ready at a time of {@code System.nanoTime()} at the latest. If the timer has expired and that has not
+     * been read, it is set again: a thread that waits edge-triggered has been notified of that expiration, and is notified of
+     * another one only. What had to be done at the earlier time is then {@link #isOverdue() overdue}.
+     */
     void set(long latest) {
-        if (!set || latest - deadline < 0) {
+        long now = System.nanoTime();
+        boolean unread = set && deadline - now <= 0;
+        if (!set || unread || latest - deadline < 0) {
             set = true;
+            overdue |= unread;
             deadline = latest;
-            Libc.setTimer(fd, Math.max(1, latest - System.nanoTime()));
+            Libc.setTimer(fd, Math.max(1, latest - now));
         }
+    }
+
+    /** Returns whether {@link #expired()} has to be called although the timer may not be ready. */
+    boolean isOverdue() {
+        return overdue;
     }
 
     /** Makes the descriptor ready in a while, for clients that have to wait because this process lacks something. */
@@ -58,10 +72,11 @@ final class EndpointTimer {
         set(now + SHORTAGE_NANOS);
     }
 
-    /** Called when the descriptor is ready: the timer is not set any more. */
+    /** Called when the timer is ready or overdue: it is not set any more. */
     void expired() {
         Libc.read(fd, Scratch.get().messageAddress(), 8);
         set = false;
+        overdue = false;
     }
 
     void close() {

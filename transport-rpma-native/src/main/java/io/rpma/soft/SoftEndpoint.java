@@ -113,7 +113,7 @@ final class SoftEndpoint implements Endpoint, TcpPort {
             config.timeoutMillis();
         }
         for (int step = 0; step < MAX_STEPS; step++) {
-            int fd = Sockets.epollNext(epoll);
+            int fd = timer.isOverdue() ? timer.fd() : Sockets.epollNext(epoll);
             if (fd == -Posix.EAGAIN) {
                 return null;
             }

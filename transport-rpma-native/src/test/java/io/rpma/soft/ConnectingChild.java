@@ -43,16 +43,18 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  * A process that connects, accepts and runs out of descriptors when it is ordered to. It listens, and prints its port. Then it
  * answers each order with one line: {@code exhaust} takes all descriptors, {@code free} releases one of them, and {@code release}
  * releases all of them; {@code next} polls for the next connection request, {@code take} waits for it, and {@code accept} accepts
- * it; {@code connect PORT} requests a connection, {@code event} polls for its next event, and {@code await} waits for that.
+ * it; {@code edge} waits until an event loop that waits for the listener edge-triggered is notified; {@code connect PORT} requests a connection, {@code event} polls for its next event, and {@code await} waits for that.
  */
 final class ConnectingChild {
     private static final long LIMIT = 512;
+    private static final int EDGE_MILLIS = 30_000;
     private static final MethodHandle SETRLIMIT = Posix.downcallErrno("setrlimit",
         FunctionDescriptor.of(JAVA_INT, JAVA_INT, JAVA_LONG));
 
     private final Deque<Integer> taken = new ArrayDeque<>();
     private final Station station = new Station();
     private final Endpoint endpoint = station.listen();
+    private final EdgeTriggered loop = new EdgeTriggered(endpoint.fd());
     private ConnectionRequest request;
     private Connection connection;
 
@@ -113,7 +115,7 @@ final class ConnectingChild {
                 }
                 for (String name : names) {
                     String simple = name.substring(name.lastIndexOf('.') + 1);
-                    if (one == OpenFiles.class || simple.startsWith("ConnectingChild") || simple.startsWith("Station")) {
+                    if (one == OpenFiles.class || simple.matches("(ConnectingChild|EdgeTriggered|Station).*")) {
                         Class.forName(name);
                     }
                 }
@@ -146,6 +148,8 @@ final class ConnectingChild {
                 taken.forEach(Posix::close);
                 taken.clear();
                 return "released";
+            case "edge":
+                return loop.await(EDGE_MILLIS) ? "edge" : "no edge";
             case "next":
                 request = endpoint.nextConnectionRequest(null);
                 return request == null ? "none" : "request";

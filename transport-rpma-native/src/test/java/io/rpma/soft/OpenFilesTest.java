@@ -92,6 +92,25 @@ class OpenFilesTest {
         }
     }
 
+    /** An event loop that waits edge-triggered polls once for each notification, and no further client connects. */
+    @Test
+    void aListenerThatWaitsForEdgesIsNotifiedAgainHoweverLongTheShortageLasts() throws Exception {
+        assertEquals("exhausted", order("exhaust"));
+        InetSocketAddress listener = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+        try (Connection client = station.peer.newConnectionRequest(listener, null).connect(null)) {
+            for (int i = 0; i < 3; i++) {
+                assertEquals("edge", order("edge"));
+                String answer = order("next");
+                assertTrue(answer.startsWith(SHORTAGE), answer);
+            }
+            assertEquals("released", order("release"));
+            assertEquals("edge", order("edge"));
+            assertEquals("request", order("next"));
+            assertEquals("accepted", order("accept"));
+            Station.expect(ConnectionEvent.ESTABLISHED, client);
+        }
+    }
+
     @Test
     void aListenerIsNotBlamedForTheShortageOfItsClient() throws Exception {
         try (Endpoint endpoint = station.listen()) {

@@ -17,8 +17,10 @@ import io.rpma.ConnectionEvent;
 import io.rpma.ConnectionRequest;
 import io.rpma.Endpoint;
 import io.rpma.RpmaException;
+import io.rpma.posix.Posix;
 import io.rpma.soft.control.ControlMessage;
 import io.rpma.soft.control.Hello;
+import io.rpma.software.TcpPort;
 import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
@@ -161,6 +163,28 @@ class SilentClientsTest {
             for (Socket stranger : strangers) {
                 stranger.close();
             }
+        }
+    }
+
+    /** A listener that is paused accepts clients over TCP for others, a limited number for each notification. */
+    @Test
+    void aPausedListenerHandsOverAllTcpClientsHoweverManyConnect() throws Exception {
+        List<Socket> strangers = new ArrayList<>();
+        List<Integer> taken = new ArrayList<>();
+        ((TcpPort) endpoint).handOver(taken::add);
+        try {
+            for (int i = 0; i < 3 * SoftEndpoint.MAX_STEPS; i++) {
+                strangers.add(new Socket(endpoint.localAddress().getAddress(), endpoint.localAddress().getPort()));
+            }
+            while (taken.size() < strangers.size()) {
+                assertTrue(loop.await(DEADLINE_MILLIS), "the listener was not notified again after " + taken.size());
+                endpoint.progress();
+            }
+        } finally {
+            for (Socket stranger : strangers) {
+                stranger.close();
+            }
+            taken.forEach(Posix::close);
         }
     }
 
