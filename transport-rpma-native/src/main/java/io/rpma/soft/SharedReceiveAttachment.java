@@ -206,7 +206,7 @@ final class SharedReceiveAttachment {
         if (taker == index + 1) {
             return true;
         }
-        if (taker <= 0 || taker != SharedReceives.OWNER && !queue.isAttached(taker - 1)) {
+        if (taker <= 0 || taker != SharedReceives.OWNER && queue.attachment(taker - 1) == null) {
             // No attached queue pair has this index, so a process has overwritten the take word. Accept the completion: the queue
             // pair that completes the receive is likely to be the one that took it.
             queue.scheduleRepair();
@@ -256,16 +256,31 @@ final class SharedReceiveAttachment {
         half.release();
     }
 
-    /** Wakes the peer if it waits for a receive. */
+    /**
+     * Wakes the peer if it waits for a receive. If this attachment has been removed meanwhile, the waiting bit may be that of the
+     * attachment that has its index now, which was published before its peer set the bit. The index is therefore looked up again
+     * after the bit has been cleared (rows M31 and M51 of docs/memory-order.md).
+     */
     void wakeWaiter() {
+        if (FaultPoints.ENABLED) {
+            FaultPoints.at("wakingWaiter");
+        }
         long bit = 1L << index;
         if ((Memory.getLongAcquire(waiters) & bit) != 0) {
             Memory.getAndBitwiseAndLong(waiters, ~bit);
-            RemoteEnd end = own.remote();
-            if (end != null && end.tryRetain()) {
-                end.wake();
-                end.release();
+            wakePeer();
+            SharedReceiveAttachment current = queue.attachment(index);
+            if (current != null && current != this) {
+                current.wakePeer();
             }
+        }
+    }
+
+    private void wakePeer() {
+        RemoteEnd end = own.remote();
+        if (end != null && end.tryRetain()) {
+            end.wake();
+            end.release();
         }
     }
 

@@ -210,8 +210,8 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue, ReceiveQueueOw
     }
 
     @Override
-    public boolean isAttached(int index) {
-        return attachments.get(index) != null;
+    public SharedReceiveAttachment attachment(int index) {
+        return attachments.get(index);
     }
 
     /** Handles the end of a peer: completions that it published without setting its ready bit are polled as well. */

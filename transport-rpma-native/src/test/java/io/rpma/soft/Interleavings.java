@@ -34,9 +34,11 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -83,6 +85,7 @@ final class Interleavings implements AutoCloseable {
                 case "tellingIsBusy" -> all.tellingIsBusy();
                 case "noLateAnnouncement" -> all.noLateAnnouncement();
                 case "unmappingWaitsForTheOwnThreads" -> all.unmappingWaitsForTheOwnThreads();
+                case "wakingWhoFollowsAtAnIndex" -> all.wakingWhoFollowsAtAnIndex();
                 default -> throw new IllegalArgumentException(name);
             }
             return "ok";
@@ -427,5 +430,30 @@ final class Interleavings implements AutoCloseable {
         writer.join();
         unmapping.join();
         ends.closeConnections();
+    }
+
+    /**
+     * A thread that has posted a receive is about to wake a sender. The sender's connection ends meanwhile, and the next one,
+     * which has its index in the shared queue, begins to wait for a receive.
+     */
+    private void wakingWhoFollowsAtAnIndex() throws Exception {
+        try (SharedReceiveQueue shared = sharedQueue(4, 0)) {
+            Ends first = ends(shared);
+            first.client.send(station.region, 0, 8, CompletionFlag.ALWAYS, 1);
+            AtomicReference<Ends> second = new AtomicReference<>();
+            at("wakingWaiter", () -> {
+                first.closeConnections();
+                second.set(ends(shared));
+                second.get().client.send(station.region, 0, 8, CompletionFlag.ALWAYS, 1);
+                second.get().client.send(station.region, 0, 8, CompletionFlag.ALWAYS, 2);
+            });
+            shared.receive(station.region, 0, 64, 1);
+            assertNotNull(second.get());
+            long waiters = ((SoftSharedReceiveQueue) shared).memory().address() + SharedReceives.WAITERS;
+            assertEquals(1, Memory.getLong(waiters), "the bits of those who wait");
+            shared.receive(station.region, 64, 64, 2);
+            assertEquals(2, second.get().server.completionQueue().poll(batch), "completions");
+            second.get().closeConnections();
+        }
     }
 }

@@ -39,7 +39,8 @@ class InterleavingsTest {
         "flushWhileThePeerIsBusy", "failureWhileItBecomesReady", "flushBeforeThePeerIsTold",
         "failureWakesWhoWaitsForASharedReceive",
         "closingWhileAnotherThreadFails", "revivedAndDetachedAtOnce", "readyBeforeItIsComplete",
-        "lengthIsReadOnce", "detachingKeepsTheQueue", "tellingIsBusy", "noLateAnnouncement", "unmappingWaitsForTheOwnThreads"})
+        "lengthIsReadOnce", "detachingKeepsTheQueue", "tellingIsBusy", "noLateAnnouncement", "unmappingWaitsForTheOwnThreads",
+        "wakingWhoFollowsAtAnIndex"})
     void doesNoHarm(String name) throws Exception {
         child.order(name);
         child.expect("ok");
