@@ -26,6 +26,8 @@ import io.rpma.soft.host.FaultPoints;
 final class Completer {
     private static final int SUCCESS = CompletionStatus.SUCCESS.code();
     private static final int WR_FLUSH_ERR = CompletionStatus.WR_FLUSH_ERR.code();
+    private static final int REM_INV_REQ_ERR = CompletionStatus.REM_INV_REQ_ERR.code();
+    private static final int REM_OP_ERR = CompletionStatus.REM_OP_ERR.code();
     private static final int REM_ACCESS_ERR = CompletionStatus.REM_ACCESS_ERR.code();
 
     private final LocalEnd own;
@@ -46,7 +48,7 @@ final class Completer {
     /** Completes a work request that has been executed, and wakes the owners of the completion queues concerned. */
     void finish(int operation, int status, boolean signalled, long context, long request, long length) {
         boolean completed = signalled || status != SUCCESS;
-        boolean delivered = Operation.takesReceive(operation);
+        boolean delivered = hasTakenReceive(operation, status);
         try {
             if (FaultPoints.ENABLED) {
                 FaultPoints.at("telling");
@@ -81,6 +83,15 @@ final class Completer {
         if (status != SUCCESS) {
             own.fail();
         }
+    }
+
+    /**
+     * Returns whether an operation has taken a receive of the peer. If it has not, the peer may have closed, and may have given
+     * its index in a shared receive queue to another queue pair, whose ready bit must not be set.
+     */
+    private static boolean hasTakenReceive(int operation, int status) {
+        return Operation.takesReceive(operation)
+            && (status == SUCCESS || status == REM_INV_REQ_ERR || status == REM_OP_ERR);
     }
 
     /** Completes a work request that was not executed, because the queue pair has failed. The caller rings the doorbell. */

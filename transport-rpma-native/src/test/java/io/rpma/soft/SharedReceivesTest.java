@@ -14,12 +14,14 @@ package io.rpma.soft;
 
 import io.rpma.CompletionFlag;
 import io.rpma.CompletionQueue;
+import io.rpma.CompletionStatus;
 import io.rpma.Connection;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionEvent;
 import io.rpma.ConnectionRequest;
 import io.rpma.Endpoint;
 import io.rpma.LocalMemoryRegion;
+import io.rpma.MemoryUsage;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.WorkCompletions;
 import io.rpma.posix.Memory;
@@ -28,6 +30,7 @@ import io.rpma.soft.shared.Half;
 import io.rpma.soft.shared.ReceiveEntry;
 import io.rpma.soft.shared.SharedReceives;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -176,5 +179,41 @@ class SharedReceivesTest {
             shared.detach(attachment);
         }
         view.close();
+    }
+
+    /**
+     * A send that has taken no receive leaves the ready bit of its peer's index alone: the peer may have closed, and another
+     * queue pair may have the index.
+     */
+    @Test
+    void aSendThatHasTakenNoReceiveSetsNoReadyBit() throws Exception {
+        try (Station station = new Station(); Endpoint endpoint = station.listen()) {
+            SoftSharedReceiveQueue shared = (SoftSharedReceiveQueue) station.peer.newSharedReceiveQueue(
+                station.provider.newSharedReceiveQueueConfig().receiveQueueSize(SLOTS).receiveCompletionQueueSize(SLOTS));
+            LocalMemoryRegion forWrites = station.peer.register(station.memory, EnumSet.of(MemoryUsage.WRITE_SRC));
+            long ready = shared.memory().address() + SharedReceives.READY;
+            try (ConnectionConfig config = station.provider.newConnectionConfig().sharedReceiveQueue(shared)) {
+                Connection[] wrongRegion = connect(station, endpoint, config);
+                wrongRegion[0].send(forWrites, 0, 8, CompletionFlag.ALWAYS, 1);
+                Station.expect(wrongRegion[0].completionQueue(), 1, CompletionStatus.LOC_PROT_ERR.code());
+                assertEquals(0, Memory.getLong(ready), "after a send from a region that does not allow it");
+                wrongRegion[0].close();
+                wrongRegion[1].close();
+                shared.receiveCompletionQueue().poll(new WorkCompletions(1));
+                Connection[] gone = connect(station, endpoint, config);
+                gone[1].close();
+                shared.receiveCompletionQueue().poll(new WorkCompletions(1));
+                Connection[] next = connect(station, endpoint, config);
+                assertEquals(0, Memory.getLong(ready), "before the send to a peer that has closed");
+                gone[0].send(station.region, 0, 8, CompletionFlag.ALWAYS, 2);
+                Station.expect(gone[0].completionQueue(), 2, CompletionStatus.RETRY_EXC_ERR.code());
+                assertEquals(0, Memory.getLong(ready), "after a send to a peer that has closed");
+                gone[0].close();
+                next[0].close();
+                next[1].close();
+            }
+            forWrites.close();
+            shared.close();
+        }
     }
 }
