@@ -42,6 +42,8 @@ final class SharedReceiveAttachment {
     private final PostedReceives receives;
     private final LocalEnd own;
     private final HalfMemory half;
+    // The generation of the half: a later connection may use the same object.
+    private final long use;
     private final int number;
     private final int index;
     // The address of the word that contains the bit of this index; see SharedReceives.WAITERS.
@@ -69,6 +71,7 @@ final class SharedReceiveAttachment {
         this.receives = receives;
         this.own = own;
         this.half = half.retain();
+        use = half.use();
         this.number = own.number();
         this.index = index;
         waiters = queue.memory().address() + SharedReceives.WAITERS + (index >>> 6) * 8L;
@@ -243,6 +246,12 @@ final class SharedReceiveAttachment {
     /** Clears the bits of the slots that completions in the ring name. Any thread may call it. */
     void clearCompleted(BitSet candidates) {
         if (!half.tryRetain()) {
+            return;
+        }
+        // This attachment may have ended, and another connection may use the half now. The generation does not change while the
+        // half is retained.
+        if (half.use() != use) {
+            half.release();
             return;
         }
         // Loaded without synchronization. An old value only adds completions that have been polled since.

@@ -25,11 +25,14 @@ import io.rpma.MemoryUsage;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.WorkCompletions;
 import io.rpma.posix.Memory;
+import io.rpma.soft.process.HalfMemory;
+import io.rpma.soft.process.RemoteProcess;
 import io.rpma.soft.shared.CompletionRing;
 import io.rpma.soft.shared.Half;
 import io.rpma.soft.shared.ReceiveEntry;
 import io.rpma.soft.shared.SharedReceives;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -39,6 +42,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Tests a shared receive queue whose connections are opened and closed. */
@@ -213,6 +218,42 @@ class SharedReceivesTest {
                 next[1].close();
             }
             forWrites.close();
+            shared.close();
+        }
+    }
+
+    /** A queue pair has ended, and the next one uses its memory. What the peer completes there does not concern the first one. */
+    @Test
+    void anAttachmentThatHasEndedDoesNotReadTheRingOfTheNextUser() throws Exception {
+        try (Station station = new Station(); Endpoint endpoint = station.listen()) {
+            SoftSharedReceiveQueue shared = (SoftSharedReceiveQueue) station.peer.newSharedReceiveQueue(
+                station.provider.newSharedReceiveQueueConfig().receiveQueueSize(SLOTS).receiveCompletionQueueSize(0));
+            Connection[] pair = connect(station, endpoint, null);
+            QueuePair user = ((SoftConnection) pair[1]).queuePair();
+            RemoteProcess process = user.half().owner();
+            int size = (int) Half.size(SLOTS, SLOTS);
+            HalfMemory half = process.newHalf(size);
+            long ring = half.address() + Half.ring(SLOTS);
+            SharedReceiveAttachment ended = shared.attach(user, half, ring, SLOTS);
+            shared.publish(ended);
+            shared.detach(ended);
+            half.release();
+            HalfMemory next = process.newHalf(size);
+            assertSame(half, next, "the memory is used again");
+            CompletionRing.publish(ring, SLOTS - 1, 0, 2, 8, 0, 0, 0);
+            BitSet candidates = new BitSet();
+            candidates.set(2);
+            ended.clearCompleted(candidates);
+            assertTrue(candidates.get(2), "a completion of another queue pair was regarded as one of this");
+            SharedReceiveAttachment current = shared.attach(user, next, ring, SLOTS);
+            current.clearCompleted(candidates);
+            assertFalse(candidates.get(2));
+            shared.publish(current);
+            Memory.zero(ring, CompletionRing.ENTRY);
+            shared.detach(current);
+            next.release();
+            pair[0].close();
+            pair[1].close();
             shared.close();
         }
     }
