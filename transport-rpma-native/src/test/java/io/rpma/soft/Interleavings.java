@@ -27,9 +27,13 @@ import io.rpma.WorkCompletions;
 import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
 import io.rpma.soft.host.Libc;
+import io.rpma.soft.host.SharedFolder;
 import io.rpma.soft.shared.EventPipe;
 import io.rpma.soft.shared.Half;
 import io.rpma.soft.shared.SharedReceives;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.concurrent.CountDownLatch;
@@ -86,6 +90,7 @@ final class Interleavings implements AutoCloseable {
                 case "noLateAnnouncement" -> all.noLateAnnouncement();
                 case "unmappingWaitsForTheOwnThreads" -> all.unmappingWaitsForTheOwnThreads();
                 case "wakingWhoFollowsAtAnIndex" -> all.wakingWhoFollowsAtAnIndex();
+                case "aLockFileThatCannotBeOpenedToOthers" -> all.aLockFileThatCannotBeOpenedToOthers();
                 default -> throw new IllegalArgumentException(name);
             }
             return "ok";
@@ -455,5 +460,18 @@ final class Interleavings implements AutoCloseable {
             assertEquals(2, second.get().server.completionQueue().poll(batch), "completions");
             second.get().closeConnections();
         }
+    }
+
+    /** The name of a listener is locked, and then its lock file cannot be given the mode of the folder. No file stays behind. */
+    private void aLockFileThatCannotBeOpenedToOthers() throws Exception {
+        Path directory = Files.createTempDirectory("rpma-folder");
+        SharedFolder folder = SharedFolder.open(directory.toString());
+        AtomicInteger times = at("openingToOthers", () -> {
+            throw new IOException("the mode cannot be changed");
+        });
+        assertThrows(AssertionError.class, () -> folder.lock("listener"));
+        assertEquals(1, times.get());
+        // This fails if the folder is not empty.
+        Files.delete(directory);
     }
 }

@@ -40,7 +40,7 @@ class InterleavingsTest {
         "failureWakesWhoWaitsForASharedReceive",
         "closingWhileAnotherThreadFails", "revivedAndDetachedAtOnce", "readyBeforeItIsComplete",
         "lengthIsReadOnce", "detachingKeepsTheQueue", "tellingIsBusy", "noLateAnnouncement", "unmappingWaitsForTheOwnThreads",
-        "wakingWhoFollowsAtAnIndex"})
+        "wakingWhoFollowsAtAnIndex", "aLockFileThatCannotBeOpenedToOthers"})
     void doesNoHarm(String name) throws Exception {
         child.order(name);
         child.expect("ok");

@@ -314,6 +314,31 @@ class SharedFolderTest {
     }
 
     @Test
+    void theFilesOfAListenerHaveTheModeOfTheFolder() throws Exception {
+        for (String mode : List.of("rwx------", "rwxrwx---")) {
+            setMode(mode);
+            FolderNames names = new FolderNames(SharedFolder.open(folder.toString()), User.current());
+            ListeningSocket socket = names.listen(new InetSocketAddress(LOOPBACK, 4711), 16);
+            for (String file : List.of(socket.name(), socket.name() + ".lock")) {
+                assertEquals(mode.replace('x', '-'), PosixFilePermissions.toString(
+                    Files.getPosixFilePermissions(folder.resolve(file))), file);
+            }
+            socket.close();
+        }
+    }
+
+    /** Another user of the folder may have replaced the file. */
+    @Test
+    void theTargetOfALinkKeepsItsMode() throws Exception {
+        Path target = Files.writeString(temporary.resolve("target"), "secret");
+        Files.setPosixFilePermissions(target, PosixFilePermissions.fromString("r--------"));
+        Files.createSymbolicLink(folder.resolve("link"), target);
+        SharedFolder shared = SharedFolder.open(folder.toString());
+        assertThrows(RpmaException.class, () -> shared.openToOthers("link"));
+        assertEquals("r--------", PosixFilePermissions.toString(Files.getPosixFilePermissions(target)));
+    }
+
+    @Test
     void aNameThatIsTakenIsRefusedAtOnce() throws Exception {
         SharedFolder shared = SharedFolder.open(folder.toString());
         FolderNames names = new FolderNames(shared, User.current());

@@ -39,7 +39,7 @@ public final class FileCalls {
     private static final CFunction FLOCK = CFunction.of("flock", 2);
     private static final CFunction UNLINK = CFunction.of("unlink", 1);
     private static final CFunction RENAME = CFunction.of("rename", 2);
-    private static final CFunction FCHMODAT = CFunction.of("fchmodat", 4);
+    private static final CFunction CHMOD = CFunction.of("chmod", 2);
     private static final CFunction FCHOWNAT = CFunction.of("fchownat", 5);
 
     private FileCalls() {
@@ -85,10 +85,18 @@ public final class FileCalls {
         }
     }
 
-    /** Changes the mode of a file, not that of the target of a symbolic link. */
+    /** Opens a file or a symbolic link only as a location: the descriptor cannot be read. */
+    static int openPlaceItself(String path) {
+        return open(path, O_PATH | O_NOFOLLOW);
+    }
+
+    /**
+     * Changes the mode of a file by its path, and follows symbolic links. The flag of {@code fchmodat(3)} that prevents this is
+     * not supported by the GNU C library before 2.32.
+     */
     static int changeMode(String path, int mode) {
         try (Arena arena = Arena.ofConfined()) {
-            return FCHMODAT.call(AT_FDCWD, arena.allocateFrom(path).address(), mode, AT_SYMLINK_NOFOLLOW);
+            return CHMOD.call(arena.allocateFrom(path).address(), mode);
         }
     }
 

@@ -50,6 +50,8 @@ public final class SharedFolder {
     private static final int OWNER = 0600;
     private static final int GROUP = 0060;
     private static final int OTHERS = 0006;
+    private static final int FILE_TYPE = 0170000;
+    private static final int SYMBOLIC_LINK = 0120000;
     private static final int OVERFLOW_GROUP = 65_534;
     private static final String LOCK = ".lock";
     /** The name of a listener, and its possible suffixes. */
@@ -166,6 +168,9 @@ public final class SharedFolder {
 
     /** Allows all users that may write to the folder to open a file of this process, which no other process could open yet. */
     public void openToOthers(String name) throws RpmaException {
+        if (FaultPoints.ENABLED) {
+            FaultPoints.at("openingToOthers");
+        }
         int mode = number("", "mode");
         int allowed = OWNER;
         if ((mode & GROUP_WRITABLE) != 0) {
@@ -179,10 +184,29 @@ public final class SharedFolder {
             allowed |= same ? GROUP : 0;
         }
         allowed |= (mode & WORLD_WRITABLE) != 0 ? GROUP | OTHERS : 0;
-        int result = FileCalls.changeMode(path(name), allowed);
+        int result = changeMode(name, allowed);
         if (result < 0) {
             throw SoftLog.failure(RpmaError.PROVIDER, -result, "the mode of " + shown(name) + " cannot be changed to "
                 + Integer.toOctalString(allowed) + ": " + Posix.strerror(-result), null);
+        }
+    }
+
+    /** Changes the mode of a file, not that of the target of a symbolic link. Returns 0 or {@code -errno}. */
+    private int changeMode(String name, int mode) {
+        // The GNU C library before 2.32 cannot do this by one call. The file of a socket can only be opened as a location, and
+        // fchmod(2) does not accept such a descriptor, but the path of the descriptor in /proc can be used.
+        int fd = FileCalls.openPlaceItself(path(name));
+        if (fd < 0) {
+            return fd;
+        }
+        try {
+            String file = "/proc/self/fd/" + fd;
+            boolean link = ((int) Files.getAttribute(Path.of(file), "unix:mode") & FILE_TYPE) == SYMBOLIC_LINK;
+            return link ? -FileCalls.ELOOP : FileCalls.changeMode(file, mode);
+        } catch (IOException e) {
+            return -Posix.ENOENT;
+        } finally {
+            Posix.close(fd);
         }
     }
 
@@ -237,7 +261,7 @@ public final class SharedFolder {
                 // Its last holder may have removed it between the two calls.
                 if (isFile(fd, file)) {
                     if (created) {
-                        openToOthers(file);
+                        openOrRemove(file);
                     }
                     done = true;
                     return fd;
@@ -249,6 +273,19 @@ public final class SharedFolder {
             }
         }
         return -Posix.EAGAIN;
+    }
+
+    /** Allows others to open a lock file that this process has created and locked, or removes it if that fails. */
+    private void openOrRemove(String file) throws RpmaException {
+        boolean done = false;
+        try {
+            openToOthers(file);
+            done = true;
+        } finally {
+            if (!done) {
+                remove(file);
+            }
+        }
     }
 
     private boolean isFile(int fd, String name) {
