@@ -117,8 +117,7 @@ public final class Range {
     /** Commits zeroed memory to a part of the range. */
     public Segment commit(long offset, long length) throws RpmaException {
         if (Overcommit.FORBIDDEN) {
-            // If the kernel does not overcommit, a page that cannot be allocated would kill the process at its first use.
-            int result = Libc.fallocate(fd, 0, offset, length);
+            int result = Allocation.allocate(fd, offset, length);
             if (result < 0) {
                 throw SharedMemory.failed(-result, "fallocate", length);
             }

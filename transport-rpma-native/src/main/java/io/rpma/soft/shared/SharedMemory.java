@@ -78,8 +78,7 @@ public final class SharedMemory {
         }
         int result = Libc.ftruncate(fd, size);
         if (result == 0 && Overcommit.FORBIDDEN) {
-            // If the kernel does not overcommit, a page that cannot be allocated would kill the process at its first use.
-            result = Libc.fallocate(fd, 0, 0, size);
+            result = Allocation.allocate(fd, 0, size);
         }
         if (result < 0) {
             Posix.close(fd);
