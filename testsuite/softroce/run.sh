@@ -18,6 +18,8 @@ set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 # shellcheck source=packages.sh
 . "$here/packages.sh"
+# shellcheck source=control-folder.sh
+. "$here/control-folder.sh"
 
 readonly EXIT_GUEST_FAILED=125
 
@@ -337,20 +339,7 @@ done
 # The path of the control folder is passed on the kernel's command line, and must be visible in the guest.
 parent=${TMPDIR:-/tmp}
 [[ $parent =~ ^/[A-Za-z0-9/._+-]+$ && ! $parent/ =~ ^/(proc|sys|dev|run)/ ]] || parent=/tmp
-# Other runs remove folders whose lock files nobody holds. The lock of the parent folder prevents that between the creation of
-# the folder and that of its lock.
-exec {parent_lock}< "$parent"
-flock "$parent_lock"
-control=$(mktemp -d "$parent/softroce.XXXXXX") || fail "a temporary folder cannot be created: set TMPDIR to a folder for it"
-exec {lock}> "$control/lock"
-flock "$lock"
-# Removes the folders of earlier runs that were killed.
-for folder in "$parent"/softroce.*; do
-    if [[ -O $folder && -f $folder/lock && $folder != "$control" ]] && flock -n "$folder/lock" true; then
-        rm -rf "$folder"
-    fi
-done
-exec {parent_lock}<&-
+softroce_control_folder "$parent" || fail "a temporary folder cannot be created: set TMPDIR to a folder for it"
 
 # The build runs in the background, so that a signal ends it at once.
 "$here/build-kernel.sh" > "$control/kernel" &
