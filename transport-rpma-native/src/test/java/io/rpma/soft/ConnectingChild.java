@@ -43,8 +43,8 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  * A process that connects, accepts and runs out of descriptors when it is ordered to. It listens, and prints its port. Then it
  * answers each order with one line: {@code exhaust} takes all descriptors, {@code free} releases one of them, and {@code release}
  * releases all of them; {@code next} polls for the next connection request, {@code take} waits for it, and {@code accept} accepts
- * it; {@code edge} waits until an event loop that waits for the listener edge-triggered is notified; {@code connect PORT}
- * requests a connection, {@code event} polls for its next event, and {@code await} waits for that.
+ * it; {@code edge} waits as an event loop does that is notified of the listener edge-triggered; {@code connect PORT} requests a
+ * connection, {@code event} polls for its next event, and {@code await} waits for that.
  */
 final class ConnectingChild {
     private static final long LIMIT = 512;
