@@ -48,6 +48,12 @@ class ResourcesTest {
     /** The number of bytes that threads may keep in small buffers. It is far less than the receives of one connection. */
     private static final long MAGAZINES = 64 << 10;
 
+    /**
+     * Registered memory that is free is kept, so its amount is that of the worst round. If a loop is late, a round needs one or
+     * two more slabs of 4 MiB than the first one, because more connections exist at the same time.
+     */
+    private static final long MOST_KEPT = 8 << 20;
+
     @Test
     void descriptorsAndRegisteredMemoryComeBack() throws Exception {
         round();
@@ -65,7 +71,8 @@ class ResourcesTest {
         }
         long grown = usedBytes() - used;
         assertTrue(grown < MAGAZINES, () -> "registered memory in use has grown by " + grown + " bytes");
-        assertEquals(registered, RpmaByteBufAllocator.DEFAULT.registeredBytes(), "registered bytes");
+        long kept = RpmaByteBufAllocator.DEFAULT.registeredBytes() - registered;
+        assertTrue(kept <= MOST_KEPT, () -> "registered memory has grown by " + kept + " bytes");
         assertTrue(descriptors() <= descriptors, () -> "descriptors, before: " + descriptors + ", now: " + open());
     }
 

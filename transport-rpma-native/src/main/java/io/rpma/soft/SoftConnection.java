@@ -55,7 +55,6 @@ final class SoftConnection extends SoftwareConnection {
     private boolean lostReported;
     private boolean endReported;
     private boolean disconnectSent;
-    private boolean receivesNext;
 
     private enum Phase {
         /** The other side has not answered yet. */
@@ -310,13 +309,10 @@ final class SoftConnection extends SoftwareConnection {
         checkShared(queues.isChannelShared());
         ConnectionCompletionQueue main = queues.completions();
         ConnectionCompletionQueue receives = queues.receiveCompletions();
-        // Alternate between the queues, so that one that fires all the time does not starve the other.
-        if (receives != null && receives.hasFired() && (receivesNext || !main.hasFired())) {
-            receivesNext = false;
+        if (isEventOfReceivesNext(main.hasFired(), receives != null && receives.hasFired())) {
             receives.consume(main);
             return receives;
         }
-        receivesNext = true;
         return main.consume(receives) ? main : null;
     }
 

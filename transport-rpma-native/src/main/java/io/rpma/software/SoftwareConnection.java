@@ -32,6 +32,7 @@ public abstract class SoftwareConnection implements Connection {
     private ByteBuffer privateData;
     private boolean directWrite;
     private boolean closed;
+    private boolean receivesNext;
 
     /**
      * Creates a connection.
@@ -52,6 +53,20 @@ public abstract class SoftwareConnection implements Connection {
     /** Stores the private data that the other side has accepted with. The array must not change any more. */
     protected final void acceptedWith(byte[] data) {
         privateData = ByteBuffer.wrap(data).asReadOnlyBuffer();
+    }
+
+    /**
+     * Selects the completion queue whose event is consumed next. The two alternate if both have fired, so that one that fires all
+     * the time does not starve the other.
+     *
+     * @param mainFired whether the main queue has fired
+     * @param receivesFired whether there is a queue for receives, and it has fired
+     * @return whether it is the queue for receives
+     */
+    protected final boolean isEventOfReceivesNext(boolean mainFired, boolean receivesFired) {
+        boolean receives = receivesFired && (receivesNext || !mainFired);
+        receivesNext = !receives;
+        return receives;
     }
 
     /** Returns whether the other side has said that writes may go straight to persistent memory. */

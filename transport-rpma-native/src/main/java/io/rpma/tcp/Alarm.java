@@ -17,6 +17,7 @@ import io.rpma.posix.DescriptorWait;
 import io.rpma.posix.EpollSet;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
+import io.rpma.software.OpenFileLimit;
 
 /**
  * A descriptor that is readable while the alarm is raised or while a watched socket is readable: an epoll set. The alarm is
@@ -42,7 +43,7 @@ final class Alarm {
     synchronized int fd() {
         int result = create();
         if (result < 0) {
-            throw new IllegalStateException(OpenFiles.text(-result, FAILED));
+            throw new IllegalStateException(OpenFileLimit.text(-result, FAILED));
         }
         return set;
     }

@@ -16,31 +16,16 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
+import io.rpma.software.OpenFileLimit;
 
 /** Errors of a process, or of a system, that has no file descriptor left, or no memory for one. */
 final class OpenFiles {
     private OpenFiles() {
     }
 
-    /**
-     * Returns the text of an error: what failed, why, and what helps.
-     *
-     * @param what cannot be done, as the beginning of a sentence
-     */
-    static String text(int errno, String what) {
-        String why = what + ": " + Posix.strerror(errno);
-        return switch (errno) {
-            case Sockets.EMFILE -> why + "; the limit of open files is " + Posix.softLimit(Posix.RLIMIT_NOFILE)
-                + ": raise it (ulimit -n, or LimitNOFILE of the systemd service), or close connections";
-            case Sockets.ENFILE -> why + "; the limit of open files of the whole system is in /proc/sys/fs/file-max"
-                + " (sysctl fs.file-max)";
-            default -> why;
-        };
-    }
-
     /** Returns the exception to be thrown. */
     static RpmaException failure(int errno, String what) {
         boolean noMemory = errno == Posix.ENOMEM || errno == Sockets.ENOBUFS;
-        return TcpLog.failure(noMemory ? RpmaError.NO_MEMORY : RpmaError.PROVIDER, errno, text(errno, what), null);
+        return TcpLog.failure(noMemory ? RpmaError.NO_MEMORY : RpmaError.PROVIDER, errno, OpenFileLimit.text(errno, what), null);
     }
 }

@@ -46,7 +46,6 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner 
     private ConnectionEvent end;
     private boolean wasEstablished;
     private boolean ended;
-    private boolean receivesNext;
 
     private TcpConnection(ProtectionDomain domain, Queues queues, int socket, boolean isClient, ByteBuffer privateData,
             InetSocketAddress localAddress, InetSocketAddress remoteAddress) throws RpmaException {
@@ -246,13 +245,10 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner 
         if (!main.hasFired() && (receives == null || !receives.hasFired())) {
             pair.drive();
         }
-        // Alternate between the queues, so that one that fires all the time does not starve the other.
-        if (receives != null && receives.hasFired() && (receivesNext || !main.hasFired())) {
-            receivesNext = false;
+        if (isEventOfReceivesNext(main.hasFired(), receives != null && receives.hasFired())) {
             receives.consume(main);
             return receives;
         }
-        receivesNext = true;
         return main.consume(receives) ? main : null;
     }
 

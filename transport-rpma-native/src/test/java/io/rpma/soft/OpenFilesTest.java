@@ -71,7 +71,7 @@ class OpenFilesTest {
         String answer = order(order);
         int freed = 0;
         while (answer.startsWith(SHORTAGE) && freed < MAX_NEEDED) {
-            assertTrue(answer.contains("the limit of open files is 512: raise it (ulimit -n)"), answer);
+            assertTrue(answer.contains("the limit of open files is 512: raise it (ulimit -n, or LimitNOFILE"), answer);
             assertEquals("freed", order("free"));
             freed++;
             answer = order(order);

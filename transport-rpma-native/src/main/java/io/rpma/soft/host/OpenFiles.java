@@ -14,8 +14,8 @@ package io.rpma.soft.host;
 
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
-import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
+import io.rpma.software.OpenFileLimit;
 
 /** Errors for a process, or a system, that has no file descriptor left. */
 public final class OpenFiles {
@@ -34,11 +34,6 @@ public final class OpenFiles {
      * @param what cannot be done, as the beginning of a sentence
      */
     public static RpmaException failure(int errno, String what) {
-        String why = what + ": " + Posix.strerror(errno);
-        return errno == Sockets.ENFILE
-            ? SoftLog.failure(RpmaError.PROVIDER, errno, why + "; the limit of open files of the whole system is in"
-                + " /proc/sys/fs/file-max (sysctl fs.file-max)", null)
-            : SoftLog.failure(RpmaError.PROVIDER, errno, why + "; the limit of open files is "
-                + Posix.softLimit(Posix.RLIMIT_NOFILE) + ": raise it (ulimit -n), or close connections", null);
+        return SoftLog.failure(RpmaError.PROVIDER, errno, OpenFileLimit.text(errno, what), null);
     }
 }
