@@ -108,7 +108,7 @@ final class PingClient implements AutoCloseable {
         }
         all.add(recorder.getIntervalHistogram());
         if (!finished.isSuccess()) {
-            throw new IOException("after " + all.getTotalCount() + " round trips: " + RpmaCommand.sentence(finished.cause()),
+            throw new IOException("after " + all.getTotalCount() + " round trips: " + FailureText.of(finished.cause()),
                 finished.cause());
         }
         return all;

@@ -142,7 +142,7 @@ final class PingCommand implements Callable<Integer> {
             if (alone) {
                 throw e;
             }
-            table.failed(path, RpmaCommand.sentence(e));
+            table.failed(path, FailureText.of(e));
             return;
         }
         try (PingClient connected = client) {
@@ -160,7 +160,7 @@ final class PingCommand implements Callable<Integer> {
             if (alone) {
                 throw e;
             }
-            table.broke(path, RpmaCommand.sentence(e));
+            table.broke(path, FailureText.of(e));
         } finally {
             current = null;
         }

@@ -66,7 +66,7 @@ final class Probe {
             channel.pathsNotTaken().forEach((path, reason) -> notTaken.add(new NotTaken(path.toString(), reason)));
             RpmaPath path = channel.path();
             return new Connection(text(address), path == null ? null : path.toString(), path == null ? null : device(channel),
-                notTaken, connected.isSuccess() ? null : RpmaCommand.sentence(connected.cause()));
+                notTaken, connected.isSuccess() ? null : FailureText.of(connected.cause()));
         } finally {
             group.shutdownGracefully(0, 2, TimeUnit.SECONDS).syncUninterruptibly();
         }

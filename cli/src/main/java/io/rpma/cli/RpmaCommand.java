@@ -61,18 +61,13 @@ public final class RpmaCommand implements Callable<Integer> {
 
     /** Prints the messages of a failure and its causes, without a stack trace. */
     private static int explain(Exception failure, CommandLine command, CommandLine.ParseResult ignored) {
-        StringBuilder words = new StringBuilder(command.getCommandName()).append(" failed: ").append(sentence(failure));
+        StringBuilder words = new StringBuilder(command.getCommandName()).append(" failed: ").append(FailureText.of(failure));
         for (Throwable cause = failure.getCause(); cause != null; cause = cause.getCause()) {
-            if (words.indexOf(sentence(cause)) < 0) {
-                words.append(System.lineSeparator()).append("  because: ").append(sentence(cause));
+            if (words.indexOf(FailureText.of(cause)) < 0) {
+                words.append(System.lineSeparator()).append("  because: ").append(FailureText.of(cause));
             }
         }
         command.getErr().println(words);
         return CommandLine.ExitCode.SOFTWARE;
-    }
-
-    /** Returns the message of a failure, or its class if it has no message. */
-    static String sentence(Throwable failure) {
-        return failure.getMessage() != null ? failure.getMessage() : failure.toString();
     }
 }

@@ -16,14 +16,14 @@ package io.rpma.soft;
 import io.rpma.soft.process.LocalReceiveQueue;
 
 /**
- * What the parts of a shared receive queue need of it: an attachment, which has to find the attachment that has an index
+ * What the parts of a shared receive queue need of it: an attachment, which has to find the queue pair that has an index
  * now, and the repair of overwritten take words. {@link SoftSharedReceiveQueue} is the one implementation.
  *
  * <p>Any thread may call any method.
  */
 interface ReceiveQueueOwner extends LocalReceiveQueue {
-    /** Returns the attachment that has an index, or {@code null}. */
-    SharedReceiveAttachment attachment(int index);
+    /** Returns the end of the queue pair that is attached with an index, or {@code null} if none is. */
+    LocalEnd attachedEnd(int index);
 
     /** Schedules a search for lost receives, because a take word that a process has overwritten has been found. */
     void scheduleRepair();

@@ -209,7 +209,7 @@ final class SharedReceiveAttachment {
         if (taker == index + 1) {
             return true;
         }
-        if (taker <= 0 || taker != SharedReceives.OWNER && queue.attachment(taker - 1) == null) {
+        if (taker <= 0 || taker != SharedReceives.OWNER && queue.attachedEnd(taker - 1) == null) {
             // No attached queue pair has this index, so a process has overwritten the take word. Accept the completion: the queue
             // pair that completes the receive is likely to be the one that took it.
             queue.scheduleRepair();
@@ -277,16 +277,16 @@ final class SharedReceiveAttachment {
         long bit = 1L << index;
         if ((Memory.getLongAcquire(waiters) & bit) != 0) {
             Memory.getAndBitwiseAndLong(waiters, ~bit);
-            wakePeer();
-            SharedReceiveAttachment current = queue.attachment(index);
-            if (current != null && current != this) {
-                current.wakePeer();
+            wakePeer(own);
+            LocalEnd current = queue.attachedEnd(index);
+            if (current != null && current != own) {
+                wakePeer(current);
             }
         }
     }
 
-    private void wakePeer() {
-        RemoteEnd end = own.remote();
+    private static void wakePeer(LocalEnd of) {
+        RemoteEnd end = of.remote();
         if (end != null && end.tryRetain()) {
             end.wake();
             end.release();

@@ -210,8 +210,9 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue, ReceiveQueueOw
     }
 
     @Override
-    public SharedReceiveAttachment attachment(int index) {
-        return attachments.get(index);
+    public LocalEnd attachedEnd(int index) {
+        SharedReceiveAttachment attachment = attachments.get(index);
+        return attachment == null ? null : attachment.end();
     }
 
     /** Handles the end of a peer: completions that it published without setting its ready bit are polled as well. */
