@@ -35,6 +35,7 @@ public final class StreamWriter {
     private static final int IN_PLACE_BYTES = 4096;
 
     private final Gatherer gatherer = new Gatherer();
+    private final Follower follower = new Follower();
     // The buffer at the head of the flushed entries if a part of it has been sent without copying.
     private ByteBuf partlySent;
 
@@ -65,25 +66,12 @@ public final class StreamWriter {
         int together = buf.readableBytes();
         int bytes = Math.min(to.messageLimit(together), together);
         boolean whole = bytes == together;
-        boolean last = whole && !isFollowed(in);
+        boolean last = whole && (in.size() == 1 || !follower.isFoundAfterFirst(in));
         // Only the messages under way hold the buffer now, so the rest of it may be sent without copying as well.
         partlySent = whole ? null : buf;
         to.counters().sendCopiesAvoided++;
         to.send(buf.retain(), slab, buf.memoryAddress() + buf.readerIndex() - slab.address(), bytes, together, last);
         in.removeBytes(bytes);
-    }
-
-    /**
-     * Returns whether the flushed entries after the first one will cause another message. Their number is no indication, because
-     * some of them may be empty or cancelled. Those are removed before the next search, so no entry is searched twice.
-     */
-    private boolean isFollowed(ChannelOutboundBuffer in) throws Exception {
-        if (in.size() == 1) {
-            return false;
-        }
-        gatherer.begin(null, null);
-        in.forEachFlushedMessage(gatherer);
-        return gatherer.more;
     }
 
     /**
@@ -96,9 +84,12 @@ public final class StreamWriter {
         RpmaByteBuf message = message(to, Math.min(limit, Math.max(1, in.totalPendingWriteBytes())));
         boolean more;
         try {
-            gatherer.begin(to, message);
+            gatherer.message = message;
+            gatherer.to = to;
+            gatherer.more = false;
+            gatherer.beforeOther = false;
             in.forEachFlushedMessage(gatherer);
-            more = gatherer.more;
+            more = gatherer.more || gatherer.beforeOther && follower.isFoundAfterBuffers(in);
         } catch (Throwable e) {
             message.release();
             throw e;
@@ -187,34 +178,20 @@ public final class StreamWriter {
         return message;
     }
 
-    /** Copies flushed buffers into a message until it is full, and determines whether another message follows immediately. */
+    /** Copies flushed buffers into a message until it is full. */
     private static final class Gatherer implements ChannelOutboundBuffer.MessageProcessor {
         StreamSender to;
-        // Null if nothing is to be copied, because the first entry is a message by itself.
         RpmaByteBuf message;
-        // Whether another message follows immediately.
+        // Whether a buffer has more bytes than the message has room for.
         boolean more;
-        // Whether an entry has been reached after which nothing can be copied.
-        private boolean ended;
-        private boolean skipsFirst;
-
-        void begin(StreamSender with, RpmaByteBuf into) {
-            to = with;
-            message = into;
-            more = false;
-            ended = into == null;
-            skipsFirst = into == null;
-        }
+        // Whether an entry of another kind follows the buffers.
+        boolean beforeOther;
 
         @Override
         public boolean processMessage(Object msg) {
-            if (skipsFirst) {
-                skipsFirst = false;
-                return true;
-            }
-            if (ended || !(msg instanceof ByteBuf buf)) {
-                ended = true;
-                return searchOn(msg);
+            if (!(msg instanceof ByteBuf buf)) {
+                beforeOther = true;
+                return false;
             }
             int bytes = buf.readableBytes();
             int room = message.writableBytes();
@@ -226,20 +203,54 @@ public final class StreamWriter {
             more = bytes > room;
             return !more;
         }
+    }
 
-        /**
-         * Returns whether it depends on later entries whether another message follows. Entries after an operation wait for it,
-         * and nothing is posted for an operation that is refused.
-         */
-        private boolean searchOn(Object msg) {
+    /**
+     * Searches the flushed entries for one that causes another message. Their number is no indication, because some of them may
+     * be empty or cancelled. Those are removed before the next search, so no entry is searched twice. It is a class of its own
+     * so that the compiled code of {@link Gatherer}, which every small message executes, stays small.
+     */
+    private static final class Follower implements ChannelOutboundBuffer.MessageProcessor {
+        private boolean skipsFirst;
+        private boolean skipsBuffers;
+        private boolean found;
+
+        /** Returns whether an entry after the first one causes a message. */
+        boolean isFoundAfterFirst(ChannelOutboundBuffer in) throws Exception {
+            skipsFirst = true;
+            skipsBuffers = false;
+            return search(in);
+        }
+
+        /** Returns whether an entry after the buffers at the head, all of which have been copied, causes a message. */
+        boolean isFoundAfterBuffers(ChannelOutboundBuffer in) throws Exception {
+            skipsFirst = false;
+            skipsBuffers = true;
+            return search(in);
+        }
+
+        private boolean search(ChannelOutboundBuffer in) throws Exception {
+            found = false;
+            in.forEachFlushedMessage(this);
+            return found;
+        }
+
+        @Override
+        public boolean processMessage(Object msg) {
+            if (skipsFirst || skipsBuffers && msg instanceof ByteBuf) {
+                skipsFirst = false;
+                return true;
+            }
+            skipsBuffers = false;
             if (msg instanceof ByteBuf buf) {
-                more = buf.isReadable();
-                return !more;
+                found = buf.isReadable();
+                return !found;
             }
             if (msg instanceof FileRegion region) {
-                more = region.transferred() < region.count();
-                return !more;
+                found = region.transferred() < region.count();
+                return !found;
             }
+            // Entries after an operation wait for it, and nothing is posted for an operation that is refused.
             return false;
         }
     }
