@@ -357,6 +357,10 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
                 if (future.isSuccess()) {
                     registration = (IoRegistration) future.getNow();
                     registration.submit(RpmaIoOps.OPEN);
+                    if (closing == null) {
+                        // Netty defers a listener if its stack is deep. The close has ended meanwhile.
+                        stopWatching();
+                    }
                 } else {
                     lingered();
                 }
