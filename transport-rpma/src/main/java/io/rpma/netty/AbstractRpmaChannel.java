@@ -356,14 +356,16 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         }
 
         @Override
-        public final void flushed() {
+        public final void ending() {
             IoRegistration current = registration;
             eventLoop().schedule(() -> {
                 QueuePair pair = pair();
                 if (registration == current && pair != null) {
-                    pair.eventIsOverdue();
+                    pair.endIsOverdue();
                 }
-            }, QueuePair.EVENT_MILLIS, TimeUnit.MILLISECONDS);
+            }, pair().overdueMillis(), TimeUnit.MILLISECONDS);
+            // Completions that were handled together with the event may have ended work.
+            later(this::writable);
         }
 
         // ---- registration with one loop after another ----
@@ -375,8 +377,8 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
             if (pair() != null) {
                 pair().enter(eventLoop());
                 with.submit(RpmaIoOps.OPEN);
-                if (pair().isFlushed()) {
-                    flushed();
+                if (pair().isEnding()) {
+                    ending();
                 }
             }
         }

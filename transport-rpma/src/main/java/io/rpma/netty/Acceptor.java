@@ -24,6 +24,7 @@ import io.rpma.RpmaException;
 import io.rpma.netty.connect.AcceptBackoff;
 import io.rpma.netty.connect.LogLimit;
 import io.rpma.netty.connect.PendingAccept;
+import io.rpma.netty.pair.FailedOpening;
 import io.rpma.netty.pair.QueuePair;
 import io.rpma.netty.pair.TransportLogger;
 import java.io.IOException;
@@ -200,7 +201,7 @@ final class Acceptor implements PendingAccept.Owner {
             next.configured();
         } catch (RpmaException e) {
             next.release();
-            QueuePair.abandon(null, request, e);
+            FailedOpening.abandon(null, request, e);
             throw e;
         }
         try {

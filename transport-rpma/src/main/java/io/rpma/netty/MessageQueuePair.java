@@ -30,10 +30,12 @@ import io.rpma.netty.memory.LimboMemory;
 import io.rpma.netty.memory.RegisteredMemory;
 import io.rpma.netty.memory.RpmaByteBuf;
 import io.rpma.netty.memory.Slab;
+import io.rpma.netty.pair.FailedOpening;
 import io.rpma.netty.pair.OneSided;
 import io.rpma.netty.pair.Outcomes;
 import io.rpma.netty.pair.PostTarget;
 import io.rpma.netty.pair.QueuePair;
+import io.rpma.netty.pair.ThreadBatch;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -114,7 +116,7 @@ final class MessageQueuePair extends QueuePair implements PostTarget {
         try {
             peerData = request.privateData();
         } catch (RpmaException | RuntimeException e) {
-            abandon(null, request, e);
+            FailedOpening.abandon(null, request, e);
             throw e;
         }
         return open(fabric, sizes, request, privateData, false, peerData, request.remoteAddress());
@@ -130,7 +132,7 @@ final class MessageQueuePair extends QueuePair implements PostTarget {
             connection = request.connect(privateData.hasRemaining() ? privateData : null);
             return new MessageQueuePair(fabric, sizes, active, peerData, receives, connection, remote);
         } catch (RpmaException | RuntimeException e) {
-            abandon(connection, request, e);
+            FailedOpening.abandon(connection, request, e);
             if (receives != null) {
                 receives.close();
             }
@@ -288,7 +290,7 @@ final class MessageQueuePair extends QueuePair implements PostTarget {
 
     /** Posts a receive again, unless it belongs to this connection alone and the connection has ended. */
     private void post(int slot) {
-        if (!receives.areShared() && (connection == null || broken != null || isFlushed())) {
+        if (!receives.areShared() && (connection == null || broken != null || isEnding())) {
             return;
         }
         try {
@@ -422,6 +424,11 @@ final class MessageQueuePair extends QueuePair implements PostTarget {
     }
 
     @Override
+    protected boolean awaitsOutcomes() {
+        return outcomes.isAwaited();
+    }
+
+    @Override
     public boolean isSettled() {
         return posted - retired == unsignalled;
     }
@@ -447,7 +454,7 @@ final class MessageQueuePair extends QueuePair implements PostTarget {
         }
         boolean midway = terminal != null || arrivedCount > 0;
         long before = counters.completions;
-        WorkCompletions rest = rest();
+        WorkCompletions rest = ThreadBatch.get();
         int left = mostCompletions();
         while (left > 0) {
             int n = take(rest);

@@ -35,6 +35,7 @@ import io.rpma.netty.loop.RpmaIoOps;
 import io.rpma.netty.memory.RegisteredCopy;
 import io.rpma.netty.pair.ChannelCounts;
 import io.rpma.netty.pair.QueuePair;
+import io.rpma.netty.pair.ThreadBatch;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
@@ -406,7 +407,7 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
         public boolean completeClose(boolean late) {
             if (closing != null) {
                 pair.drainEvents();
-                pair.poll(QueuePair.rest());
+                pair.poll(ThreadBatch.get());
                 endOfLingering();
             }
             if (late) {

@@ -21,6 +21,7 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.netty.connect.RefusedConnection;
 import io.rpma.netty.memory.Fabric;
+import io.rpma.netty.pair.FailedOpening;
 import io.rpma.netty.pair.QueuePair;
 import java.nio.ByteBuffer;
 import java.util.LinkedHashSet;
@@ -135,7 +136,7 @@ public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
         try {
             privateData = answer != null ? answer : config.messages().privateData(fabric);
         } catch (RpmaException | RuntimeException e) {
-            QueuePair.abandon(null, request, e);
+            FailedOpening.abandon(null, request, e);
             throw e;
         }
         return MessageQueuePair.accept(fabric, with, request, privateData);
@@ -175,7 +176,7 @@ public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
             try {
                 return new MessageAdmission(fabric, sizes, request);
             } catch (RpmaException | RuntimeException e) {
-                QueuePair.abandon(null, request, e);
+                FailedOpening.abandon(null, request, e);
                 throw e;
             } finally {
                 release();

@@ -23,6 +23,7 @@ import io.rpma.ConnectionRequest;
 import io.rpma.RpmaException;
 import io.rpma.netty.connect.RefusedConnection;
 import io.rpma.netty.memory.Fabric;
+import io.rpma.netty.pair.FailedOpening;
 import io.rpma.netty.pair.QueuePair;
 import io.rpma.netty.receive.ReceiveBuffers;
 import io.rpma.netty.stream.Handshake;
@@ -118,7 +119,7 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel implement
         try {
             connection = request.connect(refusal.encode());
         } catch (RpmaException | RuntimeException e) {
-            QueuePair.abandon(null, request, e);
+            FailedOpening.abandon(null, request, e);
             ours.leave(0);
             throw e;
         }
@@ -172,7 +173,7 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel implement
                 refuse(request, Handshake.refusal(e.status()), receives);
                 return null;
             } catch (RpmaException | RuntimeException e) {
-                QueuePair.abandon(null, request, e);
+                FailedOpening.abandon(null, request, e);
                 receives.leave(0);
                 throw e;
             }
@@ -218,7 +219,7 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel implement
             try {
                 data = answer != null ? answer : config.stream().privateData().on(fabric);
             } catch (RpmaException e) {
-                QueuePair.abandon(null, request, e);
+                FailedOpening.abandon(null, request, e);
                 ours.leave(0);
                 throw e;
             }

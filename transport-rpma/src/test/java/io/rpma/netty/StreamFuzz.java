@@ -594,7 +594,7 @@ final class StreamFuzz {
         }
 
         @Override
-        public void flushed() {
+        public void ending() {
             // The fuzzer polls until no completion is left.
         }
 

@@ -77,7 +77,7 @@ abstract class AwaitedConnection implements RpmaIoHandle, QueuePairListener {
     }
 
     @Override
-    public final void flushed() {
+    public final void ending() {
         // No completions are polled yet.
     }
 

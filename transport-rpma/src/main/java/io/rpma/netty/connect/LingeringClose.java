@@ -23,6 +23,7 @@ import io.rpma.netty.loop.RpmaIoHandle;
 import io.rpma.netty.loop.RpmaIoOps;
 import io.rpma.netty.pair.QueuePair;
 import io.rpma.netty.pair.QueuePairListener;
+import io.rpma.netty.pair.ThreadBatch;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -79,7 +80,7 @@ public final class LingeringClose implements RpmaIoHandle, QueuePairListener {
             return;
         }
         // Often the completion has arrived already, and neither a registration nor a timer is needed.
-        WorkCompletions batch = QueuePair.rest();
+        WorkCompletions batch = ThreadBatch.get();
         for (int polls = 0; polls < MOST_POLLS && !lingering.isDone() && pair.poll(batch) > 0; polls++) {
             continue;
         }
@@ -102,7 +103,8 @@ public final class LingeringClose implements RpmaIoHandle, QueuePairListener {
     }
 
     private boolean isDone() {
-        return pair.broken() != null || (orderly ? pair.isFinished() && pair.isDelivered() : pair.isSettled());
+        return pair.broken() != null || pair.terminal() != null
+            || (orderly ? pair.isFinished() && pair.isDelivered() : pair.isSettled());
     }
 
     private void end() {
@@ -148,7 +150,7 @@ public final class LingeringClose implements RpmaIoHandle, QueuePairListener {
     }
 
     @Override
-    public void flushed() {
+    public void ending() {
         // A timer bounds the close in any case.
     }
 
@@ -188,7 +190,7 @@ public final class LingeringClose implements RpmaIoHandle, QueuePairListener {
     public boolean finish() {
         if (!pair.isClosed() && !isDone()) {
             pair.drainEvents();
-            pair.poll(QueuePair.rest());
+            pair.poll(ThreadBatch.get());
         }
         return pair.isClosed() || isDone();
     }

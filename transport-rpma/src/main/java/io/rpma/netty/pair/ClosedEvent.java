@@ -38,4 +38,17 @@ final class ClosedEvent extends jdk.jfr.Event {
     @Label("Bytes received")
     @DataAmount
     long bytesReceived;
+
+    /** Records the end of the queue pair, if anybody records such events. */
+    static void commit(QueuePair pair) {
+        ClosedEvent event = new ClosedEvent();
+        if (event.shouldCommit()) {
+            event.local = String.valueOf(pair.localAddress);
+            event.remote = String.valueOf(pair.remoteAddress);
+            event.reason = pair.endReason();
+            event.bytesSent = pair.counters.bytesSent;
+            event.bytesReceived = pair.counters.bytesReceived;
+            event.commit();
+        }
+    }
 }

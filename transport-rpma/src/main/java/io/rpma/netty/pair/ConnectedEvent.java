@@ -35,4 +35,16 @@ final class ConnectedEvent extends jdk.jfr.Event {
     String path;
     @Label("Whether this end asked for it")
     boolean active;
+
+    /** Records that the queue pair is established, if anybody records such events. */
+    void commit(QueuePair pair) {
+        if (shouldCommit()) {
+            local = String.valueOf(pair.localAddress);
+            remote = String.valueOf(pair.remoteAddress);
+            fabric = pair.fabric.toString();
+            path = pair.types.path(pair.fabric.provider());
+            active = pair.active;
+            commit();
+        }
+    }
 }

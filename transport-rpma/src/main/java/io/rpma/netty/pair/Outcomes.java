@@ -71,6 +71,11 @@ public final class Outcomes {
         }
     }
 
+    /** Returns whether a request is under way. */
+    public boolean isAwaited() {
+        return decided < posted;
+    }
+
     public boolean hasNext() {
         return taken < decided;
     }

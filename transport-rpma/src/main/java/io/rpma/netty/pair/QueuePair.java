@@ -14,12 +14,10 @@
 package io.rpma.netty.pair;
 
 import io.netty.channel.EventLoop;
-import io.netty.util.concurrent.FastThreadLocal;
 import io.rpma.CompletionQueue;
 import io.rpma.CompletionStatus;
 import io.rpma.Connection;
 import io.rpma.ConnectionEvent;
-import io.rpma.ConnectionRequest;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
@@ -38,18 +36,14 @@ import java.util.function.BooleanSupplier;
  */
 public abstract class QueuePair {
     /** How long after a flush the event that gives the reason may arrive: an iWARP device delivers both within milliseconds. */
-    public static final long EVENT_MILLIS = 1_000;
+    private static final long EVENT_MILLIS = 1_000;
 
     /**
-     * A batch for callers that process completions immediately and keep nothing of them. It holds data only between a poll and
-     * the processing.
+     * How long after the disconnect of the peer the completions of work that the peer has acknowledged may arrive. On an
+     * InfiniBand or RoCE device, disconnects and acknowledgements come by different ways: the connection manager's, and the queue
+     * pair's.
      */
-    private static final FastThreadLocal<WorkCompletions> REST = new FastThreadLocal<>() {
-        @Override
-        protected WorkCompletions initialValue() {
-            return new WorkCompletions(64);
-        }
-    };
+    private static final long COMPLETION_MILLIS = 200;
 
     /**
      * A connection has three events, and a few of kinds that librpma does not define. A connection with this many events at once
@@ -74,6 +68,8 @@ public abstract class QueuePair {
     /** Why work was flushed, while no event has given the reason; otherwise {@code null}. See {@link #failedBy}. */
     private IOException flushed;
     private boolean flushTold;
+    /** Whether the peer has disconnected and the completions of work that it may have acknowledged have not arrived. */
+    private boolean awaitsAcknowledged;
 
     /**
      * Takes a connection over.
@@ -95,33 +91,6 @@ public abstract class QueuePair {
         remoteAddress = known != null ? known : remote;
         counters = OpenPairs.opened(receives);
         connecting.begin();
-    }
-
-    /**
-     * Closes what an attempt to open a connection has created.
-     *
-     * @param made the connection, or {@code null}
-     * @param request the request from which it was to be made
-     * @param why the reason; if closing fails as well, that failure is added to it
-     */
-    public static void abandon(Connection made, ConnectionRequest request, Exception why) {
-        try {
-            if (made != null) {
-                made.close();
-            }
-        } catch (RpmaException | RuntimeException e) {
-            why.addSuppressed(e);
-        }
-        try {
-            request.close();
-        } catch (RpmaException | RuntimeException e) {
-            why.addSuppressed(e);
-        }
-    }
-
-    /** Returns this thread's batch for completions that are processed immediately. */
-    public static WorkCompletions rest() {
-        return REST.get();
     }
 
     public final ChannelCounts counters() {
@@ -185,26 +154,45 @@ public abstract class QueuePair {
         return status == CompletionStatus.WR_FLUSH_ERR && (broken != null || terminal != null || flushed != null);
     }
 
-    /** Returns whether the queue pair accepts no more work while the reason is not known yet. */
-    public final boolean isFlushed() {
-        return flushed != null;
-    }
-
     /** Returns whether work can be posted, as far as is known. */
     public final boolean isUsable() {
-        return established && broken == null && flushed == null;
+        return established && broken == null && !isEnding();
     }
 
-    /** Called when the event that should give the reason of a flush has not arrived: the flush itself becomes the reason. */
-    public final void eventIsOverdue() {
-        if (connection == null || broken != null || flushed == null) {
+    /** Returns whether the connection is about to break, but the reason or the last completions have not arrived. */
+    public final boolean isEnding() {
+        return flushed != null || terminal != null;
+    }
+
+    /**
+     * Returns how many milliseconds after {@link QueuePairListener#ending} the event or the completions that are missing are
+     * overdue.
+     */
+    public final long overdueMillis() {
+        return awaitsAcknowledged ? COMPLETION_MILLIS : EVENT_MILLIS;
+    }
+
+    /**
+     * Called when the event or the completions that are missing have not arrived in time. Without the event that gives the reason
+     * of a flush, the flush itself becomes the reason. Work without a completion fails.
+     */
+    public final void endIsOverdue() {
+        if (connection == null || broken != null || !isEnding()) {
             return;
         }
-        drainEvents();
-        if (connection != null && broken == null) {
-            breakWith(flushed);
-            listener.readable();
+        if (!awaitsAcknowledged) {
+            drainEvents();
         }
+        if (connection == null || broken != null) {
+            return;
+        }
+        if (awaitsAcknowledged) {
+            takeAll();
+            ended();
+        } else {
+            breakWith(flushed);
+        }
+        listener.readable();
     }
 
     /**
@@ -214,6 +202,9 @@ public abstract class QueuePair {
      * @return whether the queue pair is still open
      */
     public final boolean takeOvertakenEvents() {
+        if (awaitsAcknowledged && !awaitsOutcomes()) {
+            ended();
+        }
         if (established && flushed == null || broken != null) {
             return true;
         }
@@ -223,7 +214,7 @@ public abstract class QueuePair {
         }
         if (flushed != null && broken == null && !flushTold) {
             flushTold = true;
-            listener.flushed();
+            listener.ending();
         }
         return true;
     }
@@ -283,21 +274,18 @@ public abstract class QueuePair {
         }
         established = true;
         OpenPairs.addEstablished(fabric.provider());
-        if (connecting.shouldCommit()) {
-            connecting.local = String.valueOf(localAddress);
-            connecting.remote = String.valueOf(remoteAddress);
-            connecting.fabric = fabric.toString();
-            connecting.path = types.path(fabric.provider());
-            connecting.active = active;
-            connecting.commit();
-        }
+        connecting.commit(this);
         listener.established();
     }
 
     /** Reads the peer's private data, which is complete now. */
     protected abstract void greeted() throws IOException;
 
-    /** Records how the connection ended. This is the only method that does so. */
+    /**
+     * Records how the connection ended. This is the only method that does so. If the peer has disconnected and may have
+     * acknowledged work whose completions it has overtaken, the connection is broken only when these have arrived or are overdue:
+     * what has been delivered must not be reported as failed.
+     */
     public final void end(ConnectionEvent event) {
         if (connection == null || terminal != null) {
             return;
@@ -305,11 +293,26 @@ public abstract class QueuePair {
         terminal = event;
         // Completions from before the end are still in the queue, and are handled first.
         takeAll();
-        if (broken == null) {
-            broken = new EndedByEvent(reason(event));
+        awaitsAcknowledged = event == ConnectionEvent.CLOSED && established && broken == null && flushed == null
+            && awaitsOutcomes();
+        if (awaitsAcknowledged) {
+            listener.ending();
+        } else {
+            ended();
         }
         listener.readable();
     }
+
+    /** Breaks the queue pair because of the event that ended the connection. */
+    private void ended() {
+        awaitsAcknowledged = false;
+        if (broken == null) {
+            broken = new EndedByEvent(reason(terminal));
+        }
+    }
+
+    /** Returns whether work is under way whose outcome is reported to its user. */
+    protected abstract boolean awaitsOutcomes();
 
     private String reason(ConnectionEvent event) {
         return switch (event) {
@@ -360,6 +363,10 @@ public abstract class QueuePair {
         } else {
             CompletionStatus status = CompletionStatus.of(code);
             counters.failed(status);
+            if (awaitsAcknowledged) {
+                // Work that fails after the disconnect has not been acknowledged, nor has any that was posted after it.
+                ended();
+            }
             failed(batch.context(index), status, batch.queuePairNumber(index));
         }
     }
@@ -369,7 +376,7 @@ public abstract class QueuePair {
      * peer that continues to send causes more of them meanwhile; those are left to a later turn.
      */
     public final void takeAll() {
-        WorkCompletions rest = rest();
+        WorkCompletions rest = ThreadBatch.get();
         int left = mostCompletions();
         while (connection != null && broken == null && left > 0) {
             int n = take(rest);
@@ -466,15 +473,7 @@ public abstract class QueuePair {
         }
         release(current::isQuiescent);
         OpenPairs.ended(counters);
-        ClosedEvent event = new ClosedEvent();
-        if (event.shouldCommit()) {
-            event.local = String.valueOf(localAddress);
-            event.remote = String.valueOf(remoteAddress);
-            event.reason = endReason();
-            event.bytesSent = counters.bytesSent;
-            event.bytesReceived = counters.bytesReceived;
-            event.commit();
-        }
+        ClosedEvent.commit(this);
     }
 
     /** Returns the reason for the end of the connection, for people. */

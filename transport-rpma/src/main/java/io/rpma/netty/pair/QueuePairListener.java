@@ -36,8 +36,9 @@ public interface QueuePairListener {
     void posted();
 
     /**
-     * Work was flushed, and the event that gives the reason has not arrived. A listener that has a timer, and no other
-     * bound, calls {@link QueuePair#eventIsOverdue()} after {@link QueuePair#EVENT_MILLIS}.
+     * The connection is about to break: either work was flushed and the event that gives the reason has not arrived, or the peer
+     * has disconnected and the completions of what it has acknowledged have not arrived. A listener that has a timer, and no
+     * other bound, calls {@link QueuePair#endIsOverdue()} after {@link QueuePair#overdueMillis()}.
      */
-    void flushed();
+    void ending();
 }

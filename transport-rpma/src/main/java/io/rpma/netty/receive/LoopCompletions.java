@@ -21,7 +21,7 @@ import io.rpma.WorkCompletions;
 import io.rpma.netty.loop.EpollSet;
 import io.rpma.netty.loop.RpmaIoHandle;
 import io.rpma.netty.loop.RpmaIoOps;
-import io.rpma.netty.pair.QueuePair;
+import io.rpma.netty.pair.ThreadBatch;
 import io.rpma.netty.pair.TransportLogger;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -261,7 +261,7 @@ public final class LoopCompletions implements RpmaIoHandle {
         if (ended) {
             return;
         }
-        WorkCompletions rest = QueuePair.rest();
+        WorkCompletions rest = ThreadBatch.get();
         for (int left = receives.most(); left > 0;) {
             int n = take(rest);
             if (n == 0) {
@@ -432,7 +432,7 @@ public final class LoopCompletions implements RpmaIoHandle {
     @Override
     public boolean finish() {
         // Connections that are being closed may wait for completions in this queue.
-        poll(QueuePair.rest());
+        poll(ThreadBatch.get());
         return true;
     }
 

@@ -17,7 +17,7 @@ import io.rpma.Connection;
 import io.rpma.ConnectionRequest;
 import io.rpma.RpmaException;
 import io.rpma.netty.memory.Fabric;
-import io.rpma.netty.pair.QueuePair;
+import io.rpma.netty.pair.FailedOpening;
 import io.rpma.netty.pair.UserTypes;
 import io.rpma.netty.receive.LoopCompletions;
 import io.rpma.netty.receive.OwnReceives;
@@ -88,7 +88,7 @@ public final class StreamOpening {
             }
             return pair;
         } catch (RpmaException | RuntimeException e) {
-            QueuePair.abandon(connection, request, e);
+            FailedOpening.abandon(connection, request, e);
             if (elsewhere != null) {
                 elsewhere.expectNoMore();
             }

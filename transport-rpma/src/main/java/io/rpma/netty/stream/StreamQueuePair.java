@@ -23,6 +23,7 @@ import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.memory.LimboMemory;
+import io.rpma.netty.pair.ThreadBatch;
 import io.rpma.netty.pair.TransportLogger;
 import io.rpma.netty.pair.UserTypes;
 import io.rpma.netty.receive.LoopCompletions;
@@ -169,7 +170,7 @@ public final class StreamQueuePair extends StreamEnd {
             return;
         }
         boolean first = touch();
-        take(rest());
+        take(ThreadBatch.get());
         if (first && !isEnded() && !sender.outcomes().hasNext() && !changes.unblockSending()) {
             changes.end();
         }
@@ -336,7 +337,7 @@ public final class StreamQueuePair extends StreamEnd {
 
     @Override
     boolean isEnded() {
-        return connection == null || broken != null || hungUp != null || isFlushed();
+        return connection == null || broken != null || hungUp != null || isEnding();
     }
 
     @Override
@@ -347,6 +348,11 @@ public final class StreamQueuePair extends StreamEnd {
     @Override
     public boolean isFinished() {
         return sender.isFinished();
+    }
+
+    @Override
+    protected boolean awaitsOutcomes() {
+        return sender.outcomes().isAwaited();
     }
 
     @Override
@@ -388,7 +394,7 @@ public final class StreamQueuePair extends StreamEnd {
      */
     private boolean takeAllLeft() {
         boolean received = false;
-        WorkCompletions rest = rest();
+        WorkCompletions rest = ThreadBatch.get();
         int left = mostCompletions();
         while (left > 0) {
             int n = take(rest);
