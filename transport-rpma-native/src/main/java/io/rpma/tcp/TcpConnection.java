@@ -22,6 +22,7 @@ import io.rpma.RemoteMemoryRegion;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.RpmaLog;
+import io.rpma.posix.DescriptorWait;
 import io.rpma.posix.Posix;
 import io.rpma.software.SoftwareConnection;
 import io.rpma.software.WorkArguments;
@@ -194,6 +195,10 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner 
     public void close() {
         if (!markClosed()) {
             return;
+        }
+        if (events.isUsed()) {
+            // No lock protects the socket while the connection is not established.
+            DescriptorWait.closing(events.fd());
         }
         events.close();
         try {
