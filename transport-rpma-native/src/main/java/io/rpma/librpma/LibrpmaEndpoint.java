@@ -158,7 +158,8 @@ final class LibrpmaEndpoint extends LibrpmaHandle implements Endpoint {
             if (code == RpmaError.INVALID.code() && own != null && own.isChannelContradictory()) {
                 throw LibrpmaFailure.of("rpma_ep_next_conn_req", code, 0, "only this request is lost, the endpoint continues to"
                     + " listen; sharedCompletionChannel: receives complete in the shared receive queue's own completion queue,"
-                    + " which has a descriptor of its own");
+                    + " which has a descriptor of its own; create that queue with a receiveCompletionQueueSize of 0, or do not"
+                    + " share the channel");
             }
             throw LibrpmaFailure.of("rpma_ep_next_conn_req", code, errno, "only this request is lost, the endpoint continues to"
                 + " listen; its client is gone, or the configured queues cannot be created (Device.limits() returns the limits)");

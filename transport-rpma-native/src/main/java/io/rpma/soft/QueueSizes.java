@@ -43,11 +43,7 @@ record QueueSizes(int timeoutMillis, int completions, int receiveCompletions, in
                     "the shared receive queue of the configuration belongs to another peer");
             }
             queue = soft;
-            if (config.isSharedCompletionChannel() && soft.completions() != null) {
-                throw SoftLog.failure(RpmaError.INVALID, "sharedCompletionChannel: receives complete in the shared receive"
-                    + " queue's own completion queue, which has a descriptor of its own; create that queue with a"
-                    + " receiveCompletionQueueSize of 0, or do not share the channel");
-            }
+            ConnectionSettings.checkDescriptors(SoftLog.INSTANCE, config, soft.completions() != null);
         }
         QueueSizes sizes = new QueueSizes(config.timeoutMillis(), config.completionQueueSize(),
             queue != null && queue.completions() != null ? 0 : config.receiveCompletionQueueSize(), config.sendQueueSize(),

@@ -34,6 +34,21 @@ public final class ConnectionSettings implements ConnectionConfig {
         this.log = log;
     }
 
+    /**
+     * Checks that the completion queues of a connection can have the descriptors that its configuration requests.
+     *
+     * @param completesElsewhere whether receives complete in the completion queue of a shared receive queue
+     * @throws RpmaException {@link RpmaError#INVALID} if not
+     */
+    public static void checkDescriptors(SoftwareLog log, ConnectionConfig config, boolean completesElsewhere)
+            throws RpmaException {
+        if (completesElsewhere && config.isSharedCompletionChannel()) {
+            throw log.failure(RpmaError.INVALID, "sharedCompletionChannel: receives complete in the shared receive queue's own"
+                + " completion queue, which has a descriptor of its own; create that queue with a receiveCompletionQueueSize of"
+                + " 0, or do not share the channel");
+        }
+    }
+
     private ConnectionSettings open() throws RpmaException {
         if (closed) {
             throw log.failure(RpmaError.INVALID, "the connection configuration is closed");

@@ -107,7 +107,8 @@ public abstract class SoftwareConnection implements Connection {
         checkOpen();
         if (!shared) {
             throw log.failure(RpmaError.NOT_SHARED_CHANNEL, "each completion queue of this connection has a descriptor of"
-                + " its own (ConnectionConfig.sharedCompletionChannel)");
+                + " its own: wait for CompletionQueue.fd(), or set ConnectionConfig.sharedCompletionChannel before the connection"
+                + " is made");
         }
     }
 

@@ -37,10 +37,7 @@ record QueueSizes(int timeoutMillis, int completions, int receiveCompletions, in
         ConnectionConfig config = given != null ? given : new ConnectionSettings(TcpLog.INSTANCE);
         TcpSharedReceiveQueue queue = shared(config.sharedReceiveQueue(), domain);
         boolean elsewhere = queue != null && queue.hasCompletions();
-        if (elsewhere && config.isSharedCompletionChannel()) {
-            throw TcpLog.failure(RpmaError.INVALID, "sharedCompletionChannel: receives complete in the shared receive queue's own"
-                + " completion queue, which has a descriptor of its own");
-        }
+        ConnectionSettings.checkDescriptors(TcpLog.INSTANCE, config, elsewhere);
         QueueSizes sizes = new QueueSizes(config.timeoutMillis(), config.completionQueueSize(),
             elsewhere ? 0 : config.receiveCompletionQueueSize(), config.sendQueueSize(), config.receiveQueueSize(),
             config.isSharedCompletionChannel(), queue);
