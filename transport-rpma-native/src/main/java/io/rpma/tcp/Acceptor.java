@@ -225,10 +225,10 @@ final class Acceptor {
     }
 
     private void dropSilent(HalfOpenClients.Client client, String reason) {
-        InetSocketAddress remote = TcpSockets.remoteAddress(client.fd());
+        String name = nameOf(client.fd());
         remove(client);
         Posix.close(client.fd());
-        TcpLog.log(RpmaLog.Level.NOTICE, "the client at " + remote + " of " + address + " was dropped: " + reason);
+        TcpLog.log(RpmaLog.Level.NOTICE, name + " of " + address + " was dropped: " + reason);
     }
 
     private void read(HalfOpenClients.Client client) {
@@ -257,21 +257,27 @@ final class Acceptor {
         return Arrays.equals(request.bytes, 0, length, Greeting.MAGIC, 0, length);
     }
 
+    /** Returns how messages name a client, whose address is not known any more if it has reset the connection. */
+    private static String nameOf(int fd) {
+        InetSocketAddress remote = TcpSockets.remoteAddress(fd);
+        return remote == null ? "a client that has disconnected" : "the client at " + remote;
+    }
+
     private void refuse(HalfOpenClients.Client client) {
-        InetSocketAddress remote = TcpSockets.remoteAddress(client.fd());
+        String name = nameOf(client.fd());
         remove(client);
         Posix.close(client.fd());
-        TcpLog.violation("Acceptor", "the client at " + remote + " of " + address
-            + " sent something that is not a request of this protocol: its connection is closed");
+        TcpLog.violation("Acceptor", "something that is not a request of this protocol arrived at " + address
+            + ": the connection of " + name + " is closed");
     }
 
     private void take(int fd, byte[] bytes) {
         Greeting request = Greeting.read(bytes);
         if (request == null || request.size() != Greeting.REQUEST_SIZE || !request.isUnderstood()) {
-            InetSocketAddress remote = TcpSockets.remoteAddress(fd);
+            String name = nameOf(fd);
             Response.reject(fd, "the request makes no sense to version " + Greeting.VERSION + " of the protocol");
-            TcpLog.violation("Acceptor", "the client at " + remote + " of " + address
-                + " sent an invalid request: its connection is closed");
+            TcpLog.violation("Acceptor", "an invalid request arrived at " + address + ": the connection of " + name
+                + " is closed");
             return;
         }
         int end = Greeting.SIZE + ConnectionRequest.MAX_CONNECT_PRIVATE_DATA;
