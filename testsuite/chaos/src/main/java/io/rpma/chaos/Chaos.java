@@ -41,7 +41,7 @@ public final class Chaos implements Callable<Integer> {
         completionCandidates = CaseNames.class)
     private List<String> names = List.of();
 
-    @Option(names = "--provider", paramLabel = "NAME", description = "soft or librpma; default: RPMA_PROVIDER, else soft")
+    @Option(names = "--provider", paramLabel = "NAME", description = "soft, tcp or librpma; default: RPMA_PROVIDER, else soft")
     private String provider;
 
     @Option(names = "--pause", paramLabel = "MS", defaultValue = "100",

@@ -124,6 +124,7 @@ final class ServerMain {
             }
         }
         System.err.println("descriptors: " + kinds);
+        System.err.println("threads: " + Thread.getAllStackTraces().keySet().stream().map(Thread::getName).sorted().toList());
     }
 
     private static boolean isSoft() {
@@ -150,6 +151,22 @@ final class ServerMain {
         return own;
     }
 
+    /** Returns the number of threads, except those of the JDK's common pool, which starts and ends them as it needs them. */
+    private static long threads() throws IOException {
+        long count = 0;
+        for (String number : new File("/proc/self/task").list()) {
+            try {
+                if (!Files.readString(Path.of("/proc/self/task", number, "comm")).startsWith("ForkJoinPool")) {
+                    count++;
+                }
+            } catch (NoSuchFileException e) {
+                // The thread has ended meanwhile.
+                continue;
+            }
+        }
+        return count;
+    }
+
     private String status() throws Exception {
         // Free buffers count as used in the allocator if they are cached, so those of the loop are released first, and the others
         // are subtracted. How many receives a crowd of connections leaves posted varies, so these do not count either.
@@ -164,7 +181,7 @@ final class ServerMain {
                 mapped += Long.parseUnsignedLong(ends[1], 16) - Long.parseUnsignedLong(ends[0], 16);
             }
         }
-        return new File("/proc/self/fd").list().length + " " + new File("/proc/self/task").list().length + ' '
+        return new File("/proc/self/fd").list().length + " " + threads() + ' '
             + (RpmaByteBufAllocator.DEFAULT.usedBytes() - RpmaByteBufAllocator.DEFAULT.cachedBytes()
                 - RpmaMetrics.surplusReceiveBytes()) + ' ' + mapped + ' '
             + RpmaMetrics.openChannels();

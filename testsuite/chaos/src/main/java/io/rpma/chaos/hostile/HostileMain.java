@@ -39,6 +39,7 @@ public final class HostileMain {
             case "sockets" -> new Sockets(true);
             case "strange-sockets" -> new Sockets(false);
             case "descriptors" -> new Descriptors();
+            case "wire" -> new Wires();
             case "frames" -> new Frames();
             case "violations" -> new Violations();
             case "half-open" -> new HalfOpen();
