@@ -161,7 +161,7 @@ public abstract class QueuePair {
 
     /** Returns whether the connection is about to break, but the reason or the last completions have not arrived. */
     public final boolean isEnding() {
-        return flushed != null || terminal != null;
+        return broken == null && (flushed != null || terminal != null);
     }
 
     /**
@@ -177,19 +177,17 @@ public abstract class QueuePair {
      * of a flush, the flush itself becomes the reason. Work without a completion fails.
      */
     public final void endIsOverdue() {
-        if (connection == null || broken != null || !isEnding()) {
-            return;
-        }
-        if (!awaitsAcknowledged) {
-            drainEvents();
-        }
-        if (connection == null || broken != null) {
+        if (connection == null || !isEnding()) {
             return;
         }
         if (awaitsAcknowledged) {
             takeAll();
             ended();
         } else {
+            drainEvents();
+            if (connection == null || broken != null) {
+                return;
+            }
             breakWith(flushed);
         }
         listener.readable();
