@@ -75,11 +75,6 @@ final class Alarm {
         return this;
     }
 
-    /** Returns whether the descriptor has been requested. */
-    synchronized boolean isUsed() {
-        return set != NONE;
-    }
-
     /** Makes the descriptor readable while a socket is. */
     synchronized void watch(int fd) {
         socket = fd;

@@ -196,10 +196,8 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner 
         if (!markClosed()) {
             return;
         }
-        if (events.isUsed()) {
-            // No lock protects the socket while the connection is not established.
-            DescriptorWait.closing(events.fd());
-        }
+        // No lock protects the socket while the connection is not established.
+        DescriptorWait.closing(events.fd());
         events.close();
         try {
             queues.close();

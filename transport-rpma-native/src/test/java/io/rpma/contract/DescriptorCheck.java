@@ -31,7 +31,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
  * channels, shared memory, RDMA devices). Files and pipes belong to the virtual machine and are not counted.
  */
 final class DescriptorCheck implements BeforeAllCallback, AfterAllCallback {
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
     private static boolean warm;
 
     private Map<String, Integer> before;
@@ -55,20 +54,10 @@ final class DescriptorCheck implements BeforeAllCallback, AfterAllCallback {
     }
 
     /**
-     * Returns how many more descriptors of each kind are open than before. Other threads of the provider may open and close
-     * descriptors at any time, so there may be fewer than before, and a surplus only counts if it remains.
+     * Returns how many more descriptors of each kind are open than before. There may be fewer: a socket of an earlier test can be
+     * closed in the meantime.
      */
     static Map<String, Integer> surplus(Map<String, Integer> before) throws IOException {
-        long end = System.nanoTime() + PATIENCE.toNanos();
-        Map<String, Integer> surplus = surplusNow(before);
-        while (!surplus.isEmpty() && System.nanoTime() < end) {
-            Thread.yield();
-            surplus = surplusNow(before);
-        }
-        return surplus;
-    }
-
-    private static Map<String, Integer> surplusNow(Map<String, Integer> before) throws IOException {
         Map<String, Integer> surplus = new TreeMap<>();
         count().forEach((kind, count) -> {
             int more = count - before.getOrDefault(kind, 0);

@@ -17,6 +17,7 @@ import io.rpma.ConnectionEvent;
 import io.rpma.RpmaException;
 import io.rpma.posix.DescriptorWait;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -65,7 +66,7 @@ class ClosedHandshakeTest {
     private static RpmaException failure(FutureTask<ConnectionEvent> wait) throws InterruptedException {
         try {
             throw new AssertionError("the wait returned " + wait.get());
-        } catch (java.util.concurrent.ExecutionException e) {
+        } catch (ExecutionException e) {
             return (RpmaException) e.getCause();
         }
     }

@@ -22,13 +22,16 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ServerChannel;
 import io.netty.util.NetUtil;
 import io.netty.util.ReferenceCountUtil;
+import io.rpma.ConnectionEvent;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 
 /**
@@ -83,6 +86,18 @@ final class ConnectedChannels implements AutoCloseable {
             Channel next = active.poll(20, TimeUnit.SECONDS);
             assertNotNull(next, "nobody connected");
             return next;
+        }
+
+        /** Binds a listener whose children this handler is added to, and returns the child that accepts the peer. */
+        AbstractRpmaChannel serve(ServerBootstrap bootstrap, RawPeer peer, ByteBuffer privateData) throws Exception {
+            Channel listener = bootstrap.childHandler(new ChannelInitializer<Channel>() {
+                @Override
+                protected void initChannel(Channel ch) {
+                    ch.pipeline().addLast(End.this);
+                }
+            }).bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
+            assertEquals(ConnectionEvent.ESTABLISHED, peer.connect((InetSocketAddress) listener.localAddress(), privateData));
+            return (AbstractRpmaChannel) accepted();
         }
 
         @Override

@@ -24,13 +24,10 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.ServerChannel;
-import io.netty.util.NetUtil;
 import io.rpma.CompletionStatus;
-import io.rpma.ConnectionEvent;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import io.rpma.netty.loop.EpollSet;
@@ -40,7 +37,6 @@ import io.rpma.netty.stream.Handshake;
 import io.rpma.netty.stream.Immediate;
 import io.rpma.netty.stream.StreamQueuePair;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -87,15 +83,7 @@ class FlushedWorkTest {
             bootstrap.option(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE, sharedReceives)
                 .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
         }
-        Channel listener = bootstrap
-            .childHandler(new ChannelInitializer<Channel>() {
-                @Override
-                protected void initChannel(Channel ch) {
-                    ch.pipeline().addLast(end);
-                }
-            }).bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
-        assertEquals(ConnectionEvent.ESTABLISHED, peer.connect((InetSocketAddress) listener.localAddress(), privateData));
-        return (AbstractRpmaChannel) end.accepted();
+        return end.serve(bootstrap, peer, privateData);
     }
 
     private AbstractRpmaChannel serveMessages(boolean autoRead) throws Exception {

@@ -21,19 +21,14 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.Unpooled;
-import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
-import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ServerChannel;
-import io.netty.util.NetUtil;
 import io.rpma.CompletionQueue;
-import io.rpma.ConnectionEvent;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import io.rpma.netty.loop.RpmaIoHandle;
 import io.rpma.netty.pair.EndedByEvent;
 import io.rpma.netty.stream.Handshake;
-import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -119,15 +114,7 @@ class OvertakenCompletionsTest {
 
     /** Returns the channel that accepts the peer. */
     private AbstractRpmaChannel serve(Class<? extends ServerChannel> type, ByteBuffer privateData) throws Exception {
-        Channel listener = new ServerBootstrap().group(group).channel(type)
-            .childHandler(new ChannelInitializer<Channel>() {
-                @Override
-                protected void initChannel(Channel ch) {
-                    ch.pipeline().addLast(end);
-                }
-            }).bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
-        assertEquals(ConnectionEvent.ESTABLISHED, peer.connect((InetSocketAddress) listener.localAddress(), privateData));
-        return (AbstractRpmaChannel) end.accepted();
+        return end.serve(new ServerBootstrap().group(group).channel(type), peer, privateData);
     }
 
     private AbstractRpmaChannel serveMessages() throws Exception {
@@ -167,6 +154,13 @@ class OvertakenCompletionsTest {
         ((RpmaIoHandle) channel.unsafe()).poll(new WorkCompletions(64));
     }
 
+    private void endsWithoutAFailure(AbstractRpmaChannel channel, ChannelFuture write) throws InterruptedException {
+        assertTrue(write.await(30, TimeUnit.SECONDS));
+        assertNull(write.cause());
+        assertTrue(channel.closeFuture().await(30, TimeUnit.SECONDS));
+        assertEquals(List.of(), end.allFailures());
+    }
+
     @Test
     void aDeliveredMessageIsNotReportedAsFailed() throws Exception {
         AbstractRpmaChannel channel = serveMessages();
@@ -174,10 +168,7 @@ class OvertakenCompletionsTest {
         ChannelFuture write = channel.writeAndFlush(Unpooled.copyInt(1));
         awaitHidden(channel, queue, 1);
         disconnect(channel, () -> letThrough(channel, queue));
-        assertTrue(write.await(30, TimeUnit.SECONDS));
-        assertNull(write.cause());
-        assertTrue(channel.closeFuture().await(30, TimeUnit.SECONDS));
-        assertEquals(List.of(), end.allFailures());
+        endsWithoutAFailure(channel, write);
     }
 
     @Test
@@ -190,10 +181,7 @@ class OvertakenCompletionsTest {
             channel.close();
             letThrough(channel, queue);
         });
-        assertTrue(write.await(30, TimeUnit.SECONDS));
-        assertNull(write.cause());
-        assertTrue(channel.closeFuture().await(30, TimeUnit.SECONDS));
-        assertEquals(List.of(), end.allFailures());
+        endsWithoutAFailure(channel, write);
     }
 
     @Test

@@ -57,6 +57,8 @@ final class ServerMain {
     // The value is smaller than the duration of many stops, so that the connections of stopped clients are closed.
     private static final long IDLE_MILLIS = 2500;
     private static final long IDLE_MILLIS_IN_A_GUEST = 15_000;
+    /** How the kernel names the threads of the JDK's common pool: it keeps the first 15 bytes of a name. */
+    private static final String COMMON_POOL = "ForkJoinPool.co";
 
     // The single event loop is shared by all connections.
     private final EventLoopGroup group = new RpmaEventLoopGroup(1);
@@ -156,7 +158,7 @@ final class ServerMain {
         long count = 0;
         for (String number : new File("/proc/self/task").list()) {
             try {
-                if (!Files.readString(Path.of("/proc/self/task", number, "comm")).startsWith("ForkJoinPool")) {
+                if (!Files.readString(Path.of("/proc/self/task", number, "comm")).startsWith(COMMON_POOL)) {
                     count++;
                 }
             } catch (NoSuchFileException e) {

@@ -47,7 +47,6 @@ final class TcpPeer implements AutoCloseable {
     private static final int REQUEST = 128;
     /** The offset of the size in a greeting and in a request. */
     private static final int SIZE = 12;
-    private static final int PRIVATE_DATA = 64;
     private static final int SMALLEST_BUFFER = 4096;
     private static final long PATIENCE_NANOS = 20_000_000_000L;
     private static final long NAP_NANOS = 100_000;
@@ -71,20 +70,20 @@ final class TcpPeer implements AutoCloseable {
         }
     }
 
-    /** Reads the greeting, and returns the request that matches it. */
-    byte[] request(byte[] privateData) throws IOException {
+    /** Reads the greeting, and returns the request that matches it, without private data. */
+    byte[] request() throws IOException {
         while (in.remaining() < GREETING) {
             fill();
         }
         byte[] request = new byte[REQUEST];
         in.get(request, 0, GREETING);
-        ByteBuffer.wrap(request).order(ByteOrder.LITTLE_ENDIAN).putInt(SIZE, REQUEST).position(PRIVATE_DATA).put(privateData);
+        ByteBuffer.wrap(request).order(ByteOrder.LITTLE_ENDIAN).putInt(SIZE, REQUEST);
         return request;
     }
 
     /** Connects as an honest client does. */
-    void establish(byte[] privateData) throws IOException {
-        write(request(privateData));
+    void establish() throws IOException {
+        write(request());
         if (next() != ACCEPT) {
             throw new IOException("the server has answered with a frame of the type " + type);
         }
@@ -115,14 +114,14 @@ final class TcpPeer implements AutoCloseable {
         }
     }
 
-    /** Reads the header of the next frame, and returns its type. */
+    /** Reads the header of the next frame, and returns its type. The echo server sends no frame with a length but no payload. */
     int next() throws IOException {
         while (in.remaining() < HEADER) {
             fill();
         }
         int start = in.position();
         type = in.get(start);
-        left = type == READ || type == FLUSH || type == NAK ? 0 : in.getInt(start + 4);
+        left = in.getInt(start + 4);
         in.position(start + HEADER);
         return type;
     }

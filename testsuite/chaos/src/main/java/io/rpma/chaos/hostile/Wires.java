@@ -94,7 +94,7 @@ final class Wires implements Attack {
     private void requests() {
         for (int i = 0; i < 20; i++) {
             try (TcpPeer peer = new TcpPeer(port())) {
-                byte[] request = peer.request(new byte[0]);
+                byte[] request = peer.request();
                 switch (random.nextInt(4)) {
                     case 0 -> random.nextBytes(request);
                     case 1 -> request = Arrays.copyOf(request, random.nextInt(request.length));
@@ -126,7 +126,7 @@ final class Wires implements Attack {
         TcpPeer peer = null;
         try {
             peer = new TcpPeer(addresses.message());
-            peer.establish(new byte[0]);
+            peer.establish();
             honest++;
             return peer;
         } catch (IOException e) {
@@ -229,33 +229,39 @@ final class Wires implements Attack {
             if (peer == null) {
                 return;
             }
-            int most = random.nextInt(1, 3000);
-            int acknowledged = 0;
-            int bold = random.nextInt(2, 200);
-            try {
-                for (int number = 1; number <= most; number++) {
-                    if (random.nextInt(bold) == 0) {
-                        // The server may have sent none or only a part of this message.
-                        acknowledged = number - 1;
-                    } else if (acknowledged < number - 40) {
-                        acknowledged += random.nextInt(3);
-                    }
-                    peer.write(TcpPeer.frame(TcpPeer.SEND, TcpPeer.WANTED, MESSAGE, number, acknowledged, 0, 0, 0, MESSAGE,
-                        FILL));
-                    sent++;
-                    if (random.nextInt(bold) == 0) {
-                        answer(peer, random.nextInt(acknowledged, number + 1), acknowledged);
-                    }
-                }
-                peer.write(TcpPeer.frame(TcpPeer.UNKNOWN, 0, 0, 0, acknowledged, 0, 0, 0, 0));
-            } catch (SocketTimeoutException e) {
-                Report.say("wrong the server does not read");
-                return;
-            } catch (IOException e) {
-                // The server has ended the connection. Reading the rest may still be possible.
-                sent++;
+            if (sendAndAnswer(peer)) {
+                end(peer, "a frame of an unknown type");
             }
-            end(peer, "a frame of an unknown type");
+        }
+    }
+
+    /** Returns whether the server reads what this process sends, or has ended the connection. */
+    private boolean sendAndAnswer(TcpPeer peer) {
+        int most = random.nextInt(1, 3000);
+        int acknowledged = 0;
+        int bold = random.nextInt(2, 200);
+        try {
+            for (int number = 1; number <= most; number++) {
+                if (random.nextInt(bold) == 0) {
+                    // The server may have sent none or only a part of this message.
+                    acknowledged = number - 1;
+                } else if (acknowledged < number - 40) {
+                    acknowledged += random.nextInt(3);
+                }
+                peer.write(TcpPeer.frame(TcpPeer.SEND, TcpPeer.WANTED, MESSAGE, number, acknowledged, 0, 0, 0, MESSAGE, FILL));
+                sent++;
+                if (random.nextInt(bold) == 0) {
+                    answer(peer, random.nextInt(acknowledged, number + 1), acknowledged);
+                }
+            }
+            peer.write(TcpPeer.frame(TcpPeer.UNKNOWN, 0, 0, 0, acknowledged, 0, 0, 0, 0));
+            return true;
+        } catch (SocketTimeoutException e) {
+            Report.say("wrong the server does not read");
+            return false;
+        } catch (IOException e) {
+            // The server has ended the connection. What it has sent before can perhaps still be read.
+            return true;
         }
     }
 
