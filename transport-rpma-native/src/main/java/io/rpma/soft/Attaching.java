@@ -87,43 +87,47 @@ final class Attaching {
         if (other == null) {
             return null;
         }
-        EventPipe event = other.ownDoorbell().event();
-        Doorbell receives = other.receiveDoorbell();
-        EventPipe receiveEvent = receives == other.ownDoorbell() ? null : receives.event();
-        if (!event.tryRetain()) {
+        Doorbell doorbell = other.ownDoorbell();
+        Doorbell receives = other.receiveDoorbell() == doorbell ? null : other.receiveDoorbell();
+        if (!doorbell.tryRetain()) {
             return null;
         }
-        if (receiveEvent != null && !receiveEvent.tryRetain()) {
-            event.release();
+        if (receives != null && !receives.tryRetain()) {
+            doorbell.release();
             return null;
         }
         SharedReceives shared = null;
         if (other.sharedReceiveQueue() != null) {
             shared = process.localReceiveQueue(other.sharedReceiveQueue());
             if (shared == null) {
-                release(event);
-                release(receiveEvent);
+                doorbell.release();
+                if (receives != null) {
+                    receives.release();
+                }
                 return null;
             }
         }
-        return new RemoteEnd(local.remotes(), process, half, end, shared, event, receiveEvent, other::resume);
+        return new RemoteEnd(local.remotes(), process, half, end, shared, doorbell, receives, other::resume);
     }
 
     /** Creates the view of an end in another process. If it succeeds, the view takes ownership of the doorbells. */
     private static RemoteEnd attachRemote(LocalProcess local, RemoteProcess process, EndDescription end, long half,
             EventPipe event, EventPipe receiveEvent) {
-        if (event == null || receiveEvent == null && end.completion() == EndDescription.OWN) {
+        boolean deferred = end.completion() == EndDescription.QUEUE;
+        if (event == null && !deferred || receiveEvent == null && end.completion() == EndDescription.OWN) {
             return null;
         }
         SharedReceives shared = null;
         if (end.queue() != 0) {
-            shared = process.receiveQueue(end.queue(), end.queueCapacity(), end.completion() == EndDescription.QUEUE);
+            shared = process.receiveQueue(end.queue(), end.queueCapacity(), deferred);
             if (shared == null) {
                 return null;
             }
         }
-        return new RemoteEnd(local.remotes(), process, half, end, shared, event,
-            end.completion() == EndDescription.OWN_SHARED_CHANNEL ? event.retain() : receiveEvent, null);
+        EventPipe ofReceives = end.completion() == EndDescription.OWN_SHARED_CHANNEL ? event.retain() : receiveEvent;
+        return new RemoteEnd(local.remotes(), process, half, end, shared,
+            event == null ? null : new Doorbell(half + Half.ARMED, event),
+            ofReceives == null ? null : new Doorbell(half + Half.RECEIVE_ARMED, ofReceives), null);
     }
 
     private static void release(EventPipe event) {

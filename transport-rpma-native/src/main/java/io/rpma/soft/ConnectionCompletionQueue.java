@@ -48,6 +48,23 @@ final class ConnectionCompletionQueue extends SoftCompletionQueue {
         this.mayOverflow = mayOverflow;
     }
 
+    /**
+     * {@inheritDoc}
+     *
+     * @throws IllegalStateException if the descriptor did not exist and cannot be created
+     */
+    @Override
+    public int fd() {
+        if (!channel().isDeferred()) {
+            return super.fd();
+        }
+        try {
+            return queuePair.watch();
+        } catch (RpmaException e) {
+            throw new IllegalStateException(e.getMessage(), e);
+        }
+    }
+
     @Override
     boolean consume() throws RpmaException {
         if (channelShared) {

@@ -22,8 +22,9 @@ import io.rpma.soft.process.GracePeriod;
 import io.rpma.soft.process.HalfMemory;
 import io.rpma.soft.process.LocalReceiveQueue;
 import io.rpma.soft.process.RemoteEnd;
+import io.rpma.soft.shared.ChannelDoorbell;
+import io.rpma.soft.shared.CompletionChannel;
 import io.rpma.soft.shared.Doorbell;
-import io.rpma.soft.shared.EventPipe;
 import io.rpma.soft.shared.Half;
 import io.rpma.soft.shared.RegionTable;
 import java.lang.invoke.MethodHandles;
@@ -69,19 +70,22 @@ abstract class LocalEnd {
      * @param half the memory that the peer accesses; this object takes ownership unless the constructor of the queue pair fails
      * @param receiveCapacity entries of the ring of posted receives, 0 if there is none
      * @param ringCapacity entries of the ring of completions
-     * @param event the descriptor of its completion queue
-     * @param receiveEvent the descriptor of its own receive completion queue, or {@code null} if it has none
+     * @param channel the channel of its completion queue
+     * @param receiveChannel the channel of its own receive completion queue, or {@code null} if it has none
      */
-    LocalEnd(int number, HalfMemory half, int receiveCapacity, int ringCapacity, EventPipe event, EventPipe receiveEvent) {
+    LocalEnd(int number, HalfMemory half, int receiveCapacity, int ringCapacity, CompletionChannel channel,
+            CompletionChannel receiveChannel) {
         this.number = number;
         this.half = half;
         base = half.address();
         this.receiveCapacity = receiveCapacity;
         this.ringCapacity = ringCapacity;
-        ownDoorbell = new Doorbell(base + Half.ARMED, event);
-        Memory.putInt(base + Half.ARMED, Doorbell.ARMED);
+        ownDoorbell = channel.isDeferred() ? new ChannelDoorbell(base + Half.ARMED, channel)
+            : new Doorbell(base + Half.ARMED, channel.event());
+        Memory.putInt(base + Half.ARMED, channel.isDeferred() ? Doorbell.UNWATCHED : Doorbell.ARMED);
         Memory.putInt(base + Half.RECEIVE_ARMED, Doorbell.ARMED);
-        receiveDoorbell = receiveEvent == null ? ownDoorbell : new Doorbell(base + Half.RECEIVE_ARMED, receiveEvent);
+        receiveDoorbell = receiveChannel == null ? ownDoorbell
+            : new Doorbell(base + Half.RECEIVE_ARMED, receiveChannel.event());
     }
 
     final int number() {

@@ -19,6 +19,8 @@ import io.rpma.RpmaLog;
 import io.rpma.WorkCompletions;
 import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
+import io.rpma.posix.Sockets;
+import io.rpma.soft.control.ControlMessage;
 import io.rpma.soft.host.FaultPoints;
 import io.rpma.soft.host.SoftLog;
 import io.rpma.soft.process.ControlSocket;
@@ -27,6 +29,7 @@ import io.rpma.soft.process.HalfMemory;
 import io.rpma.soft.process.LocalReceiveQueue;
 import io.rpma.soft.process.RemoteEnd;
 import io.rpma.soft.shared.CompletionChannel;
+import io.rpma.soft.shared.EventPipe;
 import io.rpma.soft.shared.Half;
 
 /**
@@ -59,8 +62,7 @@ final class QueuePair extends LocalEnd {
 
     private QueuePair(ProtectionDomain domain, int number, QueueSizes sizes, HalfMemory half, CompletionChannel channel,
             CompletionChannel receiveChannel) throws RpmaException {
-        super(number, half, receiveCapacity(sizes), ringCapacity(sizes), channel.event(),
-            receiveChannel == null ? null : receiveChannel.event());
+        super(number, half, receiveCapacity(sizes), ringCapacity(sizes), channel, receiveChannel);
         process = domain.process();
         this.domain = domain;
         sends = new SendQueue(sizes.sends());
@@ -137,6 +139,7 @@ final class QueuePair extends LocalEnd {
     /** Sets the other end, before {@link #ready()}. */
     void connect(RemoteEnd end) {
         requester = new Requester(this, domain, end, control);
+        end.receiveDoorbellFrom(control);
         completer.start(requester);
         waiting.start(requester);
         setRemote(end);
@@ -213,6 +216,34 @@ final class QueuePair extends LocalEnd {
         channel.wake(base() + Half.ARMED);
         if (receiveChannel != null) {
             receiveChannel.wake(base() + Half.RECEIVE_ARMED);
+        }
+    }
+
+    /**
+     * Returns the descriptor of its completion queue, whose channel is deferred. The first call creates it, and sends it to the
+     * peer. Called while the queue is open.
+     */
+    int watch() throws RpmaException {
+        return channel.watch(base() + Half.ARMED, this::lend);
+    }
+
+    private void lend(EventPipe event) throws RpmaException {
+        if (half().owner().isSelf()) {
+            // The other end uses the doorbell of this one.
+            event.closeForPeer();
+            return;
+        }
+        int lent = event.openForPeer();
+        int result;
+        try {
+            result = control.send(ControlMessage.of(ControlMessage.DOORBELL).attach(ControlMessage.EVENT, 0, 0, lent));
+        } finally {
+            Posix.close(lent);
+        }
+        // A peer that is gone needs no doorbell. The end of its socket is an event of this connection.
+        if (result < 0 && result != -Sockets.EPIPE && result != -Sockets.ECONNRESET) {
+            throw SoftLog.failure(RpmaError.PROVIDER, -result, "the descriptor of the completion queue cannot be sent to the"
+                + " peer: " + Posix.strerror(-result), null);
         }
     }
 

@@ -40,7 +40,7 @@ final class Queues {
         this.receiveChannel = receiveChannel;
         channelShared = sizes.sharedChannel();
         SoftSharedReceiveQueue queue = sizes.sharedReceiveQueue();
-        boolean inQueue = queue != null && queue.completions() != null;
+        boolean inQueue = completesElsewhere(sizes);
         boolean own = receiveChannel != null;
         int receives = queue != null ? queue.slots() : sizes.receives();
         completions = new ConnectionCompletionQueue(channel, channelShared, queuePair, true, !own && !inQueue,
@@ -57,7 +57,8 @@ final class Queues {
      * @param remote the view of the process of the other end
      */
     static Queues create(ProtectionDomain domain, QueueSizes sizes, RemoteProcess remote) throws RpmaException {
-        CompletionChannel channel = new CompletionChannel();
+        // If receives complete elsewhere, few owners ever wait for this queue: only those whose work requests have to wait.
+        CompletionChannel channel = completesElsewhere(sizes) ? CompletionChannel.deferred() : new CompletionChannel();
         CompletionChannel receiveChannel = null;
         HalfMemory half = null;
         boolean done = false;
@@ -80,6 +81,11 @@ final class Queues {
                 }
             }
         }
+    }
+
+    /** Returns whether receives complete in the completion queue of a shared receive queue. */
+    private static boolean completesElsewhere(QueueSizes sizes) {
+        return sizes.sharedReceiveQueue() != null && sizes.sharedReceiveQueue().completions() != null;
     }
 
     QueuePair queuePair() {
@@ -114,7 +120,9 @@ final class Queues {
         RemoteProcess remote = queuePair.half().owner();
         description().write(message.body());
         if (remote.isSelf()) {
-            channel.event().closeForPeer();
+            if (!channel.isDeferred()) {
+                channel.event().closeForPeer();
+            }
             if (receiveChannel != null) {
                 receiveChannel.event().closeForPeer();
             }
@@ -149,8 +157,10 @@ final class Queues {
     }
 
     private void attachEvents(ControlMessage message) throws RpmaException {
-        lentEvent = channel.event().openForPeer();
-        message.attach(ControlMessage.EVENT, 0, 0, lentEvent);
+        if (!channel.isDeferred()) {
+            lentEvent = channel.event().openForPeer();
+            message.attach(ControlMessage.EVENT, 0, 0, lentEvent);
+        }
         if (completion == EndDescription.OWN) {
             lentReceiveEvent = receiveChannel.event().openForPeer();
             message.attach(ControlMessage.RECEIVE_EVENT, 0, 0, lentReceiveEvent);

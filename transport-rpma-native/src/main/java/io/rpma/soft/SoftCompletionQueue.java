@@ -46,7 +46,7 @@ abstract class SoftCompletionQueue implements CompletionQueue {
     }
 
     @Override
-    public final int fd() {
+    public int fd() {
         return channel.fd();
     }
 

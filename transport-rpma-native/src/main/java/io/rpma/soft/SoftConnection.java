@@ -194,6 +194,8 @@ final class SoftConnection extends SoftwareConnection {
                 return ConnectionEvent.ESTABLISHED;
             case ControlMessage.DISCONNECT:
                 return finish(phase == Phase.CONNECTING ? ConnectionEvent.REJECTED : ConnectionEvent.CLOSED);
+            case ControlMessage.DOORBELL:
+                return takeDoorbell(message);
             default:
                 return violated("an unexpected message of type " + message.type());
         }
@@ -207,6 +209,25 @@ final class SoftConnection extends SoftwareConnection {
             queuePair.fail();
         }
         return event;
+    }
+
+    /** Passes the descriptor of the peer's completion queue to the view of its end. */
+    private ConnectionEvent takeDoorbell(ControlMessage message) throws RpmaException {
+        RemoteEnd end = queuePair.remote();
+        EventPipe doorbell = end == null ? null : ControlSocket.openDoorbell(message);
+        if (doorbell == null) {
+            return violated("an invalid doorbell");
+        }
+        boolean expected = false;
+        boolean open = end.tryRetain();
+        if (open) {
+            expected = end.doorbellArrived(doorbell);
+            end.release();
+        }
+        if (!expected) {
+            doorbell.release();
+        }
+        return open && !expected ? violated("a doorbell that was not expected") : null;
     }
 
     private ConnectionEvent violated(String what) {

@@ -127,6 +127,38 @@ class SharedReceiveQueueContractTest extends ContractCase {
         assertEquals(5, Wait.success(queue.receiveCompletionQueue()).context());
     }
 
+    /** rpma_cq_get_fd(3): the queue in which the connection's own work requests complete has its own descriptor. */
+    @Test
+    void memberSignalsItsOwnQueue() throws Exception {
+        SharedReceiveQueue queue = queue(16, 16);
+        Pair pair = pair(Pair.with().client(config -> config.sharedReceiveQueue(queue)));
+        CompletionQueue sends = pair.client.completionQueue();
+        int fd = sends.fd();
+        assertFalse(Poll.readable(fd));
+        for (int i = 0; i < 3; i++) {
+            pair.server.receive(pair.serverMemory, 0, SLOT, i);
+            pair.client.send(pair.clientMemory, 0, SLOT, ALWAYS, i);
+            do {
+                assertTrue(Poll.readable(fd, 10_000L * Contract.PATIENCE));
+            } while (!sends.consumeEvent());
+            assertEquals(i, Wait.success(sends).context());
+            assertEquals(i, Wait.success(pair.server.completionQueue()).context());
+        }
+    }
+
+    /** rpma_cq_get_fd(3): the descriptor is readable if a completion arrived before it was requested. */
+    @Test
+    void descriptorOfAMemberMayBeRequestedLater() throws Exception {
+        SharedReceiveQueue queue = queue(16, 16);
+        Pair pair = pair(Pair.with().client(config -> config.sharedReceiveQueue(queue)));
+        pair.server.receive(pair.serverMemory, 0, SLOT, 1);
+        pair.client.send(pair.clientMemory, 0, SLOT, ALWAYS, 2);
+        assertEquals(1, Wait.success(pair.server.completionQueue()).context());
+        CompletionQueue sends = pair.client.completionQueue();
+        assertTrue(Poll.readable(sends.fd(), 10_000L * Contract.PATIENCE));
+        assertEquals(2, Wait.success(sends).context());
+    }
+
     /** rpma_srq_cfg_set_rcq_size(3): without a receive CQ, receives complete in the connection's queue. */
     @Test
     void receivesCompleteAtTheConnectionThatTheyCameBy() throws Exception {

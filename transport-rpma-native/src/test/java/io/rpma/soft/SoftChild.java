@@ -23,8 +23,11 @@ import io.rpma.LocalMemoryRegion;
 import io.rpma.RegionDescriptor;
 import io.rpma.RemoteMemoryRegion;
 import io.rpma.RpmaException;
+import io.rpma.SharedReceiveQueue;
 import io.rpma.WorkCompletions;
 import io.rpma.posix.Posix;
+import io.rpma.soft.control.ControlMessage;
+import io.rpma.soft.shared.EventPipe;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -76,6 +79,9 @@ final class SoftChild {
             case "request" -> child.request();
             case "idle" -> child.idle();
             case "stall" -> child.stall();
+            case "receives" -> child.receives();
+            case "shared" -> child.shared();
+            case "doorbells" -> child.doorbells();
             case "write" -> child.write();
             case "offer" -> child.offer();
             case "regions" -> child.regions();
@@ -354,6 +360,47 @@ final class SoftChild {
             Station.expect(connection.completionQueue(), 5, 0);
             Station.expect(connection.completionQueue(), 6, 0);
             say("done");
+            input.readLine();
+        }
+    }
+
+    /** Posts a receive on each order, and waits for a message. It takes no connection events: {@code receives PORT}. */
+    private void receives() throws Exception {
+        Connection connection = station.connect(port, config(), 0);
+        say("ready");
+        while (input.readLine() != null) {
+            connection.receive(station.region, 0, 64, 1);
+            say("posted");
+            Station.expect(connection.completionQueue(), 1, 0);
+            say("received");
+        }
+    }
+
+    /** Opens connections that share their receives, and waits: {@code shared PORT CONNECTIONS}. */
+    private void shared() throws Exception {
+        SharedReceiveQueue queue = station.peer.newSharedReceiveQueue(null);
+        List<Connection> connections = new ArrayList<>();
+        for (int i = 0; i < Integer.parseInt(arguments[2]); i++) {
+            connections.add(station.connect(port, config().sharedReceiveQueue(queue), 0));
+        }
+        input.readLine();
+    }
+
+    /** Violates the protocol of doorbells: {@code doorbells PORT KIND}. */
+    private void doorbells() throws Exception {
+        boolean second = arguments[2].equals("second");
+        try (SharedReceiveQueue shared = station.peer.newSharedReceiveQueue(null);
+            Connection connection = station.connect(port, second ? config().sharedReceiveQueue(shared) : config(), 0)) {
+            ControlMessage message = ControlMessage.of(ControlMessage.DOORBELL);
+            EventPipe pipe = EventPipe.create();
+            if (!arguments[2].equals("none")) {
+                message.attach(ControlMessage.EVENT, 0, 0, pipe.openForPeer());
+            }
+            if (second) {
+                connection.completionQueue().fd();
+            }
+            message.send(connection.eventFd());
+            say("sent");
             input.readLine();
         }
     }

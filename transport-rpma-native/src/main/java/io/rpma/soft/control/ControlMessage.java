@@ -29,7 +29,7 @@ import java.util.List;
  */
 public final class ControlMessage {
     /** The version of the protocol and of the layout of shared memory. Only processes with equal versions can connect. */
-    public static final short VERSION = 4;
+    public static final short VERSION = 5;
 
     /** A client requests a connection: {@link EndDescription}, addresses, private data. */
     public static final short CONNECT = 1;
@@ -49,6 +49,9 @@ public final class ControlMessage {
     public static final short LOOK = 8;
     /** The answer: the link has been read. */
     public static final short LOOKED = 9;
+
+    /** The descriptor of the sender's completion queue, which it did not send when it connected. */
+    public static final short DOORBELL = 10;
 
     /** An end of a link. */
     public static final int LINK = 1;

@@ -228,6 +228,49 @@ public final class ControlSocket {
         return null;
     }
 
+    /**
+     * Takes the doorbell of the peer, if it is the next message. Other messages are left for the application.
+     *
+     * @return the doorbell, {@code null} if it is not the next message; the connection is broken if it is not valid
+     */
+    synchronized EventPipe takeDoorbell() {
+        if (closed || ended || broken) {
+            return null;
+        }
+        ControlMessage message = ControlMessage.peek(fd, ControlMessage.incoming());
+        if (message == null) {
+            return null;
+        }
+        try {
+            if (message.type() != ControlMessage.DOORBELL || message.version() != ControlMessage.VERSION) {
+                return null;
+            }
+            EventPipe doorbell = openDoorbell(message);
+            if (doorbell == null) {
+                breakBoth();
+            } else {
+                Sockets.takeMessage(fd);
+            }
+            return doorbell;
+        } catch (RpmaException e) {
+            // Without a descriptor left the message stays, and next() reports the shortage to the application.
+            return null;
+        } finally {
+            message.closeAttachments();
+        }
+    }
+
+    /**
+     * Opens the doorbell that a message carries.
+     *
+     * @return the doorbell, {@code null} if the message carries none that is valid; the reason is logged
+     * @throws RpmaException if this process has no descriptor left
+     */
+    public static EventPipe openDoorbell(ControlMessage message) throws RpmaException {
+        ControlMessage.Attachment attachment = message.find(ControlMessage.EVENT);
+        return attachment == null ? null : EventPipe.open(attachment.fd());
+    }
+
     /** Returns whether no further message can arrive. */
     public boolean hasEnded() {
         return ended;

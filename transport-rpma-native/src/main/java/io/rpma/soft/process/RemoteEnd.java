@@ -48,17 +48,17 @@ public final class RemoteEnd {
      *
      * @param half the address of its half, to which this end is attached
      * @param shared the shared receive queue that it receives from, or {@code null}
-     * @param event the descriptor of its completion queue
-     * @param receiveEvent the descriptor of its own receive completion queue, or {@code null}
+     * @param doorbell the doorbell of its completion queue, {@code null} if the other process sends the descriptor later
+     * @param receiveDoorbell the doorbell of its own receive completion queue, or {@code null}
      * @param resumeNeighbour continues the work requests of the other end if it is in this process, otherwise {@code null}
      */
     public RemoteEnd(RemoteProcesses all, RemoteProcess process, long half, EndDescription end, SharedReceives shared,
-            EventPipe event, EventPipe receiveEvent, Runnable resumeNeighbour) {
-        this(all, process, half, null, end, shared, event, receiveEvent, resumeNeighbour);
+            Doorbell doorbell, Doorbell receiveDoorbell, Runnable resumeNeighbour) {
+        this(all, process, half, null, end, shared, doorbell, receiveDoorbell, resumeNeighbour);
     }
 
     private RemoteEnd(RemoteProcesses all, RemoteProcess process, long half, HalfMemory tombstone, EndDescription end,
-            SharedReceives shared, EventPipe event, EventPipe receiveEvent, Runnable resumeNeighbour) {
+            SharedReceives shared, Doorbell doorbell, Doorbell receiveDoorbell, Runnable resumeNeighbour) {
         this.resumeNeighbour = resumeNeighbour;
         this.process = process;
         this.half = half;
@@ -70,9 +70,9 @@ public final class RemoteEnd {
         this.shared = shared;
         this.sharedIndex = end.queueIndex();
         this.receivesShareQueue = shared != null && end.completion() == EndDescription.QUEUE;
-        doorbell = new Doorbell(half + Half.ARMED, event);
-        receiveDoorbell = receivesShareQueue ? shared.doorbell()
-            : receiveEvent == null ? doorbell : new Doorbell(half + Half.RECEIVE_ARMED, receiveEvent);
+        this.doorbell = doorbell != null ? doorbell : new RemoteDoorbell(half + Half.ARMED);
+        this.receiveDoorbell = receivesShareQueue ? shared.doorbell()
+            : receiveDoorbell != null ? receiveDoorbell : this.doorbell;
         all.retain(process);
     }
 
@@ -87,7 +87,8 @@ public final class RemoteEnd {
             throw e;
         }
         Memory.putIntVolatile(tombstone.address() + Half.STATE, Half.ERROR);
-        return new RemoteEnd(all, process, tombstone.address(), tombstone, end, null, event, null, null);
+        return new RemoteEnd(all, process, tombstone.address(), tombstone, end, null,
+            new Doorbell(tombstone.address() + Half.ARMED, event), null, null);
     }
 
     public RemoteProcess process() {
@@ -127,6 +128,26 @@ public final class RemoteEnd {
     /** Returns whether the owner finds completions by the ready bits of its shared receive queue. */
     public boolean receivesShareQueue() {
         return receivesShareQueue;
+    }
+
+    /** Sets the socket on which the descriptor of its completion queue arrives if that is sent later. */
+    public void receiveDoorbellFrom(ControlSocket control) {
+        if (doorbell instanceof RemoteDoorbell deferred) {
+            deferred.receiveFrom(control);
+        }
+    }
+
+    /**
+     * Takes over the descriptor of its completion queue, which has arrived with the connection's events.
+     *
+     * @return whether it was expected; otherwise the caller still owns it
+     */
+    public boolean doorbellArrived(EventPipe event) {
+        if (tombstone != null) {
+            event.release();
+            return true;
+        }
+        return doorbell instanceof RemoteDoorbell deferred && deferred.arrived(event);
     }
 
     /** Returns the doorbell of its completion queue. */
@@ -197,9 +218,9 @@ public final class RemoteEnd {
         if (!users.release()) {
             return;
         }
-        doorbell.event().release();
+        doorbell.release();
         if (receiveDoorbell != doorbell && !receivesShareQueue) {
-            receiveDoorbell.event().release();
+            receiveDoorbell.release();
         }
         if (shared != null) {
             process.release(shared);

@@ -19,7 +19,10 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The descriptor that one completion queue, or the two queues of a connection, make readable ({@code struct
- * ibv_comp_channel}). The polling thread uses it, except for the wake methods, which any thread may call.
+ * ibv_comp_channel}). The polling thread uses it; any thread may call {@link #watch}, the wake methods and {@link #retainEvent}.
+ *
+ * <p>The descriptor of a <i>deferred</i> channel is created when the owner of its one queue requests it ({@link #watch}). Until
+ * then the queue is {@link Doorbell#UNWATCHED} instead of armed, and no firing writes anything.
  *
  * <p>A queue that fires does so exactly once until its owner arms it again, and every firing writes 1 to the descriptor. The
  * armed word and the write are two steps of another process, which may be killed between them. The owner therefore compares the
@@ -27,22 +30,92 @@ import java.util.concurrent.atomic.AtomicLong;
  * follow.
  */
 public final class CompletionChannel {
-    private final EventPipe event;
+    private final boolean deferred;
+    // Null until the descriptor of a deferred channel is created, which happens under the lock of this object.
+    private volatile EventPipe event;
+    private boolean closed;
     // The counts that wake(long) wrote without a firing.
     private final AtomicLong woken = new AtomicLong();
     private long fired;
     private long read;
 
-    public CompletionChannel() throws RpmaException {
-        event = EventPipe.create();
+    /** Sends the descriptor to those who signal it. */
+    public interface Lender {
+        /**
+         * Called before the queue is armed.
+         *
+         * @throws RpmaException if that fails; the descriptor is then not used
+         */
+        void lend(EventPipe event) throws RpmaException;
     }
 
+    /** Creates a channel with its descriptor. */
+    public CompletionChannel() throws RpmaException {
+        this(EventPipe.create());
+    }
+
+    private CompletionChannel(EventPipe event) {
+        this.event = event;
+        deferred = event == null;
+    }
+
+    /** Creates a channel whose descriptor is created when it is requested. */
+    public static CompletionChannel deferred() {
+        return new CompletionChannel((EventPipe) null);
+    }
+
+    /** Returns whether the descriptor was not created together with the channel. */
+    public boolean isDeferred() {
+        return deferred;
+    }
+
+    /** Returns the descriptor of a channel that is not deferred. */
     public EventPipe event() {
         return event;
     }
 
+    /** Returns the descriptor of a channel that is not deferred. */
     public int fd() {
         return event.fd();
+    }
+
+    /**
+     * Returns the descriptor of a deferred channel. The first call creates it, and arms the queue unless it has fired already;
+     * the descriptor is then readable.
+     *
+     * @param armed the address of the queue's armed word
+     * @param lender sends the descriptor to the other end of the connection
+     * @return the descriptor, -1 if the channel is closed and never had one
+     */
+    public synchronized int watch(long armed, Lender lender) throws RpmaException {
+        if (event != null) {
+            return event.fd();
+        }
+        if (closed) {
+            return -1;
+        }
+        EventPipe made = EventPipe.create();
+        boolean lent = false;
+        try {
+            lender.lend(made);
+            lent = true;
+        } finally {
+            if (!lent) {
+                made.release();
+            }
+        }
+        // A thread that finds the queue armed also finds the descriptor (row M56 of docs/memory-order.md).
+        event = made;
+        if (!Memory.casInt(armed, Doorbell.UNWATCHED, Doorbell.ARMED)) {
+            made.signal();
+        }
+        return made.fd();
+    }
+
+    /** Returns the descriptor, with the caller as a further user; {@code null} if there is none, or if it is closed. */
+    EventPipe retainEvent() {
+        EventPipe pipe = event;
+        return pipe != null && pipe.tryRetain() ? pipe : null;
     }
 
     /**
@@ -53,6 +126,24 @@ public final class CompletionChannel {
      * @return whether the queue had fired
      */
     public boolean consume(long armed, long other) {
+        return event != null ? consumeWatched(armed, other) : consumeUnwatched(armed, other);
+    }
+
+    /** Consumes the event of the one queue of a deferred channel, unless another thread has just requested the descriptor. */
+    private synchronized boolean consumeUnwatched(long armed, long other) {
+        if (event != null) {
+            return consumeWatched(armed, other);
+        }
+        boolean hasFired = hasFired(armed);
+        if (hasFired) {
+            // As below: either the owner's next poll finds an entry, or its producer finds that the queue has not fired.
+            Memory.putIntVolatile(armed, Doorbell.UNWATCHED);
+            Memory.fullFence();
+        }
+        return hasFired;
+    }
+
+    private boolean consumeWatched(long armed, long other) {
         long count = 0;
         if ((hasFired(armed) || read < fired + woken.get()) && !hasOtherFired(other)) {
             count = event.read();
@@ -90,22 +181,27 @@ public final class CompletionChannel {
      * @param armed the address of the queue's armed word
      */
     public void wake(long armed) {
-        if (event.tryRetain()) {
+        if (event == null && Memory.casInt(armed, Doorbell.UNWATCHED, Doorbell.FIRED)) {
+            return;
+        }
+        EventPipe pipe = retainEvent();
+        if (pipe != null) {
             if (Memory.casInt(armed, Doorbell.ARMED, Doorbell.FIRED)) {
-                event.signal();
-            } else if (!event.isReadable()) {
+                pipe.signal();
+            } else if (!pipe.isReadable()) {
                 woken.incrementAndGet();
-                event.signal();
+                pipe.signal();
             }
-            event.release();
+            pipe.release();
         }
     }
 
     /** Makes the descriptor readable. Any thread may call it. It does nothing once the channel is closed. */
     public void wake() {
-        if (event.tryRetain()) {
-            event.signal();
-            event.release();
+        EventPipe pipe = retainEvent();
+        if (pipe != null) {
+            pipe.signal();
+            pipe.release();
         }
     }
 
@@ -115,15 +211,30 @@ public final class CompletionChannel {
 
     /** Returns whether a queue has fired since it was armed. */
     public static boolean hasFired(long armed) {
-        return Memory.getIntAcquire(armed) != Doorbell.ARMED;
+        int word = Memory.getIntAcquire(armed);
+        return word != Doorbell.ARMED && word != Doorbell.UNWATCHED;
     }
 
-    /** Ends the wait for the descriptor, after its queues were marked as closed and before their memory is released. */
+    /**
+     * Ends the wait for the descriptor, after its queues were marked as closed and before their memory is released. From now on
+     * no descriptor is created.
+     */
     public void endWait() {
-        DescriptorWait.closing(fd());
+        synchronized (this) {
+            closed = true;
+        }
+        if (event != null) {
+            DescriptorWait.closing(event.fd());
+        }
     }
 
+    /** Closes the descriptor. */
     public void close() {
-        event.release();
+        synchronized (this) {
+            closed = true;
+        }
+        if (event != null) {
+            event.release();
+        }
     }
 }

@@ -19,13 +19,16 @@ import io.rpma.soft.host.FaultPoints;
  * Wakes the owner of a completion queue if the queue is armed. The armed word of a connection's queue lies in memory that the two
  * ends of the connection share: it is 1 while the owner waits for the descriptor, and 0 once the queue has fired. The thread that
  * changes it from 1 to 0 writes to the event descriptor, exactly once; no other thread makes a system call. {@link
- * SharedDoorbell} is for a queue that several processes signal.
+ * SharedDoorbell} is for a queue that several processes signal, and {@link DeferredDoorbell} for one whose descriptor is created
+ * only when its owner requests it.
  */
 public class Doorbell {
     /** The owner waits to be woken. */
     public static final int ARMED = 1;
     /** The queue has fired since it was armed. */
     static final int FIRED = 0;
+    /** The queue has not fired, and its owner has no descriptor to wait for: see {@link DeferredDoorbell}. */
+    public static final int UNWATCHED = 2;
 
     private final long armed;
     private final EventPipe event;
@@ -57,7 +60,18 @@ public class Doorbell {
         }
     }
 
-    public EventPipe event() {
+    /** Returns the event descriptor. */
+    final EventPipe event() {
         return event;
+    }
+
+    /** Adds a user of the event descriptor unless it is closed. Returns whether it did. */
+    public boolean tryRetain() {
+        return event.tryRetain();
+    }
+
+    /** Releases the event descriptor. Called by the end of a connection that rings this doorbell of the other end. */
+    public void release() {
+        event.release();
     }
 }
