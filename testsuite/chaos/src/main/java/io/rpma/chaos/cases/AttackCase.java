@@ -49,23 +49,29 @@ final class AttackCase implements ChaosCase {
 
     @Override
     public void run(Surroundings surroundings, SplittableRandom random, long end) throws Exception {
+        IdleAttacks idle = new IdleAttacks(attack, surroundings::failed);
         while (System.nanoTime() < end) {
             Child child = surroundings.hostile(attack, (end - System.nanoTime()) / 1_000_000, random.nextLong(),
                 attack.equals("frames") ? "-XX:TieredStopAtLevel=4" : "-XX:TieredStopAtLevel=1");
-            listen(child, surroundings);
+            long actions = listen(child, surroundings);
             child.kill();
             surroundings.ended(child);
+            idle.ended(actions);
         }
     }
 
-    /** Counts the actions of a hostile process until it ends. */
-    static void listen(Child child, Surroundings surroundings) throws InterruptedException {
+    /** Counts the actions of a hostile process until it ends. Returns their number. */
+    static long listen(Child child, Surroundings surroundings) throws InterruptedException {
+        long actions = 0;
         for (String line = child.next(SILENCE_MILLIS); line != null && !line.equals("done"); line = child.next(SILENCE_MILLIS)) {
             if (line.startsWith("count ")) {
-                surroundings.count(Long.parseLong(line.substring(6)));
+                long more = Long.parseLong(line.substring(6));
+                surroundings.count(more);
+                actions += more;
             } else if (line.startsWith("wrong ")) {
                 surroundings.failed(line.substring(6));
             }
         }
+        return actions;
     }
 }

@@ -47,14 +47,16 @@ final class StrangerCase implements ChaosCase {
     public void run(Surroundings surroundings, SplittableRandom random, long end) throws Exception {
         String readable = surroundings.publicClassPath();
         int round = 0;
+        IdleAttacks idle = new IdleAttacks(name(), surroundings::failed);
         while (System.nanoTime() < end) {
             String user = USERS.get(round++ % USERS.size());
             String attack = ATTACKS.get(random.nextInt(ATTACKS.size()));
             Child child = surroundings.hostile(attack, List.of("setpriv", "--reuid=" + user, "--regid=" + user,
                 "--clear-groups"), STAY_MILLIS, random.nextLong(), "-cp", readable);
-            AttackCase.listen(child, surroundings);
+            long actions = AttackCase.listen(child, surroundings);
             child.kill();
             surroundings.ended(child);
+            idle.ended(actions);
         }
     }
 }
