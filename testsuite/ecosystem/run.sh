@@ -217,7 +217,7 @@ run_suite() {
         done
         wanted=(${left[@]+"${left[@]}"})
     done
-    grep -rhE '^rpma-agent: RPMA carried' "$here/target/$suite/rpma" --include=output.log | awk -v suite="$suite" '
+    grep -rhaE '^rpma-agent: RPMA carried' "$here/target/$suite/rpma" --include=output.log | awk -v suite="$suite" '
         { bytes += $4; connections += $NF }
         END { print "ecosystem: " suite ": RPMA carried " bytes + 0 " bytes of " connections + 0 " connections" }'
     "$java" "$differences" "$here/target/$suite" "$here/explained/$suite.txt"

@@ -26,7 +26,13 @@ import java.time.Duration;
  * <p>One thread at a time polls a queue.
  */
 public interface CompletionQueue {
-    /** Returns the descriptor to wait on, non-blocking, owned by the queue ({@code rpma_cq_get_fd}). */
+    /**
+     * Returns the descriptor to wait on, non-blocking, owned by the queue ({@code rpma_cq_get_fd}). It is always the same. The
+     * software providers create it at the first call if receives complete in the completion queue of a shared receive queue, and
+     * tcp does so for every queue.
+     *
+     * @throws IllegalStateException if it cannot be created, because this process has too few descriptors left
+     */
     int fd();
 
     /**
