@@ -51,7 +51,10 @@ enum Rival {
     COPY("memcpy", "memcpy", "a yardstick: one thread that copies memory", MemoryEngine.COPY),
     /** Writing, copying and reading memory. */
     WRITE_COPY_READ("touch", "write+copy+read", "a yardstick: one thread that writes memory, copies it and reads the copy",
-        MemoryEngine.WRITE_COPY_READ);
+        MemoryEngine.WRITE_COPY_READ),
+    /** Writing and copying memory on one processor, and reading it on another. */
+    TWO_THREADS("two-threads", "two threads", "a yardstick: one thread writes memory and copies it past the caches, another one"
+        + " reads the copy", new TwoThreadEngine());
 
     private final String key;
     private final String title;

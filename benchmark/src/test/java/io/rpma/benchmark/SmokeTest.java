@@ -14,6 +14,7 @@ package io.rpma.benchmark;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,26 +30,29 @@ class SmokeTest {
     private static final long[] WINDOW_MILLIS = {200, 1000, 5000};
 
     @ParameterizedTest
-    @CsvSource({"rtt64,RATE", "tput64k,THROUGHPUT", "pipe64,RATE", "connect,RATE"})
-    void measures(String name, Metric metric) throws Exception {
+    @CsvSource({"rpma,rtt64,RATE", "rpma,tput64k,THROUGHPUT", "rpma,pipe64,RATE", "rpma,connect,RATE",
+        "touch,tput64k,THROUGHPUT", "two-threads,tput64k,THROUGHPUT"})
+    void measures(String rival, String name, Metric metric) throws Exception {
         Measurement measurement = Measurement.named(name);
-        try (Engine.Server server = Rival.RPMA.engine().serve(measurement)) {
-            Outcome outcome = measure(measurement, server.address(), 0);
+        Engine engine = Rival.withKey(rival).engine();
+        assumeTrue(engine.unavailabilityCause() == null);
+        try (Engine.Server server = engine.serve(measurement)) {
+            Outcome outcome = measure(engine, measurement, server.address(), 0);
             assertTrue(outcome.values().get(metric) > 0, outcome::format);
             assertEquals(metric == Metric.RATE, outcome.times().getTotalCount() > 0);
         }
     }
 
-    private static Outcome measure(Measurement measurement, String address, int attempt) throws Exception {
+    private static Outcome measure(Engine engine, Measurement measurement, String address, int attempt) throws Exception {
         long pid = ProcessHandle.current().pid();
         Timing timing = new Timing(WARM_UP_NANOS, TimeUnit.MILLISECONDS.toNanos(WINDOW_MILLIS[attempt]));
         try {
-            return Rival.RPMA.engine().measure(measurement, timing, address, new CpuTime(pid, pid));
+            return engine.measure(measurement, timing, address, new CpuTime(pid, pid));
         } catch (EmptyWindowException e) {
             if (attempt == WINDOW_MILLIS.length - 1) {
                 throw e;
             }
-            return measure(measurement, address, attempt + 1);
+            return measure(engine, measurement, address, attempt + 1);
         }
     }
 }
