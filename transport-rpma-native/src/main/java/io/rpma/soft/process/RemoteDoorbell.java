@@ -12,7 +12,6 @@
  */
 package io.rpma.soft.process;
 
-import io.rpma.posix.Memory;
 import io.rpma.soft.shared.DeferredDoorbell;
 import io.rpma.soft.shared.EventPipe;
 
@@ -67,8 +66,8 @@ final class RemoteDoorbell extends DeferredDoorbell {
             late = missed;
         }
         if (late) {
-            // Orders what the other thread has published before the load of the armed word, as in Completer.finish().
-            Memory.fullFence();
+            // No fence is needed: the other thread has found the queue armed after its own fence, and the lock orders that load
+            // before the one in ring().
             ring();
         }
         return true;

@@ -136,7 +136,8 @@ public final class CompletionChannel {
         }
         boolean hasFired = hasFired(armed);
         if (hasFired) {
-            // As below: either the owner's next poll finds an entry, or its producer finds that the queue has not fired.
+            // The fence orders the store of the word before the owner's next poll, as in consumeWatched(): either the poll finds
+            // the entry, or its producer finds that the queue has not fired (rows M5 to M10 and M12 of docs/memory-order.md).
             Memory.putIntVolatile(armed, Doorbell.UNWATCHED);
             Memory.fullFence();
         }
