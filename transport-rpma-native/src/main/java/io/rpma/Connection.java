@@ -196,6 +196,15 @@ public interface Connection extends AutoCloseable {
     void disconnect() throws RpmaException;
 
     /**
+     * Starts to disconnect, like {@link #disconnect}, for a caller whose next operation on the connection other than polling its
+     * completion queues is {@link #close}. A provider may leave it to {@code close} to notify the other side, which saves a
+     * message.
+     */
+    default void disconnectBeforeClose() throws RpmaException {
+        disconnect();
+    }
+
+    /**
      * Destroys the connection and everything that belongs to it ({@code rpma_conn_delete}); the other side is notified. The
      * descriptors are closed: remove them from any epoll set first. Requests that are still posted are not reported any more.
      * This method never waits for the other side: {@link #isQuiescent} returns whether the memory of the receives can be reused.

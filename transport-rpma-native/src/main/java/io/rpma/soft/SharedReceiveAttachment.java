@@ -243,6 +243,15 @@ final class SharedReceiveAttachment {
         return heldAtEnd || !isEmpty();
     }
 
+    /**
+     * Returns whether the peer, which publishes nothing more, has left a completion, a fault, or an operation that it did not
+     * finish. Any thread may call it. If completions are being polled meanwhile, the answer may be {@code true} in vain.
+     */
+    boolean hasLeft() {
+        return heldAtEnd || CompletionRing.hasReached(ring, mask, consumed)
+            || Memory.getIntAcquire(half.address() + Half.FAULT) != 0;
+    }
+
     /** Clears the bits of the slots that completions in the ring name. Any thread may call it. */
     void clearCompleted(BitSet candidates) {
         if (!half.tryRetain()) {

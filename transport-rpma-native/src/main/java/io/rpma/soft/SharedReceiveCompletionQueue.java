@@ -20,7 +20,7 @@ import io.rpma.soft.shared.CompletionChannel;
 import io.rpma.soft.shared.SharedReceives;
 import java.util.Arrays;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The completion queue of a shared receive queue. It polls the rings of the attached queue pairs, but only of those that hold
@@ -42,6 +42,9 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     private static final int LOOK_LIMIT = 1024;
     /** Polls after which all rings are checked even if no poll was empty: a ring that is not in the list may have completions. */
     private static final int BUSY_LOOK_LIMIT = 16 * 1024;
+    private static final long URGENT = 1L << 32;
+    /** The number of closed queue pairs without completions for which the owner is woken, because each of them holds memory. */
+    private static final int MOST_DETACHED = 64;
 
     private final AttachmentTable attachments;
     private final ReceiveReclaimer reclaimer;
@@ -51,7 +54,8 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     private final boolean mayOverflow;
     private final ConcurrentLinkedQueue<SharedReceiveAttachment> revived = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<SharedReceiveAttachment> detached = new ConcurrentLinkedQueue<>();
-    private final AtomicBoolean news = new AtomicBoolean();
+    // The number of queue pairs added to the two lists since they were read; each that the owner was woken for adds URGENT.
+    private final AtomicLong news = new AtomicLong();
     private SharedReceiveAttachment[] active = new SharedReceiveAttachment[KEEP];
     private int activeCount;
     private int next;
@@ -92,7 +96,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
 
     @Override
     int take(WorkCompletions completions) throws RpmaException {
-        if (news.get()) {
+        if (news.get() != 0) {
             takeNews();
         }
         if (Memory.getLongAcquire(base + SharedReceives.READY_TOP) != 0) {
@@ -228,28 +232,40 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
         active[activeCount] = null;
     }
 
-    /** Enters a queue pair whose peer has ended into the list, whether its ready bit was set or not. Any thread may call it. */
+    /**
+     * Enters a queue pair whose peer has ended into the list if the peer has left something, whether it has set the ready bit or
+     * not. Any thread may call it.
+     */
     void revive(SharedReceiveAttachment attachment) {
-        revived.add(attachment);
-        announce();
+        if (attachment.hasLeft()) {
+            revived.add(attachment);
+            announce();
+        }
     }
 
-    /** Takes over the ring of a queue pair that is closed. Any thread may call it. */
+    /**
+     * Takes over the ring of a queue pair that is closed. Any thread may call it. The owner is woken if the peer has left
+     * something. Otherwise the next poll releases the ring.
+     */
     void detach(SharedReceiveAttachment attachment) {
         detached.add(attachment);
-        announce();
+        if (attachment.hasLeft()) {
+            announce();
+        } else if (news.incrementAndGet() == MOST_DETACHED) {
+            channel().wake();
+        }
     }
 
     private void announce() {
-        // If there was news already, the thread that announced it wakes the owner, which finds both.
-        if (!news.getAndSet(true)) {
+        // If there was urgent news already, the thread that announced it wakes the owner, which finds both.
+        if (news.getAndAdd(URGENT) < URGENT) {
             channel().wake();
         }
     }
 
     private void takeNews() {
-        // Clear the flag before the lists are read, so that a thread that adds to a list afterwards wakes the owner again.
-        news.set(false);
+        // Clear the number before the lists are read, so that a thread that adds to a list afterwards wakes the owner again.
+        news.set(0);
         SharedReceiveAttachment attachment = revived.poll();
         while (attachment != null) {
             activate(attachment);

@@ -115,11 +115,11 @@ final class SoftConnection extends SoftwareConnection {
             return finish(failure);
         }
         ConnectionEvent event = null;
-        ControlMessage message = putOff != null ? putOff : control.next();
+        ControlMessage message = putOff != null ? putOff : control.next(awaitsConfirmation());
         while (message != null && event == null) {
             event = takeOrPutOff(message);
             if (event == null) {
-                message = control.next();
+                message = control.next(awaitsConfirmation());
             }
         }
         if (event == null) {
@@ -128,6 +128,11 @@ final class SoftConnection extends SoftwareConnection {
         // The events above may be the end of the other side: flush the work requests that wait.
         queuePair.resume();
         return event;
+    }
+
+    /** Returns whether the next message confirms the connection, or ends it. Neither message has attachments. */
+    private boolean awaitsConfirmation() {
+        return !active && phase == Phase.CONNECTING;
     }
 
     private ConnectionEvent takeOrPutOff(ControlMessage message) throws RpmaException {
@@ -268,6 +273,15 @@ final class SoftConnection extends SoftwareConnection {
         if (control != null && !disconnectSent) {
             disconnectSent = true;
             control.send(ControlMessage.bare(ControlMessage.DISCONNECT));
+        }
+    }
+
+    /** Does not notify the other side, which detects that the socket is closed. */
+    @Override
+    public void disconnectBeforeClose() throws RpmaException {
+        checkOpen();
+        if (phase != Phase.CONNECTING) {
+            queuePair.fail();
         }
     }
 

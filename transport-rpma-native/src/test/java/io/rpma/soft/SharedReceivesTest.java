@@ -186,6 +186,69 @@ class SharedReceivesTest {
         view.close();
     }
 
+    /** The owner of a completion queue need not be woken for the end of a connection that has left nothing to be polled. */
+    @Test
+    void theEndOfAConnectionWakesTheOwnerOnlyIfItLeavesCompletions() throws Exception {
+        try (Station station = new Station(); Endpoint endpoint = station.listen()) {
+            SharedReceiveQueue shared = station.peer.newSharedReceiveQueue(station.provider.newSharedReceiveQueueConfig()
+                .receiveQueueSize(SLOTS).receiveCompletionQueueSize(2 * SLOTS));
+            CompletionQueue queue = shared.receiveCompletionQueue();
+            for (int i = 0; i < SLOTS; i++) {
+                shared.receive(station.region, i * 64L, 64, i);
+            }
+            WorkCompletions batch = new WorkCompletions(SLOTS);
+            try (ConnectionConfig config = station.provider.newConnectionConfig().sharedReceiveQueue(shared)) {
+                Connection[] idle = connect(station, endpoint, config);
+                idle[0].close();
+                Station.expect(ConnectionEvent.CLOSED, idle[1]);
+                idle[1].close();
+                assertFalse(Station.isReadable(queue.fd()), "after the end of a connection without messages");
+
+                Connection[] polled = connect(station, endpoint, config);
+                polled[0].send(station.region, 4096, 8, CompletionFlag.ON_ERROR, 0);
+                assertTrue(queue.consumeEvent());
+                assertEquals(1, queue.poll(batch));
+                polled[0].close();
+                Station.expect(ConnectionEvent.CLOSED, polled[1]);
+                polled[1].close();
+                assertFalse(Station.isReadable(queue.fd()), "after the end of a connection whose message was polled");
+
+                Connection[] unread = connect(station, endpoint, config);
+                unread[0].send(station.region, 4096, 8, CompletionFlag.ON_ERROR, 0);
+                assertTrue(queue.consumeEvent());
+                assertFalse(Station.isReadable(queue.fd()));
+                unread[1].close();
+                assertTrue(Station.isReadable(queue.fd()), "after the end of a connection whose message was not polled");
+                assertTrue(queue.consumeEvent());
+                assertEquals(1, queue.poll(batch));
+                assertEquals(0, batch.statusCode(0));
+                unread[0].close();
+            }
+            shared.close();
+        }
+    }
+
+    /** A closed connection holds memory until the owner polls, so the owner is woken when there are many. */
+    @Test
+    void theEndOfManyConnectionsWakesTheOwner() throws Exception {
+        try (Station station = new Station(); Endpoint endpoint = station.listen()) {
+            SharedReceiveQueue shared = station.peer.newSharedReceiveQueue(station.provider.newSharedReceiveQueueConfig()
+                .receiveQueueSize(SLOTS).receiveCompletionQueueSize(2 * SLOTS));
+            CompletionQueue queue = shared.receiveCompletionQueue();
+            try (ConnectionConfig config = station.provider.newConnectionConfig().sharedReceiveQueue(shared)) {
+                for (int i = 1; i <= 64; i++) {
+                    Connection[] pair = connect(station, endpoint, config);
+                    pair[0].close();
+                    pair[1].close();
+                    assertEquals(i == 64, Station.isReadable(queue.fd()), i + " connections have ended");
+                }
+                assertTrue(queue.consumeEvent());
+                assertEquals(0, queue.poll(new WorkCompletions(1)));
+            }
+            shared.close();
+        }
+    }
+
     /**
      * A send that has taken no receive leaves the ready bit of its peer's index alone: the peer may have closed, and another
      * queue pair may have the index.

@@ -14,6 +14,7 @@ package io.rpma.soft;
 
 import io.rpma.CompletionFlag;
 import io.rpma.CompletionOpcode;
+import io.rpma.CompletionStatus;
 import io.rpma.ConnectionEvent;
 import io.rpma.RpmaException;
 import org.junit.jupiter.api.Test;
@@ -69,6 +70,23 @@ class SoftConnectionTest {
             ends.server.disconnect();
             ends.expect(ends.server, 2, 5);
             assertEquals(ConnectionEvent.CLOSED, Station.awaitEvent(ends.client));
+        }
+    }
+
+    /** The end of the socket notifies the peer; a message in front of it would cost both ends a system call and more. */
+    @Test
+    void disconnectBeforeCloseFlushesAndLeavesTheNoticeToClose() throws RpmaException {
+        try (Ends ends = new Ends()) {
+            ends.client.receive(ends.region, 0, 10, 1);
+            ends.client.disconnectBeforeClose();
+            ends.expect(ends.client, 1, 5);
+            assertNull(ends.server.nextEvent());
+            ends.server.send(null, 0, 0, CompletionFlag.ALWAYS, 3);
+            assertEquals(1, ends.poll(ends.server));
+            assertEquals(CompletionStatus.RETRY_EXC_ERR.code(), ends.completions.statusCode(0));
+            ends.client.close();
+            assertEquals(ConnectionEvent.CLOSED, Station.awaitEvent(ends.server));
+            assertNull(ends.server.nextEvent());
         }
     }
 

@@ -448,7 +448,7 @@ final class MessageQueuePair extends QueuePair implements PostTarget {
         // After the disconnect, the queue pair consumes no more shared buffers; those that it has consumed are returned.
         breakWith(new ClosedChannelException());
         try {
-            connection.disconnect();
+            connection.disconnectBeforeClose();
         } catch (RpmaException e) {
             breakWith(e);
         }

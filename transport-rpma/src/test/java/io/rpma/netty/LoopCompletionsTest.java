@@ -32,7 +32,10 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.FixedRecvByteBufAllocator;
 import io.netty.util.NetUtil;
 import io.netty.util.ReferenceCountUtil;
+import io.rpma.CompletionQueue;
 import io.rpma.Rpma;
+import io.rpma.RpmaException;
+import io.rpma.WorkCompletions;
 import io.rpma.netty.receive.LoopCompletions;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -40,8 +43,11 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.IntConsumer;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -196,6 +202,75 @@ class LoopCompletionsTest {
         }
         assertTrue(done.await(60, TimeUnit.SECONDS));
         assertEquals(CONNECTIONS - 1, echo.active.stream().filter(child -> child.home() == child.eventLoop()).count());
+    }
+
+    /**
+     * The first message of a child arrives before the event loop that polls for it knows the child, and that event loop is asleep
+     * by then. The child is registered with another event loop, which wakes it. Otherwise, it would wake up by itself after
+     * almost a second: Netty's event loops do so once in a second.
+     */
+    @Test
+    void aChildOnAnotherLoopReceivesWhatArrivedBeforeItWasAdded() throws Exception {
+        AtomicLong lastPoll = new AtomicLong();
+        AtomicLong added = new AtomicLong();
+        Semaphore polled = new Semaphore(0);
+        RpmaEventLoopGroup others = new RpmaEventLoopGroup(1);
+        Echo echo = new Echo();
+        ChannelHandler mover = new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext ctx, Object msg) {
+                RpmaChannel child = (RpmaChannel) msg;
+                if (child.home() == null) {
+                    ctx.fireChannelRead(msg);
+                } else {
+                    child.pipeline().addLast(echo);
+                    EventLoop other = others.next();
+                    other.register(child);
+                }
+            }
+        };
+        try {
+            LoopCompletions.faults = (loop, queue) -> loop.parent() != children ? queue : new WatchedQueue(queue, n -> {
+                lastPoll.set(System.nanoTime());
+                polled.release(n);
+            });
+            Channel server = new ServerBootstrap().group(listeners, children).channel(RpmaServerChannel.class).handler(mover)
+                .childHandler(echo).bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
+            InetSocketAddress address = (InetSocketAddress) server.localAddress();
+            CountDownLatch first = new CountDownLatch(1);
+            connect(address, new Counter(1, first)).sync();
+            assertTrue(first.await(60, TimeUnit.SECONDS));
+            // The client is the only one by now that sends to the children's event loops.
+            LoopCompletions.beforeAdding = () -> {
+                if (!listeners.iterator().next().inEventLoop()) {
+                    return;
+                }
+                try {
+                    assertTrue(polled.tryAcquire(20, TimeUnit.SECONDS));
+                } catch (InterruptedException e) {
+                    throw new AssertionError(e);
+                }
+                while (System.nanoTime() - lastPoll.get() < TimeUnit.MILLISECONDS.toNanos(50)) {
+                    Thread.onSpinWait();
+                }
+                added.set(System.nanoTime());
+            };
+            long shortest = Long.MAX_VALUE;
+            for (int i = 0; i < 10 && shortest > TimeUnit.MILLISECONDS.toNanos(700); i++) {
+                polled.drainPermits();
+                CountDownLatch done = new CountDownLatch(1);
+                Channel client = connect(address, new Counter(1, done)).sync().channel();
+                assertTrue(done.await(20, TimeUnit.SECONDS));
+                shortest = Math.min(shortest, System.nanoTime() - added.get());
+                client.close().sync();
+            }
+            assertNull(failures.peek());
+            assertTrue(shortest < TimeUnit.MILLISECONDS.toNanos(700), "the first message was read after " + shortest + " ns");
+        } finally {
+            LoopCompletions.faults = (loop, queue) -> queue;
+            LoopCompletions.beforeAdding = () -> { };
+            others.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+        }
     }
 
     /** The queue of an event loop is kept for a short time after its last connection has closed, and is then destroyed. */
@@ -373,6 +448,26 @@ class LoopCompletionsTest {
             other.writeAndFlush(Unpooled.copyInt(0));
         }
         assertTrue(done.await(20, TimeUnit.SECONDS));
+    }
+
+    /** A completion queue that reports how many completions each poll has returned. */
+    private record WatchedQueue(CompletionQueue queue, IntConsumer polls) implements CompletionQueue {
+        @Override
+        public int fd() {
+            return queue.fd();
+        }
+
+        @Override
+        public boolean consumeEvent() throws RpmaException {
+            return queue.consumeEvent();
+        }
+
+        @Override
+        public int poll(WorkCompletions completions) throws RpmaException {
+            int n = queue.poll(completions);
+            polls.accept(n);
+            return n;
+        }
     }
 
     /** Throws an exception in an unexpected place. */

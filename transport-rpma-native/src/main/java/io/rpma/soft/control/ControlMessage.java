@@ -173,6 +173,21 @@ public final class ControlMessage {
     }
 
     /**
+     * Receives a message that may not have attachments, without waiting. This is one system call instead of two, because such a
+     * message needs no descriptor.
+     *
+     * @return the message; {@code null} if none came, and then {@link Incoming#result} says why
+     */
+    public static ControlMessage receiveBare(int socket, Incoming incoming) {
+        Scratch scratch = Scratch.get();
+        // The kernel closes the descriptors of a message that is received like this.
+        int length = (int) Sockets.receive(socket, scratch.messageAddress(), Scratch.MESSAGE_CAPACITY);
+        // A message that fills the memory may have been truncated; those of this protocol are shorter.
+        incoming.result = length < Scratch.MESSAGE_CAPACITY ? length : -Posix.EINVAL;
+        return incoming.result <= 0 ? null : parse(scratch, length, incoming, 0);
+    }
+
+    /**
      * Reads a message without waiting, and leaves it in the socket until {@link Sockets#takeMessage}. The caller owns its
      * attachments nevertheless: reading it again returns other descriptors for the same files.
      *
@@ -190,10 +205,14 @@ public final class ControlMessage {
         while (count < descriptors.length && descriptors[count] >= 0) {
             count++;
         }
-        ControlMessage message = parse(scratch.message().clear().limit(length), descriptors, count);
+        return parse(scratch, length, incoming, count);
+    }
+
+    private static ControlMessage parse(Scratch scratch, int length, Incoming incoming, int count) {
+        ControlMessage message = parse(scratch.message().clear().limit(length), incoming.descriptors, count);
         if (message == null) {
             for (int i = 0; i < count; i++) {
-                Posix.close(descriptors[i]);
+                Posix.close(incoming.descriptors[i]);
             }
             incoming.result = -Posix.EINVAL;
         }

@@ -175,12 +175,13 @@ public final class ControlSocket {
     /**
      * Takes the next message that is an event for the application.
      *
+     * @param bare whether the other end may only send messages without attachments at present
      * @return the message, or {@code null} if there is none; {@link #hasEnded} then returns whether no other one can follow
      * @throws RpmaException if this process has too few descriptors left to receive it, with the errno {@code EMFILE}; the
      *     message can be taken when there are more
      */
-    public ControlMessage next() throws RpmaException {
-        ControlMessage message = receive();
+    public ControlMessage next(boolean bare) throws RpmaException {
+        ControlMessage message = receive(bare);
         for (int looks = 0; message != null && message.version() == ControlMessage.VERSION
             && (message.type() == ControlMessage.LOOK || message.type() == ControlMessage.LOOKED); looks++) {
             message.closeAttachments();
@@ -195,15 +196,16 @@ public final class ControlSocket {
             } else {
                 looked();
             }
-            message = receive();
+            message = receive(bare);
         }
         return message;
     }
 
-    private synchronized ControlMessage receive() throws RpmaException {
+    private synchronized ControlMessage receive(boolean bare) throws RpmaException {
         ControlMessage.Incoming incoming = ControlMessage.incoming();
         while (!closed && !ended) {
-            ControlMessage message = broken ? null : ControlMessage.receive(fd, incoming);
+            ControlMessage message = broken ? null
+                : bare ? ControlMessage.receiveBare(fd, incoming) : ControlMessage.receive(fd, incoming);
             if (message != null) {
                 return message;
             }

@@ -47,6 +47,15 @@ public final class CompletionRing {
         return (int) (word >>> 32) == (int) (position + 1) ? word : 0;
     }
 
+    /**
+     * Returns whether the entry at a position has been published, or one that has replaced it since. The result is meaningful for
+     * an old position, too, which a thread may have if it is not the one that polls.
+     */
+    public static boolean hasReached(long ring, int mask, long position) {
+        long word = Memory.getLongAcquire(ring + (position & mask) * ENTRY + 8);
+        return word != 0 && (int) (word >>> 32) - (int) (position + 1) >= 0;
+    }
+
     /** Returns the first word of an entry whose second word {@link #control} has returned. */
     public static long data(long ring, int mask, long position) {
         return Memory.getLong(ring + (position & mask) * ENTRY);

@@ -86,7 +86,7 @@ class RemoteDoorbellTest {
             assertFalse(isReadable(fd));
             assertFalse(consume());
         }
-        assertNull(socket.next());
+        assertNull(socket.next(false));
     }
 
     @Test
@@ -118,8 +118,8 @@ class RemoteDoorbellTest {
         int fd = watch();
         doorbell.ring();
         assertFalse(isReadable(fd));
-        assertEquals(ControlMessage.READY, socket.next().type());
-        ControlMessage message = socket.next();
+        assertEquals(ControlMessage.READY, socket.next(false).type());
+        ControlMessage message = socket.next(false);
         assertTrue(doorbell.arrived(ControlSocket.openDoorbell(message)));
         message.closeAttachments();
         assertTrue(isReadable(fd));
@@ -132,7 +132,7 @@ class RemoteDoorbellTest {
     @Test
     void aDoorbellThatNobodyHasMissedDoesNotRing() throws Exception {
         int fd = watch();
-        ControlMessage message = socket.next();
+        ControlMessage message = socket.next(false);
         assertTrue(doorbell.arrived(ControlSocket.openDoorbell(message)));
         message.closeAttachments();
         assertFalse(isReadable(fd));

@@ -108,8 +108,8 @@ class RemoteProcessTest {
     /** Both sides handle their events, as event loops do. */
     private void exchange() throws RpmaException {
         for (int i = 0; i < TURNS; i++) {
-            assertNull(otherControl.next());
-            assertNull(control.next());
+            assertNull(otherControl.next(false));
+            assertNull(control.next(false));
         }
     }
 

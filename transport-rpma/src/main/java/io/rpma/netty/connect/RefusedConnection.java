@@ -137,7 +137,7 @@ public final class RefusedConnection implements RpmaIoHandle {
      * well.
      */
     private static void giveBackReceives(Connection closing, ReceiveBuffers receives) throws RpmaException {
-        closing.disconnect();
+        closing.disconnectBeforeClose();
         WorkCompletions batch = new WorkCompletions(16);
         int taken = 0;
         for (int n = closing.completionQueue().poll(batch); n > 0; n = closing.completionQueue().poll(batch)) {

@@ -15,6 +15,7 @@ package io.rpma.netty.receive;
 import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoRegistration;
 import io.netty.util.collection.IntObjectHashMap;
+import io.netty.util.concurrent.AbstractEventExecutor;
 import io.rpma.CompletionQueue;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
@@ -49,6 +50,9 @@ public final class LoopCompletions implements RpmaIoHandle {
 
     /** Replaced by a test in order to let the completion queue of a loop fail. */
     public static volatile BiFunction<IoEventLoop, CompletionQueue, CompletionQueue> faults = (loop, queue) -> queue;
+
+    /** Runs before a connection is added; replaced by a test in order to let its first completions arrive earlier. */
+    public static volatile Runnable beforeAdding = () -> { };
 
     /** The shared receives whose completions the queue has. */
     interface Owner {
@@ -173,9 +177,12 @@ public final class LoopCompletions implements RpmaIoHandle {
         onLoop(this::expectationEnded);
     }
 
-    /** Begins to deliver completions to a queue pair. Any thread. */
+    /**
+     * Begins to deliver completions to a queue pair. Any thread. If this is not the thread of the loop, the loop is not woken:
+     * completions and the registration of a channel wake it.
+     */
     public void add(ReceivingPair pair) {
-        onLoop(() -> {
+        Runnable task = () -> {
             pairs.put(pair.elsewhere().number(), pair);
             for (int i = 0; i < strays.size(); i++) {
                 StreamArrival stray = strays.get(i);
@@ -189,7 +196,22 @@ public final class LoopCompletions implements RpmaIoHandle {
                 // The queue failed while the connection was being made.
                 breakWith(pair, failure);
             }
-        });
+        };
+        beforeAdding.run();
+        if (loop.inEventLoop() || !(loop instanceof AbstractEventExecutor executor)) {
+            onLoop(task);
+            return;
+        }
+        try {
+            executor.lazyExecute(task);
+        } catch (RejectedExecutionException e) {
+            TransportLogger.LOGGER.debug("{} is made for a loop that has ended.", pair, e);
+        }
+    }
+
+    /** Lets the loop run the tasks that it was not woken for. Any thread. */
+    void wake() {
+        onLoop(() -> { });
     }
 
     /** Returns why this queue failed, or {@code null} if it has not. Any thread. */

@@ -119,6 +119,8 @@ public final class LoopReceives {
             isHome = true;
         } else {
             loop = to;
+            // Completions may have arrived before the other loop knew this queue pair, and that loop may be asleep since.
+            queue.wake();
         }
         takeForwarded();
         IOException failure = queue.failure();

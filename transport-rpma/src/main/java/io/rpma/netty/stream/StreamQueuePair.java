@@ -374,7 +374,7 @@ public final class StreamQueuePair extends StreamEnd {
             return;
         }
         try {
-            connection.disconnect();
+            connection.disconnectBeforeClose();
         } catch (RpmaException e) {
             // The connection was not established, or is disconnected already: in both cases nothing arrives any more.
             breakWith(e);
