@@ -16,6 +16,7 @@ package io.rpma.netty;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.rpma.netty.pair.PostTarget;
+import io.rpma.netty.pair.SentEntries;
 
 /**
  * The flushed entries that are under way. They stay at the head of the outbound buffer, which keeps their memory, until their
@@ -106,7 +107,7 @@ final class PostedEntries implements ChannelOutboundBuffer.MessageProcessor {
             if (buffer.current() instanceof RpmaOperation operation) {
                 operation.succeeded();
             }
-            buffer.remove();
+            SentEntries.remove(buffer);
         }
         return any;
     }

@@ -16,6 +16,9 @@ package io.rpma.netty;
 import io.netty.channel.ChannelConfig;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.RecvByteBufAllocator;
+import io.rpma.netty.loop.InliningBarrier;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 
 /**
  * The read loop of a connected channel. It reads what has arrived while a read is wanted, and notifies the pipeline of the end
@@ -24,6 +27,9 @@ import io.netty.channel.RecvByteBufAllocator;
  * <p>Used by the event loop of the channel.
  */
 final class ReadLoop {
+    private static final InliningBarrier READ_ARRIVED = new InliningBarrier(MethodHandles.lookup(), Source.class, "readArrived",
+        MethodType.methodType(boolean.class, RecvByteBufAllocator.ExtendedHandle.class));
+
     private final AbstractRpmaChannel channel;
     private final Source source;
     // Belongs to the current registration. A task that is still scheduled when the channel leaves the loop must do nothing.
@@ -41,7 +47,8 @@ final class ReadLoop {
         boolean hasInput();
 
         /**
-         * Reads and fires what has arrived, as far as the handle allows. Calls {@link #served()} before it fires a message.
+         * Reads and fires what has arrived, as far as the handle allows. Calls {@link #served()} before it fires a message. It
+         * is called through an {@link InliningBarrier}.
          *
          * @return whether everything has been read and nothing will follow
          */
@@ -118,7 +125,7 @@ final class ReadLoop {
         handle.reset(config);
         reading = true;
         try {
-            boolean drained = source.readArrived(handle);
+            boolean drained = (boolean) READ_ARRIVED.method().invokeExact(source, handle);
             handle.readComplete();
             pipeline.fireChannelReadComplete();
             source.turnEnded(drained);

@@ -21,6 +21,7 @@ import io.rpma.netty.memory.RegisteredMemory;
 import io.rpma.netty.memory.RpmaByteBuf;
 import io.rpma.netty.memory.Slab;
 import io.rpma.netty.memory.SoleHolder;
+import io.rpma.netty.pair.SentEntries;
 import java.io.EOFException;
 import java.io.IOException;
 
@@ -71,7 +72,7 @@ public final class StreamWriter {
         partlySent = whole ? null : buf;
         to.counters().sendCopiesAvoided++;
         to.send(buf.retain(), slab, buf.memoryAddress() + buf.readerIndex() - slab.address(), bytes, together, last);
-        in.removeBytes(bytes);
+        SentEntries.removeBytes(in, bytes);
     }
 
     /**
@@ -109,7 +110,7 @@ public final class StreamWriter {
             to.counters().sendCopiesMade++;
             send(to, message, together, !more);
         }
-        in.removeBytes(bytes);
+        SentEntries.removeBytes(in, bytes);
     }
 
     /** Sends a part of a file region, which is the first of the flushed entries. Returns whether there was any data. */
@@ -117,7 +118,7 @@ public final class StreamWriter {
         long position = region.transferred();
         long remaining = region.count() - position;
         if (remaining <= 0) {
-            in.remove();
+            SentEntries.remove(in);
             return true;
         }
         RpmaByteBuf message = message(to, Math.min(to.messageLimit(remaining), remaining));
@@ -140,7 +141,7 @@ public final class StreamWriter {
         send(to, message, remaining, done);
         in.progress(bytes);
         if (done && in.current() == region) {
-            in.remove();
+            SentEntries.remove(in);
         }
         return true;
     }
