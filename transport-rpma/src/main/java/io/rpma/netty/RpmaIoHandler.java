@@ -58,6 +58,9 @@ public final class RpmaIoHandler implements IoHandler {
     /** While queues are hot, epoll is run at this interval. */
     private static final long EPOLL_INTERVAL_NANOS = 20_000;
 
+    /** While an idle loop polls, it offers its processor to other threads at this interval. */
+    private static final long YIELD_INTERVAL_NANOS = 10_000;
+
     private final ThreadAwareExecutor executor;
     private final IoHandler epoll;
     private final EpollSet set;
@@ -185,7 +188,8 @@ public final class RpmaIoHandler implements IoHandler {
     /** Waits until there is work: polls if that is likely to succeed soon, and otherwise blocks. */
     private void runIdle(IoHandlerContext context) {
         long idleSince = System.nanoTime();
-        boolean polled = !hot.isEmpty() && spin.pays() && (spin.isEndless() || !runQueue.isCrowded(idleSince));
+        boolean polled = !hot.isEmpty() && spin.pays()
+            && (spin.isEndless() || !spin.isContended(idleSince) && !runQueue.isCrowded(idleSince));
         if (polled) {
             counters.spins++;
             if (spinUntilWork(context, idleSince)) {
@@ -213,6 +217,7 @@ public final class RpmaIoHandler implements IoHandler {
     private boolean spinUntilWork(IoHandlerContext context, long since) {
         long scheduled = context.delayNanos(since);
         long deadline = since + Math.min(spin.maxNanos(), scheduled);
+        long yieldAt = since + YIELD_INTERVAL_NANOS;
         int turns = 0;
         for (;;) {
             if (hot.poll() > 0) {
@@ -237,6 +242,16 @@ public final class RpmaIoHandler implements IoHandler {
                     if (turn.active > 0) {
                         return true;
                     }
+                }
+                if (now - yieldAt >= 0 && !spin.isContended(now)) {
+                    // Other threads may have work: the compilers of the JVM, other loops of this process, the peer. They get the
+                    // processor now, and not when this loop has used up its time slice or gives up. If no thread waits for the
+                    // processor, this is one short system call.
+                    Thread.yield();
+                    counters.yields++;
+                    long returned = System.nanoTime();
+                    spin.yielded(returned, returned - now);
+                    yieldAt = returned + YIELD_INTERVAL_NANOS;
                 }
             }
         }

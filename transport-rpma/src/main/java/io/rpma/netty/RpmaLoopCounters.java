@@ -55,6 +55,11 @@ public final class RpmaLoopCounters {
         return counts.spinsPaid;
     }
 
+    /** Returns how often the idle loop, while it continued to poll, offered its processor to other threads. */
+    public long yields() {
+        return counts.yields;
+    }
+
     /** Returns the number of completions that were found by polling. */
     public long completions() {
         return counts.polls;

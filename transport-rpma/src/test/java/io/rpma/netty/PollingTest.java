@@ -13,6 +13,7 @@
 
 package io.rpma.netty;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -48,6 +49,31 @@ class PollingTest {
         @Override
         public void channelRead(ChannelHandlerContext ctx, Object msg) {
             ctx.writeAndFlush(msg, ctx.voidPromise());
+        }
+    }
+
+    /** A loop that polls offers its processor to other threads. A loop that blocks does not have to. */
+    @ParameterizedTest
+    @EnumSource(value = RpmaPolling.class, names = {"SPIN", "BLOCK"})
+    void aLoopThatPollsYields(RpmaPolling polling) throws Exception {
+        RpmaEventLoopGroup group = new RpmaEventLoopGroup(1, polling);
+        try {
+            Channel server = new ServerBootstrap().group(group).channel(RpmaServerChannel.class).childHandler(new Echo())
+                .bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
+            Channel client = new Bootstrap().group(group).channel(RpmaChannel.class).handler(new ChannelInboundHandlerAdapter())
+                .connect(server.localAddress()).sync().channel();
+            String thread = group.submit(() -> Thread.currentThread().getName()).get();
+            RpmaLoopCounters loop = RpmaMetrics.loops().stream().filter(each -> each.name().equals(thread)).findFirst()
+                .orElseThrow();
+            while (polling == RpmaPolling.SPIN ? loop.yields() < 100 : loop.blocks() < 100) {
+                // Each task ends the idle time of the loop, and the next idle time begins.
+                group.schedule(() -> { }, 1, TimeUnit.MILLISECONDS).sync();
+            }
+            assertEquals(polling == RpmaPolling.SPIN, loop.yields() > 0);
+            client.close().sync();
+            server.close().sync();
+        } finally {
+            group.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
         }
     }
 

@@ -23,6 +23,7 @@ public final class LoopCounts {
     public long blocks;
     public long spins;
     public long spinsPaid;
+    public long yields;
     public long polls;
     public int hotQueues;
     public int connections;
@@ -33,6 +34,7 @@ public final class LoopCounts {
         blocks += other.blocks;
         spins += other.spins;
         spinsPaid += other.spinsPaid;
+        yields += other.yields;
         polls += other.polls;
     }
 

@@ -30,12 +30,17 @@ public final class SpinPolicy {
     /** A blocked wait includes the cost of a wake-up, which polling would have saved. */
     private static final long WAKE_UP_NANOS = 60_000;
     private static final int MAX_PAUSE = 256;
+    /** A yield that takes longer than this has given the processor to a thread that needs it for more than a short task. */
+    private static final long LONG_YIELD_NANOS = 50_000;
+    /** After a long yield the next one follows after this many times its duration, so yields take at most 1.6 % of the time. */
+    private static final int LONG_YIELD_PAUSE = 64;
 
     private final long maxNanos;
     // After the next failure the loop blocks until this many waits have ended soon enough for polling. The second field is the
     // number of such waits that are still to come after the last failure.
     private int pause = 1;
     private int blocks;
+    private long contendedUntil = System.nanoTime();
 
     SpinPolicy(long maxNanos) {
         this.maxNanos = maxNanos;
@@ -67,6 +72,29 @@ public final class SpinPolicy {
 
     public long maxNanos() {
         return maxNanos;
+    }
+
+    /**
+     * Called when the loop has offered its processor to other threads while it polled.
+     *
+     * @param now {@code System.nanoTime()}, after the yield
+     * @param nanos how long the yield took
+     */
+    public void yielded(long now, long nanos) {
+        if (nanos > LONG_YIELD_NANOS) {
+            contendedUntil = now + LONG_YIELD_PAUSE * nanos;
+        }
+    }
+
+    /**
+     * Returns whether another thread has recently used the processor of the loop for a long time. The loop then blocks instead of
+     * polling, because the kernel lets a thread that wakes up preempt one that computes; and if it never blocks, it does not
+     * yield.
+     *
+     * @param now {@code System.nanoTime()}
+     */
+    public boolean isContended(long now) {
+        return now - contendedUntil < 0;
     }
 
     /** Called when polling found work. */

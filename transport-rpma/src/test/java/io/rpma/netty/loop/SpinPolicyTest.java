@@ -74,6 +74,18 @@ class SpinPolicyTest {
         }
     }
 
+    @Test
+    void aLongYieldEndsYieldingForSixtyFourTimesAsLong() {
+        SpinPolicy policy = new SpinPolicy(POLL_NANOS);
+        long now = System.nanoTime();
+        policy.yielded(now, 50_000);
+        assertFalse(policy.isContended(now), "other loops with short tasks do not count");
+        policy.yielded(now, 3_000_000);
+        assertTrue(policy.isContended(now));
+        assertTrue(policy.isContended(now + 64 * 3_000_000 - 1));
+        assertFalse(policy.isContended(now + 64 * 3_000_000));
+    }
+
     private enum Outcome { POLLED_WITH_SUCCESS, POLLED_IN_VAIN, BLOCKED }
 
     private record Turn(Outcome outcome, long nanos, int times) {
