@@ -16,15 +16,12 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicLong;
-import org.HdrHistogram.Histogram;
 
 /**
  * The client's end of a connection. It starts when all connections are open. When the window closes, it starts no new operation,
  * and it is done when all messages that it has sent are known to have arrived.
  */
 abstract class ClientHandler extends ChannelInboundHandlerAdapter {
-    private static final Histogram NO_TIMES = new Histogram(1);
-
     final Window window;
     private final AtomicLong arrived = new AtomicLong();
     private final CompletableFuture<Void> done = new CompletableFuture<>();
@@ -40,11 +37,6 @@ abstract class ClientHandler extends ChannelInboundHandlerAdapter {
 
     /** Returns whether no operation is outstanding. Called on the event loop of the connection. */
     abstract boolean isQuiet();
-
-    /** Returns the durations of the operations within the window, in nanoseconds. Called when the handler is done. */
-    Histogram times() {
-        return NO_TIMES;
-    }
 
     /** Returns how many messages are known to have arrived so far. Any thread may call this method. */
     final long arrived() {

@@ -23,7 +23,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.HdrHistogram.Histogram;
 
 /** The client of one measurement over one transport. It opens the connections, waits, and returns the result. */
 final class NettyClient {
@@ -34,6 +33,7 @@ final class NettyClient {
     private final Timing timing;
     private final CpuTime cpu;
     private final Window window = new Window();
+    private final LoopTimes times = new LoopTimes();
     private final List<ClientHandler> handlers = new ArrayList<>();
 
     NettyClient(NettyTransport transport, Measurement measurement, Timing timing, CpuTime cpu) {
@@ -74,11 +74,11 @@ final class NettyClient {
 
     private void addHandlers(Channel channel) {
         ClientHandler handler = switch (measurement.kind()) {
-            case ROUND_TRIP -> new RoundTripHandler(measurement, window);
+            case ROUND_TRIP -> new RoundTripHandler(measurement, window, times.of(channel.eventLoop()));
             case STREAM, BARE_STREAM -> new StreamHandler(measurement, window);
             case PIPELINE -> {
                 channel.pipeline().addLast(new FixedLengthFrameDecoder(measurement.bytes()));
-                yield new PipelineHandler(measurement, window);
+                yield new PipelineHandler(measurement, window, times.of(channel.eventLoop()));
             }
             case CONNECT, IDLE -> throw new IllegalArgumentException(measurement.name());
         };
@@ -98,9 +98,7 @@ final class NettyClient {
         if (measurement.kind() == Kind.STREAM || measurement.kind() == Kind.BARE_STREAM) {
             return Outcome.ofStream(bytes, nanos, cpuNanos);
         }
-        Histogram times = Outcome.newTimes();
-        handlers.forEach(handler -> times.add(handler.times()));
-        return Outcome.ofOperations(times, nanos, cpuNanos);
+        return Outcome.ofOperations(times.sum(), nanos, cpuNanos);
     }
 
     /** Waits until all messages that were sent have arrived. */

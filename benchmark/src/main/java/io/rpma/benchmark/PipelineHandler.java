@@ -21,7 +21,7 @@ import org.HdrHistogram.Histogram;
  * echoes that arrive together. It must be placed after a decoder that produces whole messages.
  */
 final class PipelineHandler extends ClientHandler {
-    private final Histogram times = Outcome.newTimes();
+    private final Histogram times;
     private final int bytes;
     /** The start times of the outstanding messages, indexed by their numbers; the length is a power of two. */
     private final long[] began;
@@ -29,8 +29,9 @@ final class PipelineHandler extends ClientHandler {
     private long received;
     private boolean flush;
 
-    PipelineHandler(Measurement measurement, Window window) {
+    PipelineHandler(Measurement measurement, Window window, Histogram times) {
         super(window);
+        this.times = times;
         bytes = measurement.bytes();
         if (Integer.bitCount(measurement.depth()) != 1) {
             throw new IllegalArgumentException("depth " + measurement.depth() + ": a power of two is needed");
@@ -84,10 +85,5 @@ final class PipelineHandler extends ClientHandler {
     @Override
     boolean isQuiet() {
         return sent == received;
-    }
-
-    @Override
-    Histogram times() {
-        return times;
     }
 }

@@ -18,14 +18,15 @@ import org.HdrHistogram.Histogram;
 
 /** Sends a message, waits for the last byte of its echo, and repeats this. */
 final class RoundTripHandler extends ClientHandler {
-    private final Histogram times = Outcome.newTimes();
+    private final Histogram times;
     private final int bytes;
     private int outstanding;
     private long number;
     private long began;
 
-    RoundTripHandler(Measurement measurement, Window window) {
+    RoundTripHandler(Measurement measurement, Window window, Histogram times) {
         super(window);
+        this.times = times;
         bytes = measurement.bytes();
     }
 
@@ -67,10 +68,5 @@ final class RoundTripHandler extends ClientHandler {
     @Override
     boolean isQuiet() {
         return outstanding == 0;
-    }
-
-    @Override
-    Histogram times() {
-        return times;
     }
 }
