@@ -13,6 +13,8 @@
 
 package io.rpma.chaos;
 
+import io.rpma.Rpma;
+import io.rpma.RpmaProvider;
 import io.rpma.chaos.cases.ChaosCase;
 import io.rpma.chaos.cases.ChaosCases;
 import java.nio.file.Files;
@@ -41,7 +43,8 @@ public final class Chaos implements Callable<Integer> {
         completionCandidates = CaseNames.class)
     private List<String> names = List.of();
 
-    @Option(names = "--provider", paramLabel = "NAME", description = "soft, tcp or librpma; default: RPMA_PROVIDER, else soft")
+    @Option(names = "--provider", paramLabel = "NAME", description = "soft, tcp, librpma, or auto for all paths of this machine"
+        + " at the same time; default: RPMA_PROVIDER, else soft")
     private String provider;
 
     @Option(names = "--pause", paramLabel = "MS", defaultValue = "100",
@@ -68,11 +71,13 @@ public final class Chaos implements Callable<Integer> {
         if (provider == null) {
             provider = System.getenv().getOrDefault("RPMA_PROVIDER", "soft");
         }
-        List<ChaosCase> cases = ChaosCases.all().stream()
-            .filter(each -> names.isEmpty() || names.contains(each.name())).filter(each -> each.runsOn(provider)).toList();
+        System.setProperty(Rpma.PROVIDER_PROPERTY, provider);
+        List<String> providers = Rpma.providers().stream().map(RpmaProvider::name).toList();
+        List<ChaosCase> possible = ChaosCases.all().stream().filter(each -> providers.stream().anyMatch(each::runsOn)).toList();
+        List<ChaosCase> cases = possible.stream().filter(each -> names.isEmpty() || names.contains(each.name())).toList();
         if (cases.isEmpty() || !names.isEmpty() && cases.size() < names.size()) {
-            System.err.println("no such case on " + provider + ": " + names + "; there are " + ChaosCases.all().stream()
-                .filter(each -> each.runsOn(provider)).map(ChaosCase::name).toList());
+            System.err.println("no such case on " + provider + ": " + names + "; there are "
+                + possible.stream().map(ChaosCase::name).toList());
             return 2;
         }
         if (seed == null) {

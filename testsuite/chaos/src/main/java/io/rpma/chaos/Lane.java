@@ -22,14 +22,19 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
+import io.rpma.netty.RpmaChannel;
+import io.rpma.netty.RpmaChannelOption;
+import io.rpma.netty.RpmaMessageChannel;
+import io.rpma.netty.RpmaPath;
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * One connection with verified traffic. It sends data, checks what comes back, pauses, and repeats this. A long wait is reported
- * immediately as {@code pause LANE FROM TO DELAY}, and a failure as {@code failure LANE TEXT}. Everything happens on the lane's
- * event loop.
+ * One connection with verified traffic on one path. It sends data, checks what comes back, pauses, and repeats this. A long wait
+ * is reported immediately as {@code pause LANE FROM TO DELAY}, and a failure as {@code failure LANE TEXT}. Everything happens on
+ * the lane's event loop.
  */
 abstract class Lane {
     private static final long WORTH_TELLING_NANOS = 10_000_000;
@@ -39,6 +44,7 @@ abstract class Lane {
 
     private final String name;
     private final Class<? extends Channel> type;
+    private final RpmaPath path;
     private final InetSocketAddress address;
     private final long restMillis;
     private final RunDelay server;
@@ -58,13 +64,15 @@ abstract class Lane {
     /**
      * Creates a lane.
      *
+     * @param path the only path that the connection may take
      * @param server how the event loop of the server is scheduled
      * @param restMillis the pause between an answer and the next request
      */
-    Lane(String name, Class<? extends Channel> type, InetSocketAddress address, RunDelay server,
+    Lane(String name, Class<? extends Channel> type, RpmaPath path, InetSocketAddress address, RunDelay server,
             long restMillis) {
         this.name = name;
         this.type = type;
+        this.path = path;
         this.address = address;
         this.server = server;
         this.restMillis = restMillis;
@@ -99,6 +107,7 @@ abstract class Lane {
         begin();
         return new Bootstrap().group(loop).channel(type)
             .option(io.netty.channel.ChannelOption.CONNECT_TIMEOUT_MILLIS, CONNECT_MILLIS)
+            .option(RpmaChannelOption.RPMA_PATHS, List.of(path))
             .handler(new Handler()).connect(address).addListener((ChannelFutureListener) future -> {
                 if (!future.isSuccess()) {
                     fail("cannot connect: " + future.cause());
@@ -110,7 +119,12 @@ abstract class Lane {
         @Override
         public void channelActive(ChannelHandlerContext ctx) {
             channel = ctx.channel();
-            next();
+            RpmaPath taken = channel instanceof RpmaMessageChannel message ? message.path() : ((RpmaChannel) channel).path();
+            if (taken == path) {
+                next();
+            } else {
+                fail("the connection has taken the path " + taken + " instead of " + path);
+            }
         }
 
         @Override

@@ -13,6 +13,7 @@
 
 package io.rpma.chaos;
 
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
@@ -37,8 +38,9 @@ final class Ledger {
 
     /** The row of one case. Thread-safe. */
     final class Row {
-        private long count;
-        private long exchanges;
+        // Both maps have the names of paths as keys.
+        private final Map<String, Long> counts = new LinkedHashMap<>();
+        private final Map<String, Long> exchanges = new LinkedHashMap<>();
         private long lost;
         private long corrupt;
         private long descriptors;
@@ -47,14 +49,25 @@ final class Ledger {
         private double pauseMillis;
         private double excessMillis;
 
-        /** Counts the hostile actions against the server: kills, stops, frames, overwritten words. */
-        synchronized void count(long more) {
-            count += more;
+        /**
+         * Names the paths on which something must happen.
+         *
+         * @param attacked the paths that hostile processes must attack
+         * @param used the paths on which neighbours must exchange data
+         */
+        synchronized void expect(Collection<String> attacked, Collection<String> used) {
+            attacked.forEach(path -> counts.putIfAbsent(path, 0L));
+            used.forEach(path -> exchanges.putIfAbsent(path, 0L));
         }
 
-        /** Counts the exchanges of the neighbours during the case, and how many of them were lost or corrupted. */
-        synchronized void traffic(long exchanged, long lostOfIt, long corruptOfIt) {
-            exchanges += exchanged;
+        /** Counts the hostile actions against the server on a path: kills, stops, frames, overwritten words. */
+        synchronized void count(String path, long more) {
+            counts.merge(path, more, Long::sum);
+        }
+
+        /** Counts the exchanges of the neighbours on a path, and how many of them were lost or corrupted. */
+        synchronized void traffic(String path, long exchanged, long lostOfIt, long corruptOfIt) {
+            exchanges.merge(path, exchanged, Long::sum);
             lost += lostOfIt;
             corrupt += corruptOfIt;
         }
@@ -89,12 +102,30 @@ final class Ledger {
 
         private synchronized boolean isClean() {
             return lost == 0 && corrupt == 0 && descriptors == 0 && bytes == 0 && threads == 0 && excessMillis <= limitMillis
-                && count > 0 && exchanges > 0;
+                && isPositive(counts) && isPositive(exchanges);
+        }
+
+        private static boolean isPositive(Map<String, Long> ofPaths) {
+            return !ofPaths.isEmpty() && ofPaths.values().stream().allMatch(value -> value > 0);
+        }
+
+        private static long sum(Map<String, Long> ofPaths) {
+            return ofPaths.values().stream().mapToLong(Long::longValue).sum();
         }
 
         private synchronized String line(String name) {
-            return String.format(Locale.ROOT, "%-12s %11d %11d %6d %8d %6d %12d %8d %10.1f %10.1f%s%n", name, count, exchanges,
-                lost, corrupt, descriptors, bytes, threads, pauseMillis, excessMillis, isClean() ? "" : "  <<<");
+            return String.format(Locale.ROOT, "%-15s %11d %11d %6d %8d %6d %12d %8d %10.1f %10.1f%s%n", name, sum(counts),
+                sum(exchanges), lost, corrupt, descriptors, bytes, threads, pauseMillis, excessMillis, isClean() ? "" : "  <<<");
+        }
+
+        /** Returns a line for each path if there are several. */
+        private synchronized String linesOfPaths() {
+            StringBuilder text = new StringBuilder();
+            if (exchanges.size() > 1) {
+                exchanges.forEach((path, exchanged) -> text.append(String.format(Locale.ROOT, "  %-13s %11d %11d%n", path,
+                    counts.getOrDefault(path, 0L), exchanged)));
+            }
+            return text.toString();
         }
     }
 
@@ -116,9 +147,9 @@ final class Ledger {
     }
 
     synchronized String table() {
-        StringBuilder text = new StringBuilder(String.format("%-12s %11s %11s %6s %8s %6s %12s %8s %10s %10s%n", "case", "count",
+        StringBuilder text = new StringBuilder(String.format("%-15s %11s %11s %6s %8s %6s %12s %8s %10s %10s%n", "case", "count",
             "exchanges", "lost", "corrupt", "fds", "bytes", "threads", "pause ms", "beyond ms"));
-        rows.forEach((name, row) -> text.append(row.line(name)));
+        rows.forEach((name, row) -> text.append(row.line(name)).append(row.linesOfPaths()));
         return text.append(String.format(Locale.ROOT, "The machine itself paused for up to %.1f ms; a neighbour may pause %d ms"
             + " beyond that.%n", machineMillis, limitMillis)).toString();
     }

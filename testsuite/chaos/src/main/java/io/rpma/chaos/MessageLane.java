@@ -17,7 +17,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.rpma.netty.RpmaMessageChannel;
-import java.net.InetSocketAddress;
 import java.util.SplittableRandom;
 
 /** A lane that sends messages, which must come back unchanged. */
@@ -26,8 +25,8 @@ final class MessageLane extends Lane {
     private long key;
     private int length;
 
-    MessageLane(String name, InetSocketAddress address, RunDelay server, long restMillis) {
-        super(name, RpmaMessageChannel.class, address, server, restMillis);
+    MessageLane(String name, Addresses addresses, RunDelay server, long restMillis) {
+        super(name, RpmaMessageChannel.class, addresses.path(), addresses.message(), server, restMillis);
     }
 
     @Override

@@ -20,7 +20,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** The lanes of one process: connections to the server with verified traffic, on one event loop. */
+/**
+ * A neighbour on one path of the server: connections with verified traffic, on one event loop. The counts are those of the last
+ * traffic.
+ */
 final class Neighbour implements AutoCloseable {
     private static final int LONGEST_SHORT = 2048;
     private static final int SHORTEST_LONG = 300 << 10;
@@ -34,62 +37,63 @@ final class Neighbour implements AutoCloseable {
     private Lane probe;
 
     /**
-     * Creates the lanes.
+     * Creates a neighbour without traffic.
      *
-     * @param name the name of the process for messages
+     * @param process the name of its process for messages
      * @param whole whether to create a lane of each kind
      */
-    Neighbour(String name, Addresses addresses, boolean whole) {
-        this.name = name;
+    Neighbour(String process, Addresses addresses, boolean whole) {
+        name = process + '.' + addresses.name();
         this.addresses = addresses;
         this.whole = whole;
     }
 
-    /** Connects the lanes, and prints {@code started}. */
+    /** Connects the lanes. */
     void start() throws Exception {
         RunDelay server = RunDelay.of(addresses.loop());
         List<Lane> started = new ArrayList<>();
-        started.add(new StreamLane(name + ".short", addresses.stream(), 1, LONGEST_SHORT, server, 2));
-        started.add(new StreamLane(name + ".long", addresses.stream(), SHORTEST_LONG, LONGEST_LONG, server, 20));
-        started.add(new MessageLane(name + ".message", addresses.message(), server, 3));
+        started.add(new StreamLane(name + ".short", addresses.path(), addresses.stream(), 1, LONGEST_SHORT, server, 2));
+        started.add(new StreamLane(name + ".long", addresses.path(), addresses.stream(), SHORTEST_LONG, LONGEST_LONG, server,
+            20));
+        started.add(new MessageLane(name + ".message", addresses, server, 3));
         if (whole) {
             started.add(new RegionLane(name + ".region", addresses, server, 5));
-            probe = new ProbeLane(name + ".connect", addresses.stream(), server, 50);
+            probe = newProbe();
             started.add(probe);
         }
         for (Lane lane : started) {
             lane.start(group.next(), System.out::println);
         }
         lanes = started;
-        System.out.println("started");
     }
 
-    /** Makes no new connections until {@link #goOn()} is called, and prints {@code held}. */
+    private Lane newProbe() {
+        return new ProbeLane(name + ".connect", addresses, RunDelay.of(addresses.loop()), 50);
+    }
+
+    /** Makes no new connections until {@link #goOn()} is called. */
     void hold() throws Exception {
         probe.stop().sync();
-        System.out.println("held");
     }
 
-    /** Makes new connections again, and prints {@code on}. */
+    /** Makes new connections again. */
     void goOn() throws Exception {
-        probe = new ProbeLane(name + ".connect", addresses.stream(), RunDelay.of(addresses.loop()), 50);
+        probe = newProbe();
         probe.start(group.next(), System.out::println);
         lanes.add(probe);
-        System.out.println("on");
     }
 
-    /** Stops the lanes when everything that they have sent has come back, and prints {@code report EXCHANGES LOST CORRUPT}. */
-    void stop() throws Exception {
-        List<Future<Void>> ends = new ArrayList<>();
-        for (Lane lane : lanes) {
-            ends.add(lane.stop());
-        }
-        for (Future<Void> end : ends) {
-            end.sync();
-        }
-        System.out.println("report " + lanes.stream().mapToLong(Lane::exchanges).sum() + ' '
-            + lanes.stream().mapToLong(Lane::lost).sum() + ' ' + lanes.stream().mapToLong(Lane::corrupt).sum());
+    /** Stops the lanes when everything that they have sent has come back. Returns the futures of their ends. */
+    List<Future<Void>> stop() {
+        return lanes.stream().map(Lane::stop).toList();
+    }
+
+    /** Returns {@code PATH EXCHANGES LOST CORRUPT} of the lanes, which have been stopped, and forgets them. */
+    String report() {
+        String counts = addresses.name() + ' ' + lanes.stream().mapToLong(Lane::exchanges).sum() + ' '
+            + lanes.stream().mapToLong(Lane::lost).sum() + ' ' + lanes.stream().mapToLong(Lane::corrupt).sum();
         lanes = List.of();
+        return counts;
     }
 
     @Override

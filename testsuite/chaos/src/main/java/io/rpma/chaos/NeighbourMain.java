@@ -26,15 +26,15 @@ final class NeighbourMain {
 
     /** Communicates with the server that the arguments name until the standard input ends. */
     public static void main(String[] arguments) throws Exception {
-        try (Neighbour neighbour = new Neighbour("beside", Addresses.parse(arguments, 0), true)) {
+        try (Neighbours neighbours = new Neighbours("beside", Addresses.parseAll(arguments), true)) {
             System.out.println("ready");
             BufferedReader orders = new BufferedReader(new InputStreamReader(System.in));
             for (String order = orders.readLine(); order != null; order = orders.readLine()) {
                 switch (order) {
-                    case "start" -> neighbour.start();
-                    case "hold" -> neighbour.hold();
-                    case "go on" -> neighbour.goOn();
-                    case "stop" -> neighbour.stop();
+                    case "start" -> neighbours.start();
+                    case "hold" -> neighbours.hold();
+                    case "go on" -> neighbours.goOn();
+                    case "stop" -> neighbours.stop();
                     default -> throw new IllegalArgumentException(order);
                 }
             }

@@ -13,12 +13,10 @@
 
 package io.rpma.chaos;
 
-import java.net.InetSocketAddress;
-
 /** A lane that makes new connections, one after another. Each of them sends one piece of a stream and receives it back. */
 final class ProbeLane extends StreamLane {
-    ProbeLane(String name, InetSocketAddress address, RunDelay server, long restMillis) {
-        super(name, address, 1, 1024, server, restMillis);
+    ProbeLane(String name, Addresses addresses, RunDelay server, long restMillis) {
+        super(name, addresses.path(), addresses.stream(), 1, 1024, server, restMillis);
     }
 
     @Override

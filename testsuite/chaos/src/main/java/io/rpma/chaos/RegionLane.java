@@ -36,7 +36,7 @@ final class RegionLane extends StreamLane {
     private final RpmaRemoteRegion region;
 
     RegionLane(String name, Addresses addresses, RunDelay server, long restMillis) throws Exception {
-        super(name, addresses.stream(), 1, 64, server, restMillis);
+        super(name, addresses.path(), addresses.stream(), 1, 64, server, restMillis);
         region = RpmaRemoteRegion.open(ByteBuffer.wrap(HexFormat.of().parseHex(addresses.region())));
     }
 

@@ -19,13 +19,16 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import io.netty.util.concurrent.FastThreadLocal;
+import io.rpma.Device;
 import io.rpma.MemoryUsage;
 import io.rpma.Rpma;
+import io.rpma.RpmaProvider;
 import io.rpma.netty.RpmaByteBufAllocator;
 import io.rpma.netty.RpmaChannelOption;
 import io.rpma.netty.RpmaEventLoopGroup;
 import io.rpma.netty.RpmaMessageServerChannel;
 import io.rpma.netty.RpmaMetrics;
+import io.rpma.netty.RpmaPath;
 import io.rpma.netty.RpmaRegion;
 import io.rpma.netty.RpmaServerChannel;
 import io.rpma.netty.RpmaSharedReceiveQueue;
@@ -38,6 +41,7 @@ import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
@@ -46,7 +50,8 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * The server that is attacked. It sends back the data of streams and messages, and has a region that clients write to and read.
+ * The server that is attacked. It listens on all paths that its process has, by one server channel for streams and one for
+ * messages. It sends back the data of streams and messages, and has a region for each path that clients write to and read.
  * It reads orders from its standard input: {@code start} and {@code stop} for a neighbour within this process, {@code status},
  * {@code descriptors}.
  */
@@ -65,31 +70,39 @@ final class ServerMain {
 
     /** Runs the server until the standard input ends. */
     public static void main(String[] arguments) throws Exception {
-        new ServerMain().serve();
-        System.exit(0);
+        int status = 1;
+        try {
+            new ServerMain().serve();
+            status = 0;
+        } catch (Exception | Error e) {
+            e.printStackTrace();
+        }
+        // The event loop keeps the process alive, so the process exits explicitly.
+        System.exit(status);
     }
 
     private void serve() throws Exception {
+        boolean several = Rpma.providers().size() > 1;
         InetAddress address = Rpma.provider().reachable(InetAddress.getLoopbackAddress());
+        InetSocketAddress wildcard = new InetSocketAddress(0);
         long idle = isSoft() ? IDLE_MILLIS : IDLE_MILLIS_IN_A_GUEST;
         Channel stream = new ServerBootstrap().group(group).channel(RpmaServerChannel.class)
             .childHandler(echo(idle))
-            .bind(isSoft() ? new InetSocketAddress(0) : new InetSocketAddress(address, 0)).sync().channel();
-        RpmaSharedReceiveQueue queue = new RpmaSharedReceiveQueue(SHARED_RECEIVES, MESSAGE_BYTES);
-        Channel message = new ServerBootstrap().group(group).channel(RpmaMessageServerChannel.class)
-            .childOption(RpmaChannelOption.RPMA_RECEIVE_QUEUE, queue)
+            .bind(several || isSoft() ? wildcard : new InetSocketAddress(address, 0)).sync().channel();
+        ServerBootstrap messages = new ServerBootstrap().group(group).channel(RpmaMessageServerChannel.class)
             .childOption(RpmaChannelOption.RPMA_SEND_QUEUE_SIZE, 64)
             .childOption(ChannelOption.ALLOCATOR, RpmaByteBufAllocator.DEFAULT)
-            .childHandler(echo(idle))
-            .bind(new InetSocketAddress(address, 0)).sync().channel();
-        RpmaRegion region = RpmaRegion.allocate(RegionLane.BYTES, MemoryUsage.READ_SRC, MemoryUsage.WRITE_DST);
-        byte[] descriptor = new byte[RpmaRegion.DESCRIPTOR_BYTES];
-        region.descriptor(stream).get(descriptor);
-        Addresses addresses = new Addresses(address.getHostAddress(), ((InetSocketAddress) stream.localAddress()).getPort(),
-            ((InetSocketAddress) message.localAddress()).getPort(), HexFormat.of().formatHex(descriptor),
-            group.next().submit(RunDelay::ofThisThread).get());
-        System.out.println("addresses " + addresses);
-        try (Neighbour within = new Neighbour("within", addresses, false)) {
+            .childHandler(echo(idle));
+        if (!several) {
+            // A shared receive queue belongs to one device, so a server on several paths cannot have one.
+            messages.childOption(RpmaChannelOption.RPMA_RECEIVE_QUEUE,
+                new RpmaSharedReceiveQueue(SHARED_RECEIVES, MESSAGE_BYTES));
+        }
+        Channel message = messages.bind(several ? wildcard : new InetSocketAddress(address, 0)).sync().channel();
+        List<Addresses> paths = paths(stream, message, several);
+        System.out.println("paths " + paths.size());
+        paths.forEach(path -> System.out.println("addresses " + path));
+        try (Neighbours within = new Neighbours("within", paths, false)) {
             BufferedReader orders = new BufferedReader(new InputStreamReader(System.in));
             for (String order = orders.readLine(); order != null; order = orders.readLine()) {
                 switch (order) {
@@ -101,6 +114,26 @@ final class ServerMain {
                 }
             }
         }
+    }
+
+    /** Returns the addresses on each path, and on each device if the server listens on several paths. */
+    private List<Addresses> paths(Channel stream, Channel message, boolean several) throws Exception {
+        String loop = group.next().submit(RunDelay::ofThisThread).get();
+        List<Addresses> paths = new ArrayList<>();
+        for (RpmaProvider provider : Rpma.providers()) {
+            InetAddress any = provider.reachable(InetAddress.getLoopbackAddress());
+            for (Device device : several ? provider.devices() : List.of(provider.localDevice(any))) {
+                // Each region has one neighbour that writes to it.
+                RpmaRegion region = RpmaRegion.allocate(RegionLane.BYTES, MemoryUsage.READ_SRC, MemoryUsage.WRITE_DST);
+                byte[] descriptor = new byte[RpmaRegion.DESCRIPTOR_BYTES];
+                region.descriptor(device).get(descriptor);
+                InetAddress host = any.isLoopbackAddress() ? any : device.addresses().getFirst();
+                paths.add(new Addresses(RpmaPath.of(provider), device.name(), host.getHostAddress(),
+                    ((InetSocketAddress) stream.localAddress()).getPort(),
+                    ((InetSocketAddress) message.localAddress()).getPort(), HexFormat.of().formatHex(descriptor), loop));
+            }
+        }
+        return paths;
     }
 
     /** Returns the initializer of channels that send back what they receive, and close after some time without traffic. */

@@ -18,6 +18,7 @@ import io.netty.buffer.ByteBufUtil;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.rpma.netty.RpmaChannel;
+import io.rpma.netty.RpmaPath;
 import java.net.InetSocketAddress;
 import java.util.SplittableRandom;
 
@@ -33,8 +34,9 @@ class StreamLane extends Lane {
     private long sent;
     private long received;
 
-    StreamLane(String name, InetSocketAddress address, int shortest, int longest, RunDelay server, long restMillis) {
-        super(name, RpmaChannel.class, address, server, restMillis);
+    StreamLane(String name, RpmaPath path, InetSocketAddress address, int shortest, int longest, RunDelay server,
+            long restMillis) {
+        super(name, RpmaChannel.class, path, address, server, restMillis);
         this.shortest = shortest;
         this.longest = longest;
     }

@@ -13,6 +13,7 @@
 
 package io.rpma.chaos;
 
+import io.rpma.chaos.cases.ChaosCase;
 import io.rpma.chaos.hostile.HostileMain;
 import java.io.File;
 import java.io.IOException;
@@ -48,7 +49,7 @@ public final class Surroundings implements AutoCloseable {
     private Child server;
     private Child neighbour;
     private ServerStatus before;
-    private String addresses;
+    private List<Addresses> paths;
     private Ledger.Row row;
     private Path publicClassPath;
     private final List<Child> hostile = new ArrayList<>();
@@ -62,13 +63,18 @@ public final class Surroundings implements AutoCloseable {
                 Files.delete(log);
             }
         }
-        meter = child("meter", List.of(), List.of("-XX:TieredStopAtLevel=1", "-Xmx16m"), HiccupMain.class, List.of(), this::gap);
+        meter = child("meter", List.of("-XX:TieredStopAtLevel=1", "-Xmx16m"), HiccupMain.class, List.of(), this::gap);
         meter.expect("ready");
     }
 
-    private Child child(String name, List<String> prefix, List<String> options, Class<?> main, List<String> arguments,
-            Predicate<String> consumer) throws IOException {
-        List<String> all = new ArrayList<>(List.of("-Dio.rpma.provider=" + provider));
+    private Child child(String name, List<String> options, Class<?> main, List<String> arguments, Predicate<String> consumer)
+            throws IOException {
+        return child(name, provider, List.of(), options, main, arguments, consumer);
+    }
+
+    private Child child(String name, String ofProvider, List<String> prefix, List<String> options, Class<?> main,
+            List<String> arguments, Predicate<String> consumer) throws IOException {
+        List<String> all = new ArrayList<>(List.of("-Dio.rpma.provider=" + ofProvider));
         all.addAll(options);
         return Child.start(name, prefix, all, main, arguments, logs.resolve(name + ".log"), consumer);
     }
@@ -114,12 +120,16 @@ public final class Surroundings implements AutoCloseable {
     }
 
     private void start() throws IOException, InterruptedException {
-        server = child("server", List.of(), List.of("-Xmx256m",
+        server = child("server", List.of("-Xmx256m",
             "-XX:+ExitOnOutOfMemoryError", "-Dio.rpma.netty.maxRegisteredBytes=" + (256 << 20)), ServerMain.class, List.of(),
             this::lane);
-        addresses = server.expect("addresses");
-        neighbour = child("neighbour", List.of(), List.of("-Xmx256m", "-Dio.rpma.netty.maxRegisteredBytes=" + (128 << 20)),
-            NeighbourMain.class, List.of(addresses.split(" ")), this::lane);
+        paths = new ArrayList<>();
+        for (int left = Integer.parseInt(server.expect("paths")); left > 0; left--) {
+            paths.add(Addresses.parse(server.expect("addresses").split(" "), 0));
+        }
+        System.out.println("the server listens on " + paths.stream().map(Addresses::name).toList());
+        neighbour = child("neighbour", List.of("-Xmx256m", "-Dio.rpma.netty.maxRegisteredBytes=" + (128 << 20)),
+            NeighbourMain.class, paths.stream().flatMap(path -> path.arguments().stream()).toList(), this::lane);
         neighbour.expect("ready");
         archive();
         // Resources that are allocated once and then kept must not count as leaks, so each lane and a crowd of connections run
@@ -144,8 +154,10 @@ public final class Surroundings implements AutoCloseable {
             return;
         }
         Files.deleteIfExists(archive);
-        try (Child once = child("archive", List.of(), List.of("-XX:ArchiveClassesAtExit=" + archive, "-Xlog:cds=off",
-            "-Xlog:aot=off", "-Xmx256m"), HostileMain.class, arguments("crowd", 10_000, 0), line -> false)) {
+        Addresses path = paths.getFirst();
+        try (Child once = child("archive", path.provider(), List.of(), List.of("-XX:ArchiveClassesAtExit=" + archive,
+            "-Xlog:cds=off", "-Xlog:aot=off", "-Xmx256m"), HostileMain.class, arguments(path, "crowd", 10_000, 0),
+            line -> false)) {
             once.expect("done");
             while (once.next(20_000) != null) {
                 // The process ends when it has written the archive.
@@ -153,9 +165,9 @@ public final class Surroundings implements AutoCloseable {
         }
     }
 
-    private List<String> arguments(String attack, long millis, long seed) {
+    private static List<String> arguments(Addresses path, String attack, long millis, long seed) {
         List<String> all = new ArrayList<>(List.of(attack, String.valueOf(millis), String.valueOf(seed)));
-        all.addAll(List.of(addresses.split(" ")));
+        all.addAll(path.arguments());
         return all;
     }
 
@@ -166,25 +178,27 @@ public final class Surroundings implements AutoCloseable {
     /**
      * Starts a hostile process that connects to the server.
      *
+     * @param path the path on which it connects
      * @param attack the name of the attack
      * @param millis the duration, unless the process is ended earlier
      * @param seed the seed of the random decisions
      * @param options additional options of the virtual machine
      */
-    public Child hostile(String attack, long millis, long seed, String... options) throws IOException {
-        return hostile(attack, List.of(), millis, seed, options);
+    public Child hostile(Addresses path, String attack, long millis, long seed, String... options) throws IOException {
+        return hostile(path, attack, List.of(), millis, seed, options);
     }
 
     /** Starts a hostile process by a command that first sets limits or changes the user. */
-    public Child hostile(String attack, List<String> prefix, long millis, long seed, String... options) throws IOException {
+    public Child hostile(Addresses path, String attack, List<String> prefix, long millis, long seed, String... options)
+            throws IOException {
         List<String> all = new ArrayList<>(List.of("-XX:TieredStopAtLevel=1", "-Xmx64m", "-Xlog:disable", "-Xlog:all=off",
             "-Dio.rpma.netty.maxRegisteredBytes=" + (192 << 20), "-XX:ErrorFile=/dev/null", "-XX:-CreateCoredumpOnCrash"));
         if (Files.exists(archivePath())) {
             all.add("-XX:SharedArchiveFile=" + archivePath());
         }
         all.addAll(List.of(options));
-        Child child = child("hostile-" + attack, prefix, all, HostileMain.class,
-            arguments(attack, millis, seed), line -> false);
+        Child child = child("hostile-" + attack, path.provider(), prefix, all, HostileMain.class,
+            arguments(path, attack, millis, seed), line -> false);
         hostile.add(child);
         return child;
     }
@@ -204,14 +218,9 @@ public final class Surroundings implements AutoCloseable {
         return logs;
     }
 
-    /** Returns the name of the provider. */
-    public String provider() {
-        return provider;
-    }
-
-    /** Returns the addresses of the server and the related values, as {@link ServerMain} prints them. */
-    public String addresses() {
-        return addresses;
+    /** Returns the addresses of the server on each path that a case attacks, at least one. */
+    public List<Addresses> paths(ChaosCase chaosCase) {
+        return paths.stream().filter(path -> chaosCase.runsOn(path.provider())).toList();
     }
 
     /** Stops the neighbours from making new connections for a while. Their existing connections continue. */
@@ -239,9 +248,9 @@ public final class Surroundings implements AutoCloseable {
         return publicClassPath + "/*";
     }
 
-    /** Counts the hostile actions against the server in this turn. */
-    public void count(long more) {
-        row.count(more);
+    /** Counts the hostile actions against the server on a path in this turn. */
+    public void count(Addresses path, long more) {
+        row.count(path.name(), more);
     }
 
     /** Reports that the case itself has found an error, which counts as a loss. */
@@ -266,9 +275,11 @@ public final class Surroundings implements AutoCloseable {
         server.order("stop");
         neighbour.order("stop");
         for (Child child : List.of(server, neighbour)) {
-            String[] words = child.expect("report").split(" ");
-            if (row != null) {
-                row.traffic(Long.parseLong(words[0]), Long.parseLong(words[1]), Long.parseLong(words[2]));
+            for (int left = paths.size(); left > 0; left--) {
+                String[] words = child.expect("report").split(" ");
+                if (row != null) {
+                    row.traffic(words[0], Long.parseLong(words[1]), Long.parseLong(words[2]), Long.parseLong(words[3]));
+                }
             }
         }
     }
@@ -308,6 +319,7 @@ public final class Surroundings implements AutoCloseable {
         System.out.printf("%s %s for %.1f s%n", position, name, turn.millis() / 1000.0);
         pauses.clear();
         row = ledger.row(name);
+        row.expect(paths(turn.chaosCase()).stream().map(Addresses::name).toList(), paths.stream().map(Addresses::name).toList());
         long lossesBefore = row.losses();
         try {
             traffic();
@@ -338,7 +350,9 @@ public final class Surroundings implements AutoCloseable {
     void finish() throws IOException, InterruptedException {
         if (server != null) {
             row = ledger.row("whole run");
-            row.count(1);
+            for (Addresses path : paths) {
+                row.count(path.name(), 1);
+            }
             traffic();
             TimeUnit.MILLISECONDS.sleep(1000);
             drain();
@@ -351,13 +365,17 @@ public final class Surroundings implements AutoCloseable {
 
     private void end() {
         server.kill();
-        neighbour.kill();
+        if (neighbour != null) {
+            neighbour.kill();
+        }
         server = null;
     }
 
     private void crowd() throws IOException, InterruptedException {
-        try (Child crowd = hostile("crowd", 20_000, 0)) {
-            crowd.expect("done");
+        for (Addresses path : paths) {
+            try (Child crowd = hostile(path, "crowd", 20_000, 0)) {
+                crowd.expect("done");
+            }
         }
         hostile.clear();
     }

@@ -22,6 +22,7 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoopGroup;
 import io.rpma.Rpma;
 import io.rpma.netty.RpmaEventLoopGroup;
+import io.rpma.netty.RpmaPath;
 import io.rpma.netty.RpmaServerChannel;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -74,7 +75,8 @@ class LaneTest {
                     });
                 }
             }).bind(new InetSocketAddress(address, 0)).sync().channel();
-        lane = new StreamLane("lane", (InetSocketAddress) server.localAddress(), 100, 200, RunDelay.of("/nowhere"), 1);
+        lane = new StreamLane("lane", RpmaPath.of(Rpma.provider()), (InetSocketAddress) server.localAddress(), 100, 200,
+            RunDelay.of("/nowhere"), 1);
         lane.start(group.next(), said::add);
     }
 

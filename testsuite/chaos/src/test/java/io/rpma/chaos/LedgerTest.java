@@ -13,6 +13,7 @@
 
 package io.rpma.chaos;
 
+import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -31,8 +32,8 @@ class LedgerTest {
 
     private Ledger.Row busy(String name) {
         Ledger.Row row = ledger.row(name);
-        row.count(3);
-        row.traffic(1000, 0, 0);
+        row.count("tcp", 3);
+        row.traffic("tcp", 1000, 0, 0);
         return row;
     }
 
@@ -48,8 +49,8 @@ class LedgerTest {
 
     static Stream<Arguments> findings() {
         return Stream.of(
-            arguments("lost", (Consumer<Ledger.Row>) row -> row.traffic(1, 1, 0)),
-            arguments("corrupt", (Consumer<Ledger.Row>) row -> row.traffic(1, 0, 1)),
+            arguments("lost", (Consumer<Ledger.Row>) row -> row.traffic("tcp", 1, 1, 0)),
+            arguments("corrupt", (Consumer<Ledger.Row>) row -> row.traffic("tcp", 1, 0, 1)),
             arguments("a failure that the case itself found", (Consumer<Ledger.Row>) Ledger.Row::failed),
             arguments("a descriptor", (Consumer<Ledger.Row>) row -> row.leaked(1, 0, 0)),
             arguments("a byte", (Consumer<Ledger.Row>) row -> row.leaked(0, 1, 0)),
@@ -70,13 +71,35 @@ class LedgerTest {
     @Test
     void notCleanIfACaseDidNothing() {
         busy("kill");
-        ledger.row("stop").traffic(1000, 0, 0);
+        ledger.row("stop").traffic("tcp", 1000, 0, 0);
         assertFalse(ledger.isClean());
     }
 
     @Test
     void notCleanIfTheNeighboursDidNothing() {
-        ledger.row("kill").count(1);
+        ledger.row("kill").count("tcp", 1);
+        assertFalse(ledger.isClean());
+    }
+
+    @Test
+    void cleanIfEveryPathWasAttackedAndUsed() {
+        Ledger.Row row = busy("kill");
+        row.expect(List.of("tcp"), List.of("tcp", "shared-memory"));
+        row.traffic("shared-memory", 1, 0, 0);
+        assertTrue(ledger.isClean());
+    }
+
+    @Test
+    void notCleanIfAPathWasNotAttacked() {
+        Ledger.Row row = busy("kill");
+        row.expect(List.of("tcp", "shared-memory"), List.of("tcp"));
+        assertFalse(ledger.isClean());
+    }
+
+    @Test
+    void notCleanIfTheNeighboursOfAPathDidNothing() {
+        Ledger.Row row = busy("kill");
+        row.expect(List.of("tcp"), List.of("tcp", "shared-memory"));
         assertFalse(ledger.isClean());
     }
 

@@ -13,12 +13,16 @@
 
 package io.rpma.chaos.cases;
 
+import io.rpma.chaos.Addresses;
 import io.rpma.chaos.Child;
 import io.rpma.chaos.Surroundings;
 import java.util.List;
 import java.util.SplittableRandom;
 
-/** Runs a hostile process that attacks by itself. A process that does not survive its own attack is replaced. */
+/**
+ * Runs a hostile process that attacks by itself, on one path after another. A process that does not survive its own attack is
+ * replaced.
+ */
 final class AttackCase implements ChaosCase {
     private static final long SILENCE_MILLIS = 40_000;
 
@@ -49,24 +53,32 @@ final class AttackCase implements ChaosCase {
 
     @Override
     public void run(Surroundings surroundings, SplittableRandom random, long end) throws Exception {
-        IdleAttacks idle = new IdleAttacks(attack, surroundings::failed);
-        while (System.nanoTime() < end) {
-            Child child = surroundings.hostile(attack, (end - System.nanoTime()) / 1_000_000, random.nextLong(),
-                attack.equals("frames") ? "-XX:TieredStopAtLevel=4" : "-XX:TieredStopAtLevel=1");
-            long actions = listen(child, surroundings);
-            child.kill();
-            surroundings.ended(child);
-            idle.ended(actions);
+        List<Addresses> paths = surroundings.paths(this);
+        for (int i = 0; i < paths.size(); i++) {
+            long now = System.nanoTime();
+            attack(surroundings, paths.get(i), random, now + (end - now) / (paths.size() - i));
         }
     }
 
-    /** Counts the actions of a hostile process until it ends. Returns their number. */
-    static long listen(Child child, Surroundings surroundings) throws InterruptedException {
+    private void attack(Surroundings surroundings, Addresses path, SplittableRandom random, long end) throws Exception {
+        IdleAttacks idle = new IdleAttacks(attack, surroundings::failed);
+        do {
+            Child child = surroundings.hostile(path, attack, Math.max(0, end - System.nanoTime()) / 1_000_000, random.nextLong(),
+                attack.equals("frames") ? "-XX:TieredStopAtLevel=4" : "-XX:TieredStopAtLevel=1");
+            long actions = listen(child, path, surroundings);
+            child.kill();
+            surroundings.ended(child);
+            idle.ended(actions);
+        } while (System.nanoTime() < end);
+    }
+
+    /** Counts the actions of a hostile process on a path until it ends. Returns their number. */
+    static long listen(Child child, Addresses path, Surroundings surroundings) throws InterruptedException {
         long actions = 0;
         for (String line = child.next(SILENCE_MILLIS); line != null && !line.equals("done"); line = child.next(SILENCE_MILLIS)) {
             if (line.startsWith("count ")) {
                 long more = Long.parseLong(line.substring(6));
-                surroundings.count(more);
+                surroundings.count(path, more);
                 actions += more;
             } else if (line.startsWith("wrong ")) {
                 surroundings.failed(line.substring(6));

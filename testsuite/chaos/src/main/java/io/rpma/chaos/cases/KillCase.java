@@ -13,17 +13,19 @@
 
 package io.rpma.chaos.cases;
 
+import io.rpma.chaos.Addresses;
 import io.rpma.chaos.Child;
 import io.rpma.chaos.Surroundings;
 import java.io.IOException;
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.Queue;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Kills busy clients with {@code kill -9} at random times. On the software provider, every other client is killed at a chosen
- * place in the middle of an operation. The next client starts while the previous one is being killed.
+ * Kills busy clients with {@code kill -9} at random times, on all paths in turn. In shared memory, every other client is killed
+ * at a chosen place in the middle of an operation. The next client starts while the previous one is being killed.
  */
 final class KillCase implements ChaosCase {
     private static final int STARTING = 3;
@@ -39,18 +41,26 @@ final class KillCase implements ChaosCase {
         return 50;
     }
 
+    /** A client that is to be killed, and the path that it is connected on. */
+    private record Victim(Child child, Addresses path) {
+    }
+
     @Override
     public void run(Surroundings surroundings, SplittableRandom random, long end) throws Exception {
-        Queue<Child> starting = new ArrayDeque<>();
-        while (System.nanoTime() < end) {
+        List<Addresses> paths = surroundings.paths(this);
+        Queue<Victim> starting = new ArrayDeque<>();
+        int started = 0;
+        for (int killed = 0; System.nanoTime() < end || killed < paths.size(); killed++) {
             while (starting.size() < STARTING) {
-                starting.add(surroundings.hostile("traffic", TimeUnit.SECONDS.toMillis(600), random.nextLong(),
-                    "-Dio.rpma.soft.faults=true"));
+                Addresses path = paths.get(started++ % paths.size());
+                starting.add(new Victim(surroundings.hostile(path, "traffic", TimeUnit.SECONDS.toMillis(600), random.nextLong(),
+                    "-Dio.rpma.soft.faults=true"), path));
             }
-            Child victim = starting.remove();
+            Addresses path = starting.element().path();
+            Child victim = starting.remove().child();
             try {
                 victim.expect("ready");
-                if (surroundings.provider().equals("soft") && random.nextBoolean()) {
+                if (path.provider().equals("soft") && random.nextBoolean()) {
                     victim.order("stop " + Places.any(random) + ' ' + random.nextInt(1, 200));
                     victim.next(2000);
                 } else {
@@ -61,11 +71,11 @@ final class KillCase implements ChaosCase {
             }
             victim.kill();
             surroundings.ended(victim);
-            surroundings.count(1);
+            surroundings.count(path, 1);
         }
-        for (Child child : starting) {
-            child.kill();
-            surroundings.ended(child);
+        for (Victim left : starting) {
+            left.child().kill();
+            surroundings.ended(left.child());
         }
     }
 }

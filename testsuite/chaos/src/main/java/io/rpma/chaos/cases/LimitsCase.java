@@ -13,6 +13,7 @@
 
 package io.rpma.chaos.cases;
 
+import io.rpma.chaos.Addresses;
 import io.rpma.chaos.Child;
 import io.rpma.chaos.Surroundings;
 import io.rpma.posix.Posix;
@@ -25,9 +26,10 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Exhausts descriptors and memory. On the software provider, clients connect and send nothing, and the server's limits for open
- * files or address space are lowered to little more than it uses while clients connect. On both providers, clients have low
- * limits themselves: for open files, address space and, if they do not run as root, locked memory.
+ * Exhausts descriptors and memory. If the server has shared memory among its paths, clients connect there and send nothing, and
+ * the server's limits for open files or address space are lowered to little more than it uses while clients connect on all paths.
+ * On every path, clients have low limits themselves: for open files, address space and, if memory is registered with a device,
+ * locked memory.
  */
 final class LimitsCase implements ChaosCase {
     private static final int HALF_OPEN_MILLIS = 3000;
@@ -57,71 +59,81 @@ final class LimitsCase implements ChaosCase {
 
     @Override
     public void run(Surroundings surroundings, SplittableRandom random, long end) throws Exception {
-        boolean soft = surroundings.provider().equals("soft");
+        List<Addresses> paths = surroundings.paths(this);
         do {
-            if (soft) {
-                Child silent = surroundings.hostile("half-open", HALF_OPEN_MILLIS, random.nextLong());
-                AttackCase.listen(silent, surroundings);
-                silent.kill();
-                surroundings.ended(silent);
-                long open = surroundings.status().descriptors();
-                starve(surroundings, random, "--nofile=" + (open + SPARE), "--nofile="
-                    + Posix.softLimit(Posix.RLIMIT_NOFILE));
-                starve(surroundings, random, "--as=" + (addressSpace(surroundings.server().pid()) + SPARE_BYTES),
-                    "--as=unlimited");
-            } else {
-                poor(surroundings, random);
+            for (Addresses path : paths) {
+                if (path.provider().equals("soft")) {
+                    halfOpen(surroundings, path, random);
+                    long open = surroundings.status().descriptors();
+                    starve(surroundings, random, "--nofile=" + (open + SPARE), "--nofile="
+                        + Posix.softLimit(Posix.RLIMIT_NOFILE));
+                    starve(surroundings, random, "--as=" + (addressSpace(surroundings.server().pid()) + SPARE_BYTES),
+                        "--as=unlimited");
+                } else {
+                    poor(surroundings, path, random);
+                }
             }
         } while (System.nanoTime() < end);
     }
 
+    private static void halfOpen(Surroundings surroundings, Addresses path, SplittableRandom random) throws Exception {
+        Child silent = surroundings.hostile(path, "half-open", HALF_OPEN_MILLIS, random.nextLong());
+        AttackCase.listen(silent, path, surroundings);
+        silent.kill();
+        surroundings.ended(silent);
+    }
+
     /**
-     * Starts well-behaved clients while the server has almost no resources left. The neighbours make no new connections during
-     * this time.
+     * Starts well-behaved clients on all paths while the server has almost no resources left. The neighbours make no new
+     * connections during this time.
      */
-    private static void starve(Surroundings surroundings, SplittableRandom random, String low, String before) throws Exception {
+    private void starve(Surroundings surroundings, SplittableRandom random, String low, String before) throws Exception {
         surroundings.holdConnects();
         limit(surroundings.server().pid(), low);
+        List<Addresses> paths = surroundings.paths(this);
         List<Child> clients = new ArrayList<>();
         try {
-            for (int i = 0; i < CLIENTS; i++) {
-                clients.add(surroundings.hostile("traffic", TRAFFIC_MILLIS, random.nextLong()));
+            for (int i = 0; i < Math.max(CLIENTS, paths.size()); i++) {
+                clients.add(surroundings.hostile(paths.get(i % paths.size()), "traffic", TRAFFIC_MILLIS, random.nextLong()));
             }
-            clients.add(poorClient(surroundings, random));
+            clients.add(poorClient(surroundings, paths.getFirst(), random));
             // Waits until all clients have connected or failed, or the time limit is reached.
             long last = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(STARVING_MILLIS);
-            for (Child client : clients) {
-                client.next(Math.max(0, (last - System.nanoTime()) / 1_000_000));
-                surroundings.count(1);
+            for (int i = 0; i < clients.size(); i++) {
+                clients.get(i).next(Math.max(0, (last - System.nanoTime()) / 1_000_000));
+                surroundings.count(i == clients.size() - 1 ? paths.getFirst() : paths.get(i % paths.size()), 1);
             }
         } finally {
             end(clients, surroundings);
             limit(surroundings.server().pid(), before);
         }
         // A server channel that ran out of descriptors retries after a while. From then on, clients must not notice anything.
-        Child next = surroundings.hostile("traffic", TRAFFIC_MILLIS, random.nextLong());
-        try {
-            next.expect("ready");
-        } catch (IOException e) {
-            surroundings.failed("the server takes no client although it has enough again: " + e.getMessage());
+        for (Addresses path : paths) {
+            Child next = surroundings.hostile(path, "traffic", TRAFFIC_MILLIS, random.nextLong());
+            try {
+                next.expect("ready");
+            } catch (IOException e) {
+                surroundings.failed("the server takes no client on " + path.name() + " although it has enough again: "
+                    + e.getMessage());
+            }
+            end(List.of(next), surroundings);
         }
-        end(List.of(next), surroundings);
         surroundings.allowConnects();
     }
 
     /** Starts one client that has few resources itself, and ends it after a while if it has not ended by then. */
-    private static void poor(Surroundings surroundings, SplittableRandom random) throws Exception {
-        Child client = poorClient(surroundings, random);
+    private static void poor(Surroundings surroundings, Addresses path, SplittableRandom random) throws Exception {
+        Child client = poorClient(surroundings, path, random);
         client.next(POOR_MILLIS);
-        surroundings.count(1);
+        surroundings.count(path, 1);
         end(List.of(client), surroundings);
     }
 
-    private static Child poorClient(Surroundings surroundings, SplittableRandom random) throws IOException {
+    private static Child poorClient(Surroundings surroundings, Addresses path, SplittableRandom random) throws IOException {
         List<String> limited = new ArrayList<>();
         List<String> options = new ArrayList<>();
         boolean root = System.getProperty("user.name").equals("root");
-        switch (random.nextInt(surroundings.provider().equals("soft") ? 2 : 3)) {
+        switch (random.nextInt(path.provider().equals("soft") ? 2 : 3)) {
             case 0 -> limited.addAll(List.of("prlimit", "--nofile=" + random.nextInt(30, 70)));
             case 1 -> {
                 limited.addAll(List.of("prlimit", "--as=" + random.nextLong(LEAST_ADDRESSES, MOST_ADDRESSES)));
@@ -136,7 +148,7 @@ final class LimitsCase implements ChaosCase {
                 limited.addAll(List.of("prlimit", "--memlock=" + random.nextInt(64, 8192) * 1024L));
             }
         }
-        return surroundings.hostile("traffic", limited, TRAFFIC_MILLIS, random.nextLong(), options.toArray(String[]::new));
+        return surroundings.hostile(path, "traffic", limited, TRAFFIC_MILLIS, random.nextLong(), options.toArray(String[]::new));
     }
 
     private static void end(List<Child> clients, Surroundings surroundings) {

@@ -13,6 +13,7 @@
 
 package io.rpma.chaos.cases;
 
+import io.rpma.chaos.Addresses;
 import io.rpma.chaos.Child;
 import io.rpma.chaos.Signals;
 import io.rpma.chaos.Surroundings;
@@ -22,9 +23,9 @@ import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Sends {@code SIGSTOP} and later {@code SIGCONT} to busy clients, at random times or at a chosen place in the middle of an
- * operation. Some clients stay stopped for longer than the server keeps silent connections. When they continue, their connection
- * is closed and its memory may have been given to others.
+ * Sends {@code SIGSTOP} and later {@code SIGCONT} to busy clients on all paths, at random times or at a chosen place in the
+ * middle of an operation. Some clients stay stopped for longer than the server keeps silent connections. When they continue,
+ * their connection is closed and its memory may have been given to others.
  */
 final class StopCase implements ChaosCase {
     private static final int CLIENTS = 5;
@@ -57,24 +58,29 @@ final class StopCase implements ChaosCase {
         return !inside || provider.equals("soft");
     }
 
-    /** A client, and the next action on it. */
+    /** A client, the path that it is connected on, and the next action on it. */
     private static final class Client {
         private final Child child;
+        private final Addresses path;
         /** Whether the client has been ordered to stop itself and has not reported yet that it does. */
         private boolean armed;
         /** The time at which the client continues; 0 while it runs. */
         private long goesOn;
 
-        Client(Child child) {
+        Client(Child child, Addresses path) {
             this.child = child;
+            this.path = path;
         }
     }
 
     @Override
     public void run(Surroundings surroundings, SplittableRandom random, long end) throws Exception {
         List<Client> clients = new ArrayList<>();
-        for (int i = 0; i < CLIENTS; i++) {
-            clients.add(new Client(surroundings.hostile("traffic", 600_000, random.nextLong(), "-Dio.rpma.soft.faults=true")));
+        List<Addresses> paths = surroundings.paths(this);
+        for (int i = 0; i < Math.max(CLIENTS, paths.size()); i++) {
+            Addresses path = paths.get(i % paths.size());
+            clients.add(new Client(surroundings.hostile(path, "traffic", 600_000, random.nextLong(),
+                "-Dio.rpma.soft.faults=true"), path));
         }
         for (Client client : clients) {
             client.child.expect("ready");
@@ -113,7 +119,7 @@ final class StopCase implements ChaosCase {
             client.child.signal(Signals.STOP);
         }
         client.armed = false;
-        surroundings.count(1);
+        surroundings.count(client.path, 1);
         boolean isLong = random.nextInt(5) < 2;
         client.goesOn = System.nanoTime() + random.nextInt(1, isLong ? LONG_MILLIS : SHORT_MILLIS) * 1_000_000L;
     }

@@ -13,6 +13,7 @@
 
 package io.rpma.chaos.cases;
 
+import io.rpma.chaos.Addresses;
 import io.rpma.chaos.Child;
 import io.rpma.chaos.Surroundings;
 import java.util.List;
@@ -46,14 +47,16 @@ final class StrangerCase implements ChaosCase {
     @Override
     public void run(Surroundings surroundings, SplittableRandom random, long end) throws Exception {
         String readable = surroundings.publicClassPath();
+        // The case attacks shared memory only.
+        Addresses path = surroundings.paths(this).getFirst();
         int round = 0;
         IdleAttacks idle = new IdleAttacks(name(), surroundings::failed);
         while (System.nanoTime() < end) {
             String user = USERS.get(round++ % USERS.size());
             String attack = ATTACKS.get(random.nextInt(ATTACKS.size()));
-            Child child = surroundings.hostile(attack, List.of("setpriv", "--reuid=" + user, "--regid=" + user,
+            Child child = surroundings.hostile(path, attack, List.of("setpriv", "--reuid=" + user, "--regid=" + user,
                 "--clear-groups"), STAY_MILLIS, random.nextLong(), "-cp", readable);
-            long actions = AttackCase.listen(child, surroundings);
+            long actions = AttackCase.listen(child, path, surroundings);
             child.kill();
             surroundings.ended(child);
             idle.ended(actions);

@@ -18,7 +18,7 @@ import io.rpma.chaos.Addresses;
 import java.util.SplittableRandom;
 
 /**
- * A hostile process: {@code ATTACK MILLIS SEED HOST STREAM-PORT MESSAGE-PORT REGION}. It prints {@code ready} when the attack has
+ * A hostile process: {@code ATTACK MILLIS SEED}, followed by the {@link Addresses}. It prints {@code ready} when the attack has
  * begun, {@code count N} after every N actions, {@code wrong TEXT} for an error of the server, and {@code done} at the end.
  */
 public final class HostileMain {

@@ -47,6 +47,8 @@ final class TcpPeer implements AutoCloseable {
     private static final int REQUEST = 128;
     /** The offset of the size in a greeting and in a request. */
     private static final int SIZE = 12;
+    /** The first bytes of the hello of the provider {@code soft}, {@code RPMASOFT}. */
+    private static final long SOFT_MAGIC = 0x52504d41_534f4654L;
     private static final int SMALLEST_BUFFER = 4096;
     private static final long PATIENCE_NANOS = 20_000_000_000L;
     private static final long NAP_NANOS = 100_000;
@@ -72,9 +74,14 @@ final class TcpPeer implements AutoCloseable {
 
     /** Reads the greeting, and returns the request that matches it, without private data. */
     byte[] request() throws IOException {
-        while (in.remaining() < GREETING) {
-            fill();
+        have(GREETING);
+        if (in.order(ByteOrder.BIG_ENDIAN).getLong(in.position()) == SOFT_MAGIC) {
+            // The server also listens on shared memory, whose hello precedes the greeting on the same port.
+            int hello = in.getInt(in.position() + SIZE);
+            have(hello + GREETING);
+            in.position(in.position() + hello);
         }
+        in.order(ByteOrder.LITTLE_ENDIAN);
         byte[] request = new byte[REQUEST];
         in.get(request, 0, GREETING);
         ByteBuffer.wrap(request).order(ByteOrder.LITTLE_ENDIAN).putInt(SIZE, REQUEST);
@@ -116,9 +123,7 @@ final class TcpPeer implements AutoCloseable {
 
     /** Reads the header of the next frame, and returns its type. The echo server sends no frame with a length but no payload. */
     int next() throws IOException {
-        while (in.remaining() < HEADER) {
-            fill();
-        }
+        have(HEADER);
         int start = in.position();
         type = in.get(start);
         left = in.getInt(start + 4);
@@ -168,6 +173,12 @@ final class TcpPeer implements AutoCloseable {
         } catch (IOException e) {
             // The server has ended or reset the connection.
             return different;
+        }
+    }
+
+    private void have(int bytes) throws IOException {
+        while (in.remaining() < bytes) {
+            fill();
         }
     }
 
