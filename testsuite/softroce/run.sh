@@ -51,6 +51,7 @@ Options:
 
 The following options describe the guest and imply --guest:
   --siw            create the iWARP device siw0 instead of rxe0
+  --both-devices   create rxe0, and also siw0 at 10.78.0.1 and fd78::1
   --no-device      create no RDMA device
   --as-user        run COMMAND as the unprivileged user nobody; its HOME is an empty folder
   --memlock KIB    limit its locked memory, as `ulimit -l` does (default: unlimited); implies --as-user, since root has
@@ -126,8 +127,9 @@ while (($# > 0)); do
             set -- -- "${here%/*}/run-suite.sh" "$@"
             continue
             ;;
-        --siw | --no-device)
+        --siw | --both-devices | --no-device)
             device=${1#--}
+            device=${device/both-devices/both}
             device=${device/no-device/none}
             force_guest=1
             ;;
@@ -475,6 +477,7 @@ version=${version##*/}
 case $device in
     rxe) say "running in a user-mode kernel ($version) on rxe0" ;;
     siw) say "running in a user-mode kernel ($version) on siw0" ;;
+    both) say "running in a user-mode kernel ($version) on rxe0 and siw0" ;;
     none) say "running in a user-mode kernel ($version) without an RDMA device" ;;
 esac
 

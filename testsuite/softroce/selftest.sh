@@ -314,6 +314,10 @@ if gcc -std=gnu11 -O2 -Wall -Wextra -Werror -o "$work/selftest" "$here/selftest.
     done
     guest --siw ./selftest pingpong 10.77.0.1 7471 200
     like 'librpma on siw0' '0 200 round trips,*' "$code $out"
+    for address in 10.77.0.1 10.78.0.1 fd78::1; do
+        guest --both-devices ./selftest pingpong "$address" 7471 200
+        like "librpma on both devices, at $address" '0 200 round trips,*' "$code $out"
+    done
     guest ./selftest connect 10.77.0.1 7471 5
     like 'librpma: nobody listens' '*rejected after 0.*' "$out"
     guest ./selftest connect 192.0.2.254 7471 5
