@@ -139,7 +139,10 @@ siw() {
         --details-theme=ascii --disable-banner --disable-ansi-colors -c io.rpma.netty.IwarpTest \
         -c io.rpma.netty.MessageChannelTest -c io.rpma.netty.StreamTest -c io.rpma.netty.BulkTest \
         -c io.rpma.netty.HalfClosedTest -c io.rpma.netty.PrefixTest -c io.rpma.netty.OneSidedTest \
-        --exclude-tag=immediate-data --exclude-tag=acknowledged-receives --exclude-tag=refusals-by-the-peer
+        --exclude-tag=immediate-data --exclude-tag=acknowledged-receives --exclude-tag=refusals-by-the-peer &&
+        in_java transport-rpma -Dio.rpma.provider=auto org.junit.platform.console.ConsoleLauncher execute --fail-if-no-tests \
+            --details=verbose --details-theme=ascii --disable-banner --disable-ansi-colors -c io.rpma.netty.PathsTest \
+            --include-tag=iwarp
 }
 
 # refused WORDS OPTION...: checks that the example ends at once with an error that contains the words, in a guest with these

@@ -30,6 +30,7 @@ import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 
 /** Binds a server channel: listens on each of its paths, all under one port. */
@@ -52,7 +53,9 @@ final class Binding {
     Binding(Channel channel, List<RpmaPath> paths, ChildPreparation children) {
         this.channel = channel;
         this.children = children;
-        providers = Paths.providers(paths);
+        providers = new ArrayList<>(Paths.providers(paths));
+        // An iWARP device needs a TCP port, which the other paths have to take first.
+        providers.sort(Comparator.comparing(provider -> RpmaPath.of(provider) == RpmaPath.RDMA));
     }
 
     /**
@@ -181,7 +184,7 @@ final class Binding {
     /**
      * Listens at several places, under the given port or under the port of the channel's first endpoint.
      *
-     * @return why one of the places is not available any more, or {@code null}
+     * @return why one of the places is not available, or {@code null}
      */
     private RpmaException listenAll(List<Place> places, int port, List<Listening> bound) throws RpmaException {
         RpmaException gone = null;
@@ -191,15 +194,29 @@ final class Binding {
             try {
                 bound.add(listen(place.fabric(), place.address(), same, beside));
             } catch (RpmaException e) {
-                if (places.size() == 1 || !ConnectFailure.isFamilyMissing(e)) {
+                if (isTakenByOtherPaths(place, e, bound)) {
+                    LOGGER.warn("{} does not listen on the RDMA device {} at {} port {}: iWARP is RDMA over TCP, and the other"
+                        + " paths of the channel use this TCP port. A server channel whose RPMA_PATHS has only {} can listen on"
+                        + " the device.", channel, place.fabric(), place.address().getHostAddress(), same, RpmaPath.RDMA);
+                } else if (places.size() > 1 && ConnectFailure.isFamilyMissing(e)) {
+                    LOGGER.debug("{} does not listen at {}, which has just been removed or is not usable"
+                        + " yet.", channel, place.address(), e);
+                } else {
                     throw e;
                 }
-                LOGGER.debug("{} does not listen at {}, which has just been removed or is not usable"
-                    + " yet.", channel, place.address(), e);
                 gone = first(gone, e);
             }
         }
         return gone;
+    }
+
+    /**
+     * Returns whether a port is in use because the channel itself listens on it. iWARP is RDMA over TCP: unless something maps
+     * its ports to others, the device needs the TCP port of that number, which shared memory and TCP have taken.
+     */
+    private static boolean isTakenByOtherPaths(Place place, RpmaException e, List<Listening> bound) {
+        return ConnectFailure.isInUse(e) && place.fabric().isIwarp()
+            && bound.stream().anyMatch(other -> other.fabric().provider() != place.fabric().provider());
     }
 
     private Listening listen(Fabric fabric, InetAddress address, int port, Endpoint beside) throws RpmaException {

@@ -62,6 +62,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -318,6 +319,33 @@ class PathsTest {
         // Nothing is left on the paths on which the port was free.
         taking.close().sync();
         assertEquals(port, port(listen(new InetSocketAddress(port), all())));
+    }
+
+    /**
+     * An iWARP device listens on a TCP port of its address, which the other paths need themselves. The server is reached by the
+     * other paths then, whatever their order. No client tries the device where the server does not listen on it, because Linux
+     * crashes (testsuite/softroce/README.md).
+     */
+    @Test
+    @Tag("iwarp")
+    void anIwarpDeviceLeavesThePortToTheOtherPaths() throws Exception {
+        assumeTrue(all().contains(RpmaPath.RDMA) && provider(RpmaPath.RDMA).localDevice(address(RpmaPath.RDMA)).isIwarp(),
+            "no iWARP device");
+        for (List<RpmaPath> paths : List.of(all(), List.of(RpmaPath.RDMA, RpmaPath.TCP),
+                List.of(RpmaPath.RDMA, RpmaPath.SHARED_MEMORY))) {
+            for (InetAddress address : List.of(new InetSocketAddress(0).getAddress(), address(RpmaPath.RDMA))) {
+                Channel server = listen(new InetSocketAddress(address, 0), paths);
+                RpmaPath other = paths.getLast();
+                Channel channel = client(List.of(other)).connect(address(RpmaPath.RDMA), port(server)).sync().channel();
+                assertEquals(other, children.take().path());
+                expectEcho(channel, 10_000);
+                server.close().sync();
+            }
+        }
+        int port = port(listen(new InetSocketAddress(0), List.of(RpmaPath.RDMA)));
+        RpmaChannel channel = (RpmaChannel) client(List.of(RpmaPath.RDMA)).connect(address(RpmaPath.RDMA), port).sync().channel();
+        assertEquals(RpmaPath.RDMA, channel.path());
+        expectEcho(channel, 10_000);
     }
 
     @ParameterizedTest(allowZeroInvocations = true)
