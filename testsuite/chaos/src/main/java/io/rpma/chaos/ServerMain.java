@@ -51,9 +51,9 @@ import java.util.TreeMap;
 
 /**
  * The server that is attacked. It listens on all paths that its process has, by one server channel for streams and one for
- * messages. It sends back the data of streams and messages, and has a region for each path that clients write to and read.
- * It reads orders from its standard input: {@code start} and {@code stop} for a neighbour within this process, {@code status},
- * {@code descriptors}.
+ * messages. An iWARP device has separate server channels, because it shares no port with other paths. The server sends back the
+ * data of streams and messages, and has a region for each path that clients write to and read. It reads orders from its standard
+ * input: {@code start} and {@code stop} for the neighbours within this process, {@code status}, {@code descriptors}.
  */
 final class ServerMain {
     /** The size of the longest message of the message channels. */
@@ -82,24 +82,7 @@ final class ServerMain {
     }
 
     private void serve() throws Exception {
-        boolean several = Rpma.providers().size() > 1;
-        InetAddress address = Rpma.provider().reachable(InetAddress.getLoopbackAddress());
-        InetSocketAddress wildcard = new InetSocketAddress(0);
-        long idle = isSoft() ? IDLE_MILLIS : IDLE_MILLIS_IN_A_GUEST;
-        Channel stream = new ServerBootstrap().group(group).channel(RpmaServerChannel.class)
-            .childHandler(echo(idle))
-            .bind(several || isSoft() ? wildcard : new InetSocketAddress(address, 0)).sync().channel();
-        ServerBootstrap messages = new ServerBootstrap().group(group).channel(RpmaMessageServerChannel.class)
-            .childOption(RpmaChannelOption.RPMA_SEND_QUEUE_SIZE, 64)
-            .childOption(ChannelOption.ALLOCATOR, RpmaByteBufAllocator.DEFAULT)
-            .childHandler(echo(idle));
-        if (!several) {
-            // A shared receive queue belongs to one device, so a server on several paths cannot have one.
-            messages.childOption(RpmaChannelOption.RPMA_RECEIVE_QUEUE,
-                new RpmaSharedReceiveQueue(SHARED_RECEIVES, MESSAGE_BYTES));
-        }
-        Channel message = messages.bind(several ? wildcard : new InetSocketAddress(address, 0)).sync().channel();
-        List<Addresses> paths = paths(stream, message, several);
+        List<Addresses> paths = listen();
         System.out.println("paths " + paths.size());
         paths.forEach(path -> System.out.println("addresses " + path));
         try (Neighbours within = new Neighbours("within", paths, false)) {
@@ -116,24 +99,56 @@ final class ServerMain {
         }
     }
 
-    /** Returns the addresses on each path, and on each device if the server listens on several paths. */
-    private List<Addresses> paths(Channel stream, Channel message, boolean several) throws Exception {
+    /** A server channel for streams and one for messages. */
+    private record Servers(Channel streams, Channel messages) {
+        private static int port(Channel server) {
+            return ((InetSocketAddress) server.localAddress()).getPort();
+        }
+    }
+
+    /** Listens on all paths. Returns the addresses on each path, and on each device if there are several paths. */
+    private List<Addresses> listen() throws Exception {
+        List<RpmaPath> all = Rpma.providers().stream().map(RpmaPath::of).toList();
+        boolean several = all.size() > 1;
+        InetAddress wildcard = new InetSocketAddress(0).getAddress();
+        InetAddress address = Rpma.provider().reachable(InetAddress.getLoopbackAddress());
+        Servers servers = bind(several || isSoft() ? wildcard : address, several ? wildcard : address, all);
         String loop = group.next().submit(RunDelay::ofThisThread).get();
         List<Addresses> paths = new ArrayList<>();
         for (RpmaProvider provider : Rpma.providers()) {
             InetAddress any = provider.reachable(InetAddress.getLoopbackAddress());
             for (Device device : several ? provider.devices() : List.of(provider.localDevice(any))) {
+                InetAddress host = any.isLoopbackAddress() ? any : device.addresses().getFirst();
+                // A server channel that has other paths as well does not listen on an iWARP device.
+                Servers reached = several && device.isIwarp() ? bind(host, host, List.of(RpmaPath.RDMA)) : servers;
                 // Each region has one neighbour that writes to it.
                 RpmaRegion region = RpmaRegion.allocate(RegionLane.BYTES, MemoryUsage.READ_SRC, MemoryUsage.WRITE_DST);
                 byte[] descriptor = new byte[RpmaRegion.DESCRIPTOR_BYTES];
                 region.descriptor(device).get(descriptor);
-                InetAddress host = any.isLoopbackAddress() ? any : device.addresses().getFirst();
                 paths.add(new Addresses(RpmaPath.of(provider), device.name(), host.getHostAddress(),
-                    ((InetSocketAddress) stream.localAddress()).getPort(),
-                    ((InetSocketAddress) message.localAddress()).getPort(), HexFormat.of().formatHex(descriptor), loop));
+                    Servers.port(reached.streams), Servers.port(reached.messages), HexFormat.of().formatHex(descriptor), loop));
             }
         }
         return paths;
+    }
+
+    private Servers bind(InetAddress ofStreams, InetAddress ofMessages, List<RpmaPath> paths) throws Exception {
+        long idle = isSoft() ? IDLE_MILLIS : IDLE_MILLIS_IN_A_GUEST;
+        Channel streams = new ServerBootstrap().group(group).channel(RpmaServerChannel.class)
+            .option(RpmaChannelOption.RPMA_PATHS, paths)
+            .childHandler(echo(idle))
+            .bind(new InetSocketAddress(ofStreams, 0)).sync().channel();
+        ServerBootstrap messages = new ServerBootstrap().group(group).channel(RpmaMessageServerChannel.class)
+            .option(RpmaChannelOption.RPMA_PATHS, paths)
+            .childOption(RpmaChannelOption.RPMA_SEND_QUEUE_SIZE, 64)
+            .childOption(ChannelOption.ALLOCATOR, RpmaByteBufAllocator.DEFAULT)
+            .childHandler(echo(idle));
+        if (Rpma.providers().size() == 1) {
+            // A shared receive queue belongs to one device, so a server on several paths cannot have one.
+            messages.childOption(RpmaChannelOption.RPMA_RECEIVE_QUEUE,
+                new RpmaSharedReceiveQueue(SHARED_RECEIVES, MESSAGE_BYTES));
+        }
+        return new Servers(streams, messages.bind(new InetSocketAddress(ofMessages, 0)).sync().channel());
     }
 
     /** Returns the initializer of channels that send back what they receive, and close after some time without traffic. */

@@ -18,6 +18,7 @@ import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.EventLoopGroup;
+import io.rpma.Rpma;
 import io.rpma.chaos.Addresses;
 import io.rpma.netty.RpmaChannel;
 import io.rpma.netty.RpmaEventLoopGroup;
@@ -33,6 +34,8 @@ import java.util.SplittableRandom;
 final class Crowd implements Attack {
     private static final int STREAMS = 48;
     private static final int MESSAGES = 8;
+    /** How much smaller the crowd is on an iWARP device, on which a process cannot have many queue pairs. */
+    private static final int IWARP_DIVISOR = 4;
     private static final int LARGE = 1 << 20;
     private static final int SMALL = 100_000;
 
@@ -40,8 +43,10 @@ final class Crowd implements Attack {
     public void run(Addresses addresses, SplittableRandom random, long end) throws Exception {
         EventLoopGroup group = new RpmaEventLoopGroup(1);
         List<Channel> channels = new ArrayList<>();
-        for (int i = 0; i < STREAMS + MESSAGES; i++) {
-            boolean stream = i < STREAMS;
+        int divisor = Rpma.provider().localDevice(addresses.stream().getAddress()).isIwarp() ? IWARP_DIVISOR : 1;
+        int streams = STREAMS / divisor;
+        for (int i = 0; i < streams + MESSAGES / divisor; i++) {
+            boolean stream = i < streams;
             Channel channel = new Bootstrap().group(group).channel(stream ? RpmaChannel.class : RpmaMessageChannel.class)
                 .handler(new ChannelInboundHandlerAdapter()).connect(stream ? addresses.stream() : addresses.message()).sync()
                 .channel();
