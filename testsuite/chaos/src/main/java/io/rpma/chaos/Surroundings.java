@@ -35,8 +35,8 @@ import java.util.function.Predicate;
 public final class Surroundings implements AutoCloseable {
     private static final long SETTLING_MILLIS = 15_000;
     /**
-     * How much more memory may be in use after equal cases: threads that are not event loops, such as those that connect on a
-     * device, keep free buffers of their own, up to 1 MiB of each size.
+     * How much more memory may be in use for each path after equal cases: threads that are not event loops, such as those that
+     * connect on a device, keep free buffers of their own, up to 1 MiB of each size.
      */
     private static final long CACHED_BYTES = 2 << 20;
 
@@ -140,7 +140,7 @@ public final class Surroundings implements AutoCloseable {
         crowd();
         before = settled(null);
         crowd();
-        before = settled(null).atLeast(before).withRoom(CACHED_BYTES);
+        before = settled(null).atLeast(before).withRoom(CACHED_BYTES * paths.size());
         server.order("descriptors");
     }
 
