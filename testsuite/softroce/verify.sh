@@ -29,8 +29,8 @@ none.
 
 Options:
   --no-build  use the existing build of `mvn package` or `mvn verify`
-  --jobs N    run N stages at the same time, each in a separate kernel, which uses one processor (default: 1); the stage chaos
-              measures pauses, so it always runs alone
+  --jobs N    run N stages at the same time, each in a separate kernel, which uses one processor (default: 1); the stages chaos
+              and chaos-paths measure pauses, so each of them always runs alone
 
 Stages (default: all of them, in this order):
   echo       ./run-example.sh echo --bytes 32MiB: the provider is librpma and the checksums match
@@ -45,6 +45,7 @@ Stages (default: all of them, in this order):
   frameworks the tests of the adapters of Vert.x and Reactor Netty, and of the starter of Spring Boot
   suite      Netty's transport testsuite; writes its table to testsuite/target/compliance.md
   chaos      a minute of testsuite/chaos: clients that die, stop, run out of memory and break the protocol next to checked traffic
+  chaos-paths  the same on shared memory, rxe0, siw0 and TCP of one server at the same time (in the guest)
   refusals   without a device, and with a low limit of locked memory, the example reports what is missing (in the guest)
 
 The whole output of each stage is in testsuite/target/verify. Exit code: 0 if all tests passed.
@@ -71,7 +72,8 @@ while (($# > 0)); do
             jobs=$1
             shift
             ;;
-        echo | contract | native | transport | paths | siw | c-peers | examples | cli | frameworks | suite | chaos | refusals)
+        echo | contract | native | transport | paths | siw | c-peers | examples | cli | frameworks | suite | chaos | chaos-paths | \
+            refusals)
             stages+=("$argument")
             ;;
         *)
@@ -80,7 +82,8 @@ while (($# > 0)); do
             ;;
     esac
 done
-((${#stages[@]} > 0)) || stages=(echo contract native transport paths siw c-peers examples cli frameworks suite chaos refusals)
+((${#stages[@]} > 0)) || stages=(echo contract native transport paths siw c-peers examples cli frameworks suite \
+    chaos chaos-paths refusals)
 
 java=$("$root/tools/find-java.sh")/bin/java
 cd "$root"
@@ -193,6 +196,11 @@ run_stage() {
             bounded "$here/run.sh" --keep "$root/testsuite/chaos/target" "$root/testsuite/chaos/run.sh" --provider librpma \
                 --minutes 1 --pause 1000
             ;;
+        # These cases attack each of the paths. Most of the time is needed to start processes.
+        chaos-paths)
+            bounded "$here/run.sh" --both-devices --keep "$root/testsuite/chaos/target" "$root/testsuite/chaos/run.sh" \
+                --provider auto --case kill,scribble,wire,violations --minutes 1 --pause 1000
+            ;;
     esac
 }
 
@@ -223,7 +231,7 @@ perform() {
             fi
             counts=("$good" $((1 - good)))
             ;;
-        refusals | chaos) counts=("$good" $((1 - good))) ;;
+        refusals | chaos | chaos-paths) counts=("$good" $((1 - good))) ;;
         *)
             read -r -a counts < <(counts_of "$log")
             # An aborted stage has not reported all of its results.
@@ -232,7 +240,7 @@ perform() {
             fi
             ;;
     esac
-    if [[ $stage == echo || $stage == refusals || $stage == chaos ]]; then
+    if [[ $stage == echo || $stage == refusals || $stage == chaos* ]]; then
         cat "$log"
     elif ((good == 0)); then
         # Prints the failures if the launcher has reported them, and otherwise the point at which the stage was aborted.
@@ -259,13 +267,13 @@ await_at_most() {
 }
 
 for stage in "${stages[@]}"; do
-    [[ $stage == chaos ]] && await_at_most 0
+    [[ $stage == chaos* ]] && await_at_most 0
     await_at_most $((jobs - 1))
     rm -f "$logs/$stage.counts"
     echo "verify: $stage, log in ${logs#"$root/"}/$stage.log"
     perform "$stage" &
     running=$((running + 1))
-    [[ $stage != chaos ]] || await_at_most 0
+    [[ $stage != chaos* ]] || await_at_most 0
 done
 await_at_most 0
 
