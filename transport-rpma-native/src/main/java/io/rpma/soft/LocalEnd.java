@@ -222,6 +222,9 @@ abstract class LocalEnd {
     /** Enters the error state; see {@link QueuePair#fail()}. */
     abstract void fail();
 
+    /** Ends the connection because the peer has broken the protocol; see {@link QueuePair#breakOff()}. */
+    abstract void breakOff();
+
     /** Executes the work requests that wait, as far as possible. Any thread of this connection may call it. */
     abstract void resume();
 

@@ -203,6 +203,17 @@ final class QueuePair extends LocalEnd {
     }
 
     /**
+     * Ends the connection because the peer has broken the protocol by what it has written to shared memory: enters the error
+     * state, and lets both ends get the final event. The error state alone would not be noticed here, because the receives of a
+     * shared receive queue are not flushed.
+     */
+    @Override
+    void breakOff() {
+        fail();
+        control.breakBoth();
+    }
+
+    /**
      * Handles the end of the peer, which has closed the connection or died: the work requests that wait fail, and no operation
      * of the peer can be in progress.
      */

@@ -140,6 +140,7 @@ final class SharedReceiveAttachment {
             int slot = take(control, data);
             position++;
             if (slot == PostedReceives.NONE) {
+                own.breakOff();
                 failed = true;
                 break;
             }

@@ -302,8 +302,11 @@ class OverwrittenSharedReceivesTest {
         CompletionRing.publish(end.ring(), end.ringCapacity() - 1, 0, slot, 8, 0, 0, 0);
         assertEquals(0, hostile.server.completionQueue().poll(new WorkCompletions(4)));
         assertTrue(queuePair(hostile.server).isError());
+        assertEquals(ConnectionEvent.LOST, hostile.server.nextEvent());
+        assertEquals(ConnectionEvent.CLOSED, hostile.client.nextEvent());
         Station.expect(honest.server.completionQueue(), 0, 0);
         assertTrue(!queuePair(honest.server).isError());
+        assertNull(honest.server.nextEvent());
         post(0);
         expectAll();
     }

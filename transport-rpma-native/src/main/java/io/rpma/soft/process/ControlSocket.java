@@ -96,10 +96,12 @@ public final class ControlSocket {
         return result;
     }
 
-    /** Breaks the connection, and wakes both ends. */
-    private void breakBoth() {
-        broken = true;
-        Sockets.shutdown(fd);
+    /** Breaks the connection, and wakes both ends. Any thread may call it. */
+    public synchronized void breakBoth() {
+        if (!closed && !ended) {
+            broken = true;
+            Sockets.shutdown(fd);
+        }
     }
 
     /**
