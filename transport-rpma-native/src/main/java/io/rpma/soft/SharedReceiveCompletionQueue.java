@@ -17,6 +17,8 @@ import io.rpma.WorkCompletions;
 import io.rpma.posix.Memory;
 import io.rpma.soft.host.FaultPoints;
 import io.rpma.soft.shared.CompletionChannel;
+import io.rpma.soft.shared.EventPipe;
+import io.rpma.soft.shared.RepeatedSignal;
 import io.rpma.soft.shared.SharedReceives;
 import java.util.Arrays;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -56,6 +58,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     private final ConcurrentLinkedQueue<SharedReceiveAttachment> detached = new ConcurrentLinkedQueue<>();
     // The number of queue pairs added to the two lists since they were read; each that the owner was woken for adds URGENT.
     private final AtomicLong news = new AtomicLong();
+    private final RepeatedSignal signal;
     private SharedReceiveAttachment[] active = new SharedReceiveAttachment[KEEP];
     private int activeCount;
     private int next;
@@ -71,6 +74,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
         this.base = base;
         this.arming = arming;
         this.mayOverflow = mayOverflow;
+        signal = new RepeatedSignal(channel().event(), () -> news.get() >= MOST_DETACHED);
         Memory.putLongRelease(arming, 1);
     }
 
@@ -252,14 +256,22 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
         if (attachment.hasLeft()) {
             announce();
         } else if (news.incrementAndGet() == MOST_DETACHED) {
-            channel().wake();
+            wake();
         }
     }
 
     private void announce() {
         // If there was urgent news already, the thread that announced it wakes the owner, which finds both.
         if (news.getAndAdd(URGENT) < URGENT) {
-            channel().wake();
+            wake();
+        }
+    }
+
+    private void wake() {
+        EventPipe event = channel().event();
+        if (event.tryRetain()) {
+            signal.signal();
+            event.release();
         }
     }
 

@@ -66,6 +66,7 @@ public final class Libc {
     private static final int F_ADD_SEALS = 1033;
     private static final int F_GET_SEALS = 1034;
     private static final int SEEK_END = 2;
+    private static final int FIONREAD = 0x541b;
     private static final long TMPFS_MAGIC = 0x01021994;
     private static final int CLOCK_MONOTONIC = 1;
     private static final int TFD_CLOEXEC = 0x80000;
@@ -85,6 +86,7 @@ public final class Libc {
     private static final CFunction FCHMOD = CFunction.of("fchmod", 2);
     private static final CFunction READ = CFunction.of("read", 3);
     private static final CFunction WRITE = CFunction.of("write", 3);
+    private static final CFunction IOCTL = CFunction.variadic("ioctl", 3, 2);
     private static final CFunction DUP3 = CFunction.of("dup3", 3);
     private static final CFunction MADVISE = CFunction.of("madvise", 3);
     private static final CFunction PROCESS_VM_READV = CFunction.of("process_vm_readv", 6);
@@ -182,6 +184,13 @@ public final class Libc {
     /** Reads up to {@code length} bytes. */
     public static long read(int fd, long address, long length) {
         return READ.callLong(fd, address, length);
+    }
+
+    /** Returns the number of bytes that can be read from a pipe, at either end of it, or a negative errno. */
+    public static int bytesIn(int fd) {
+        long count = Scratch.get().vectors();
+        int result = IOCTL.call(fd, (long) FIONREAD, count);
+        return result < 0 ? result : Memory.getInt(count);
     }
 
     /** Makes the descriptor {@code target} a duplicate of {@code source}; the previous file of {@code target} is closed. */

@@ -19,7 +19,7 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * The descriptor that one completion queue, or the two queues of a connection, make readable ({@code struct
- * ibv_comp_channel}). The polling thread uses it; any thread may call {@link #watch}, the wake methods and {@link #retainEvent}.
+ * ibv_comp_channel}). The polling thread uses it; any thread may call {@link #watch}, {@link #wake} and {@link #retainEvent}.
  *
  * <p>The descriptor of a <i>deferred</i> channel is created when the owner of its one queue requests it ({@link #watch}). Until
  * then the queue is {@link Doorbell#UNWATCHED} instead of armed, and no firing writes anything.
@@ -193,15 +193,6 @@ public final class CompletionChannel {
                 woken.incrementAndGet();
                 pipe.signal();
             }
-            pipe.release();
-        }
-    }
-
-    /** Makes the descriptor readable. Any thread may call it. It does nothing once the channel is closed. */
-    public void wake() {
-        EventPipe pipe = retainEvent();
-        if (pipe != null) {
-            pipe.signal();
             pipe.release();
         }
     }

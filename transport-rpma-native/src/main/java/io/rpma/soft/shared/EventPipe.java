@@ -149,6 +149,11 @@ public final class EventPipe {
         return Sockets.poll(fd, (short) Sockets.EPOLLIN, 0) > 0;
     }
 
+    /** Returns whether the pipe contains no events, at either end of it. Only a user may call it. */
+    boolean isEmpty() {
+        return Libc.bytesIn(fd) == 0;
+    }
+
     /** Adds a user. Only a user may call it. */
     public EventPipe retain() {
         users.retain();

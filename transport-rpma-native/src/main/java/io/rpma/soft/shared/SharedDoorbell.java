@@ -21,7 +21,8 @@ import java.lang.invoke.VarHandle;
  * Wakes the owner of the completion queue of a shared receive queue. The processes that share the queue do not trust each other,
  * and one that could disarm the queue could suppress the wake-ups of all others. The armed word therefore lies in memory that
  * only the owner writes ({@link SharedReceives}): a number that grows each time the owner arms the queue. Each process keeps the
- * last number for which it has written to the event descriptor, and writes once for each number.
+ * last number for which it has written to the event descriptor, and writes once for each number. It writes again if another
+ * process has emptied the descriptor before the owner has seen the signal ({@link RepeatedSignal}).
  */
 final class SharedDoorbell extends Doorbell {
     private static final VarHandle RUNG;
@@ -34,17 +35,22 @@ final class SharedDoorbell extends Doorbell {
         }
     }
 
+    private final SharedMemory posted;
     private final long arming;
+    private final RepeatedSignal signal;
     private volatile long rung;
 
     /**
      * Creates the doorbell, one for all connections of this process to the queue.
      *
+     * @param posted the memory that contains the owner's number
      * @param arming the address of the owner's number, readable
      */
-    SharedDoorbell(long arming, EventPipe event) {
+    SharedDoorbell(SharedMemory posted, long arming, EventPipe event) {
         super(0, event);
+        this.posted = posted;
         this.arming = arming;
+        signal = new RepeatedSignal(event, this::isUnanswered);
     }
 
     @Override
@@ -55,7 +61,18 @@ final class SharedDoorbell extends Doorbell {
             if (FaultPoints.ENABLED) {
                 FaultPoints.at("fired");
             }
-            event().signal();
+            signal.signal();
         }
+    }
+
+    /** Returns whether the owner has not armed the queue since this process signalled. Any thread may call it. */
+    private boolean isUnanswered() {
+        // The last connection of this process to the queue may have ended.
+        if (!posted.tryRetain()) {
+            return false;
+        }
+        boolean unanswered = Memory.getLong(arming) == rung;
+        posted.release();
+        return unanswered;
     }
 }

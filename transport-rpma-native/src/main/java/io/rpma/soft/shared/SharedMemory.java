@@ -223,6 +223,11 @@ public final class SharedMemory {
         return this;
     }
 
+    /** Adds a user unless the last one has released the memory. Returns whether it did. */
+    boolean tryRetain() {
+        return users.tryRetain();
+    }
+
     /** Removes a user; the last one unmaps the memory. */
     public void release() {
         if (users.release()) {

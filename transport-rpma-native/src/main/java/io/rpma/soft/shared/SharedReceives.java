@@ -93,7 +93,7 @@ public final class SharedReceives {
         this.base = memory.address();
         this.capacity = capacity;
         this.event = event;
-        doorbell = event == null ? null : new SharedDoorbell(arming(ring, capacity), event);
+        doorbell = event == null ? null : new SharedDoorbell(posted, arming(ring, capacity), event);
     }
 
     /** Returns the size of the file that initiators write. */

@@ -163,7 +163,6 @@ class RemoteDoorbellTest {
     void aClosedChannelCreatesNoDescriptor() throws Exception {
         channel.endWait();
         assertEquals(-1, watch());
-        channel.wake();
         channel.wake(armed);
     }
 
