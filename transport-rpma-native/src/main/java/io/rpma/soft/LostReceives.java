@@ -33,6 +33,8 @@ final class LostReceives {
     private final AttachmentTable attachments;
     // The observed state of each slot, FREE if it is not suspected.
     private final long[] suspects;
+    // The observed take word of each suspected slot.
+    private final long[] takes;
     private final BitSet lost;
     private boolean leftAny;
 
@@ -41,12 +43,18 @@ final class LostReceives {
         this.receives = receives;
         this.attachments = attachments;
         suspects = new long[receives.slots()];
+        takes = new long[suspects.length];
         lost = new BitSet(suspects.length);
         for (int slot = 0; slot < suspects.length; slot++) {
             long state = receives.state(slot);
-            if (state != PostedReceives.FREE && !receives.canBeTaken(PostedReceives.position(state))) {
-                suspects[slot] = state;
-                lost.set(slot);
+            if (state != PostedReceives.FREE) {
+                int position = PostedReceives.position(state);
+                long take = receives.takeOf(position);
+                if (!receives.isFree(take, position)) {
+                    suspects[slot] = state;
+                    takes[slot] = take;
+                    lost.set(slot);
+                }
             }
         }
         // Orders the loads of the take words above before the loads of BUSY and BUSY_RECEIVE in exclude(). An initiator stores
@@ -105,7 +113,13 @@ final class LostReceives {
         }
         int count = 0;
         for (int slot = lost.nextSetBit(0); slot >= 0; slot = lost.nextSetBit(slot + 1)) {
-            count += receives.postAgain(slot, suspects[slot]) ? 1 : 0;
+            if (receives.endTakes(PostedReceives.position(suspects[slot]), takes[slot])) {
+                count += receives.postAgain(slot, suspects[slot]) ? 1 : 0;
+            } else {
+                // The take word has changed since. A process may have made it valid again, and another one may have taken the
+                // receive.
+                leftAny = true;
+            }
         }
         return count;
     }

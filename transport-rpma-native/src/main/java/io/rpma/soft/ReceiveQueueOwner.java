@@ -25,6 +25,12 @@ interface ReceiveQueueOwner extends LocalReceiveQueue {
     /** Returns the end of the queue pair that is attached with an index, or {@code null} if none is. */
     LocalEnd attachedEnd(int index);
 
+    /**
+     * Returns whether the peer of another queue pair than the one with this index names the receive that is posted at a position
+     * as its own. This loads two words for each attached queue pair.
+     */
+    boolean isClaimed(int slot, int position, int except);
+
     /** Schedules a search for lost receives, because a take word that a process has overwritten has been found. */
     void scheduleRepair();
 

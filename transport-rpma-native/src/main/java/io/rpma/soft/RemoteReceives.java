@@ -40,6 +40,8 @@ final class RemoteReceives {
     private final boolean sharesQueue;
     private long found;
     private long ahead;
+    // The position of the last shared receive that was taken.
+    private int taken;
     private long position;
     private long consumed;
 
@@ -106,12 +108,17 @@ final class RemoteReceives {
 
     /**
      * Takes the shared receive that was found, unless another sender has taken it. The position is stored in
-     * {@link Half#BUSY_RECEIVE} first, so that the peer can identify the receive even if a process that shares the queue
-     * overwrites the take word.
+     * {@link Half#BUSY_RECEIVE} first, and remains there until the next receive is taken, so that the peer can identify the
+     * receive even if a process that shares the queue overwrites the take word.
      */
     boolean take() {
         Memory.putInt(base + Half.BUSY_RECEIVE, (int) found);
-        return shared.take(found, sharedIndex);
+        if (shared.take(found, sharedIndex)) {
+            taken = (int) found;
+            return true;
+        }
+        Memory.putInt(base + Half.BUSY_RECEIVE, taken);
+        return false;
     }
 
     /**

@@ -38,6 +38,16 @@ final class SharedReceiveAttachment {
     /** No position. */
     static final long NOTHING = Long.MIN_VALUE;
 
+    /** Whether a peer that has completed a receive has taken it, by what it has written to its half. */
+    private enum Claim {
+        /** It has not taken the receive. */
+        NONE,
+        /** It can have taken the receive, but has taken another one since, or is about to do so. */
+        POSSIBLE,
+        /** It names the receive as the last one that it has taken. */
+        CERTAIN
+    }
+
     private final ReceiveQueueOwner queue;
     private final PostedReceives receives;
     private final LocalEnd own;
@@ -137,7 +147,7 @@ final class SharedReceiveAttachment {
             }
             // Load it only once: the peer can change it at any time.
             long data = CompletionRing.data(ring, mask, position);
-            int slot = take(control, data);
+            int slot = take(control, data, position);
             position++;
             if (slot == PostedReceives.NONE) {
                 own.breakOff();
@@ -182,16 +192,17 @@ final class SharedReceiveAttachment {
     /**
      * Takes the slot that a completion of the peer names.
      *
+     * @param entry the position of the completion in the ring
      * @return the slot, or {@link PostedReceives#NONE} if the completion is not valid
      */
-    private int take(long control, long data) {
+    private int take(long control, long data, long entry) {
         int slot = CompletionRing.slot(control);
         int flags = CompletionRing.flags(control);
         long state = slot < receives.slots() ? receives.state(slot) : PostedReceives.FREE;
         if (state == PostedReceives.FREE
             || (flags & CompletionRing.WRITE) == 0 && CompletionRing.status(control) == 0
                 && Integer.compareUnsigned((int) data, receives.length(slot)) > 0
-            || !canHaveTaken(slot, PostedReceives.position(state))
+            || !canHaveTaken(slot, PostedReceives.position(state), entry)
             || !receives.unpost(slot, state)) {
             SoftLog.violation("queue pair " + number + " received a completion of " + Integer.toUnsignedString((int) data)
                 + " bytes for slot " + slot + " of a shared receive queue of " + receives.slots() + " slots; the slot is not"
@@ -201,8 +212,8 @@ final class SharedReceiveAttachment {
         return slot;
     }
 
-    /** Returns whether the peer can have taken a slot that is posted at a position. */
-    private boolean canHaveTaken(int slot, int position) {
+    /** Returns whether the peer, which has published a completion, can have taken a slot that is posted at a position. */
+    private boolean canHaveTaken(int slot, int position, long entry) {
         if (receives.isTakenBy(position, index + 1)) {
             return true;
         }
@@ -210,13 +221,60 @@ final class SharedReceiveAttachment {
         if (taker == index + 1) {
             return true;
         }
-        if (taker <= 0 || taker != SharedReceives.OWNER && queue.attachedEnd(taker - 1) == null) {
-            // No attached queue pair has this index, so a process has overwritten the take word. Accept the completion: the queue
-            // pair that completes the receive is likely to be the one that took it.
-            queue.scheduleRepair();
-            return true;
+        if (taker == SharedReceives.OWNER || taker > 0 && queue.attachedEnd(taker - 1) != null) {
+            return false;
         }
-        return false;
+        // No attached queue pair has this index, so a process has overwritten the take word. Only the memory that each peer
+        // shares with this process alone shows which of them took the receive.
+        queue.scheduleRepair();
+        return switch (claim(position, entry)) {
+            case CERTAIN -> true;
+            case POSSIBLE -> !queue.isClaimed(slot, position, index);
+            case NONE -> false;
+        };
+    }
+
+    /**
+     * Returns whether the peer, which has published a completion, has taken the receive at a position. It named the receive in
+     * {@link Half#BUSY_RECEIVE} before it took it, and names it until it takes another one.
+     */
+    private Claim claim(int position, long entry) {
+        RemoteEnd end = own.remote();
+        if (end == null || !end.tryRetain()) {
+            return Claim.POSSIBLE;
+        }
+        // The peer stores the position only while it is busy, and increments BUSY when it begins and when it ends. An idle peer
+        // that names another receive has taken that one, and has published its completion (row M58 of docs/memory-order.md).
+        int before = Memory.getIntVolatile(end.base() + Half.BUSY);
+        boolean named = Memory.getIntVolatile(end.base() + Half.BUSY_RECEIVE) == position;
+        int after = Memory.getIntVolatile(end.base() + Half.BUSY);
+        end.release();
+        if (named) {
+            return Claim.CERTAIN;
+        }
+        boolean idle = (before & 1) == 0 && before == after;
+        return idle && CompletionRing.control(ring, mask, entry + 1) == 0 ? Claim.NONE : Claim.POSSIBLE;
+    }
+
+    /**
+     * Returns whether the peer names the receive that is posted at a position, and has published its completion or is about to do
+     * so. Any thread may call it.
+     */
+    boolean claims(int slot, int position) {
+        RemoteEnd end = own.remote();
+        if (own.isError() || end == null || !end.tryRetain()) {
+            return false;
+        }
+        boolean named = Memory.getIntVolatile(end.base() + Half.BUSY_RECEIVE) == position;
+        boolean busy = (Memory.getIntVolatile(end.base() + Half.BUSY) & 1) != 0;
+        end.release();
+        if (!named || busy) {
+            return named;
+        }
+        BitSet completed = new BitSet();
+        completed.set(slot);
+        clearCompleted(completed);
+        return completed.isEmpty();
     }
 
     /** Returns whether the peer publishes that it executes an operation. */
@@ -327,7 +385,7 @@ final class SharedReceiveAttachment {
         long control = CompletionRing.control(ring, mask, consumed);
         while (control != 0) {
             long data = CompletionRing.data(ring, mask, consumed);
-            int slot = take(control, data);
+            int slot = take(control, data, consumed);
             consumed++;
             if (slot == PostedReceives.NONE) {
                 break;

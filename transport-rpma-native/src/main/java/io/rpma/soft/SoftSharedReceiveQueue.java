@@ -215,6 +215,16 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue, ReceiveQueueOw
         return attachment == null ? null : attachment.end();
     }
 
+    @Override
+    public boolean isClaimed(int slot, int position, int except) {
+        for (SharedReceiveAttachment attachment : attachments.all()) {
+            if (attachment != null && attachment.index() != except && attachment.claims(slot, position)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     /** Handles the end of a peer: completions that it published without setting its ready bit are polled as well. */
     void peerGone(SharedReceiveAttachment attachment) {
         if (completionQueue != null) {

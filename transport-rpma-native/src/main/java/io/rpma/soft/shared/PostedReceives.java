@@ -279,10 +279,29 @@ public final class PostedReceives {
         return Memory.getLongAcquire(SharedReceives.takeWord(base, capacity, position)) == SharedReceives.taken(position, taker);
     }
 
-    /** Returns whether initiators can take the receive that is posted at a position. */
-    public boolean canBeTaken(int position) {
-        return SharedReceives.isFree(Memory.getLongAcquire(SharedReceives.takeWord(base, capacity, position)), position,
-            capacity);
+    /** Returns the take word of a position. */
+    public long takeOf(int position) {
+        return Memory.getLongAcquire(SharedReceives.takeWord(base, capacity, position));
+    }
+
+    /** Returns whether initiators can take the receive that is posted at a position, if this is its take word. */
+    public boolean isFree(long take, int position) {
+        return SharedReceives.isFree(take, position, capacity);
+    }
+
+    /**
+     * Makes sure that no initiator takes the receive at a position any more, before it is posted again elsewhere. Its take word
+     * is not free, but another process may change it once more, for example back to what it was. If a later position has been
+     * posted at the same entry, the take word is that of the later position, and is left alone.
+     *
+     * @param take the take word of the position, which is not free
+     * @return whether no initiator can have taken the receive since the take word was this one
+     */
+    public boolean endTakes(int position, long take) {
+        return SharedReceives.isTaken(take, position)
+            || (int) (places.getAcquire(position & capacity - 1) >>> 32) != position + 1
+            || Memory.casLong(SharedReceives.takeWord(base, capacity, position), take,
+                SharedReceives.taken(position, SharedReceives.NOBODY));
     }
 
     /**

@@ -58,8 +58,10 @@ public final class SharedReceives {
 
     /** The owner as a taker; no queue pair has this number. */
     public static final int OWNER = Integer.MAX_VALUE;
+    /** No taker: a take word with this number is neither free nor taken. */
+    static final int NOBODY = 0;
     /** The unknown taker of a receive whose take word has been overwritten. */
-    static final int UNKNOWN = -1;
+    static final int UNKNOWN = Integer.MAX_VALUE - 1;
 
     private static final long FOUND = 1L << 32;
     // 2^32 divided by the golden ratio, whose multiples by powers of two and by small numbers are far from 0, and its inverse.
@@ -129,7 +131,8 @@ public final class SharedReceives {
     /**
      * Returns the take word of a position that has been taken.
      *
-     * @param taker the number of a queue pair plus one, {@link #OWNER} or {@link #UNKNOWN}
+     * @param taker the number of a queue pair plus one, {@link #OWNER} or {@link #UNKNOWN}; the word is not valid with
+     *     {@link #NOBODY}
      */
     public static long taken(int position, int taker) {
         return position + 1L << 32 | (taker * UNMIX ^ (position + 1) * MIX) & 0xffff_ffffL;
