@@ -150,7 +150,7 @@ abstract class Lane {
         @Override
         public void channelInactive(ChannelHandlerContext ctx) {
             if (ctx.channel() == channel) {
-                fail("closed by the server");
+                fail(channel + " was closed by the server");
             }
         }
     }

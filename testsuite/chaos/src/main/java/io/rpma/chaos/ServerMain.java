@@ -140,12 +140,12 @@ final class ServerMain {
             .bind(new InetSocketAddress(ofStreams, 0)).sync().channel();
         ServerBootstrap messages = new ServerBootstrap().group(group).channel(RpmaMessageServerChannel.class)
             .option(RpmaChannelOption.RPMA_PATHS, paths)
-            .childOption(RpmaChannelOption.RPMA_SEND_QUEUE_SIZE, 64)
+            .option(RpmaChannelOption.RPMA_SEND_QUEUE_SIZE, 64)
             .childOption(ChannelOption.ALLOCATOR, RpmaByteBufAllocator.DEFAULT)
             .childHandler(echo(idle));
         if (Rpma.providers().size() == 1) {
             // A shared receive queue belongs to one device, so a server on several paths cannot have one.
-            messages.childOption(RpmaChannelOption.RPMA_RECEIVE_QUEUE,
+            messages.option(RpmaChannelOption.RPMA_RECEIVE_QUEUE,
                 new RpmaSharedReceiveQueue(SHARED_RECEIVES, MESSAGE_BYTES));
         }
         return new Servers(streams, messages.bind(new InetSocketAddress(ofMessages, 0)).sync().channel());
