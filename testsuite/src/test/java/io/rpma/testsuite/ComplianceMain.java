@@ -15,8 +15,8 @@ package io.rpma.testsuite;
 import org.junit.platform.engine.DiscoverySelector;
 import org.junit.platform.engine.discovery.ClassNameFilter;
 import org.junit.platform.engine.discovery.DiscoverySelectors;
-import org.junit.platform.launcher.LauncherDiscoveryRequest;
 import org.junit.platform.launcher.LauncherSession;
+import org.junit.platform.launcher.TagFilter;
 import org.junit.platform.launcher.core.LauncherDiscoveryRequestBuilder;
 import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
@@ -29,7 +29,8 @@ import java.util.Locale;
 
 /**
  * Runs the suite without Maven, as {@code testsuite/softroce/run.sh --suite} does in its guest, which has no Maven. It runs all
- * classes, or those whose simple names are given. The exit code is 0 if at least one test ran and none failed, and 1 otherwise.
+ * classes, or those whose simple names are given, without the tests that have one of the comma-separated tags of
+ * {@code -Dio.rpma.testsuite.excludedTags}. The exit code is 0 if at least one test ran and none failed, and 1 otherwise.
  */
 public final class ComplianceMain {
     private static volatile boolean showProgress;
@@ -52,13 +53,17 @@ public final class ComplianceMain {
             selectors.add(DiscoverySelectors.selectPackage(inPackage));
         }
         // The tests with C programs are a separate stage, which reports it if the programs cannot be compiled.
-        LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request().selectors(selectors)
-            .filters(ClassNameFilter.includeClassNamePatterns(arguments.length == 0 ? ".*(?<!CPeers)Test" : ".*Test")).build();
+        LauncherDiscoveryRequestBuilder request = LauncherDiscoveryRequestBuilder.request().selectors(selectors)
+            .filters(ClassNameFilter.includeClassNamePatterns(arguments.length == 0 ? ".*(?<!CPeers)Test" : ".*Test"));
+        String excluded = System.getProperty("io.rpma.testsuite.excludedTags", "");
+        if (!excluded.isEmpty()) {
+            request.filters(TagFilter.excludeTags(excluded.split(",")));
+        }
         SummaryGeneratingListener summary = new SummaryGeneratingListener();
         showProgress = true;
         try (LauncherSession session = LauncherFactory.openSession()) {
             session.getLauncher().registerTestExecutionListeners(summary);
-            session.getLauncher().execute(request);
+            session.getLauncher().execute(request.build());
         }
         TestExecutionSummary result = summary.getSummary();
         if (result.getTotalFailureCount() > 0) {

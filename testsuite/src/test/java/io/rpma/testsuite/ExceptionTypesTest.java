@@ -26,6 +26,7 @@ import io.netty.resolver.NoopAddressResolverGroup;
 import io.netty.util.NetUtil;
 import io.netty.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -128,6 +129,7 @@ class ExceptionTypesTest {
 
     @ParameterizedTest
     @EnumSource
+    @Tag("refused-connections")
     void aRefusedConnectionIsAConnectException(TestTransport transport) throws Exception {
         Channel server = server(transport);
         server.close().sync();

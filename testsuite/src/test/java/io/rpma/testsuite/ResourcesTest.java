@@ -24,6 +24,7 @@ import io.rpma.netty.RpmaByteBufAllocator;
 import io.rpma.netty.RpmaChannel;
 import io.rpma.netty.RpmaEventLoopGroup;
 import io.rpma.netty.RpmaServerChannel;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -41,6 +42,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Tests that closed connections leave no descriptor and no registered memory behind, however they were closed. */
 @Timeout(120)
+@Tag("many-queue-pairs")
 class ResourcesTest {
     private static final int ROUNDS = 12;
     private static final int AT_ONCE = 25;

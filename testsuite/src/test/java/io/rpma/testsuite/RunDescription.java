@@ -14,7 +14,9 @@ package io.rpma.testsuite;
 
 import io.netty.util.ResourceLeakDetector;
 import io.netty.util.internal.PlatformDependent;
+import io.rpma.Device;
 import io.rpma.Rpma;
+import io.rpma.RpmaException;
 
 import java.util.Locale;
 
@@ -30,13 +32,21 @@ final class RunDescription {
 
     /** Returns a name for files, which consists of letters, digits and dashes. */
     static String key() {
-        return provider() + '-' + TestTransport.CURRENT.propertyValue() + (Permutations.ownAllocator() ? "-own-allocator" : "")
-            + (PlatformDependent.hasUnsafe() ? "-unsafe" : "");
+        return provider() + (isIwarp() ? "-iwarp" : "") + '-' + TestTransport.CURRENT.propertyValue()
+            + (Permutations.ownAllocator() ? "-own-allocator" : "") + (PlatformDependent.hasUnsafe() ? "-unsafe" : "");
+    }
+
+    private static boolean isIwarp() {
+        try {
+            return TestTransport.CURRENT.usesRpma() && Rpma.provider().devices().stream().anyMatch(Device::isIwarp);
+        } catch (RpmaException e) {
+            throw new IllegalStateException("the devices cannot be listed", e);
+        }
     }
 
     /** Returns a one-line description. */
     static String heading() {
-        return (TestTransport.CURRENT.usesRpma() ? "provider " + provider() : "baseline") + ": "
+        return (TestTransport.CURRENT.usesRpma() ? "provider " + provider() + (isIwarp() ? " on iWARP" : "") : "baseline") + ": "
             + TestTransport.CURRENT.description() + ", "
             + (Permutations.ownAllocator() ? "allocator of the transport" : "allocators pooled and adaptive") + ", "
             + (PlatformDependent.hasUnsafe() ? "Netty with Unsafe" : "Netty without Unsafe (the default of JDK 25)")

@@ -18,12 +18,14 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.testsuite.transport.TestsuitePermutation.BootstrapComboFactory;
 import io.netty.testsuite.transport.socket.AbstractSocketReuseFdTest;
 import io.netty.util.NetUtil;
+import org.junit.jupiter.api.Tag;
 
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.List;
 
 /** Tests 100 connections at once, each of which is closed by its client. */
+@Tag("many-queue-pairs")
 public class SocketReuseFdComplianceTest extends AbstractSocketReuseFdTest {
     @Override
     protected SocketAddress newSocketAddress() {
