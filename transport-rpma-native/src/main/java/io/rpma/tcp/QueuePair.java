@@ -31,6 +31,11 @@ import java.lang.foreign.MemorySegment;
 final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, TcpSharedReceiveQueue.Member, Receiver.Handler {
     /** The number of {@link #PATIENT} drives after which a pending acknowledgement is sent in a frame of its own. */
     private static final int MOST_LOOKS = 8;
+    /**
+     * The number of polls of the connection's own completion queues that read nothing from the socket after each poll of the
+     * shared receive queue by the same thread, which has found the data of all its connections.
+     */
+    private static final int MOST_SAVED_READS = 4;
     /** Bytes read in one drive, so that other connections are served as well. */
     private static final long BUDGET = 4 << 20;
 
@@ -57,6 +62,9 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
     private final Adapter.Place place = new Adapter.Place(this);
     // The index in the shared receive queue, -1 for none.
     private int member = -1;
+    // Used by the thread that polls the connection's own completion queues.
+    private long sharedPolls;
+    private int savedReads;
 
     /** The receiver of the events of the connection. */
     interface Owner {
@@ -141,7 +149,23 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
     @Override
     public void drive() {
         drives = drives + 1;
-        kick(member < 0 ? RECEIVE : RECEIVE | PATIENT);
+        if (member < 0) {
+            kick(RECEIVE);
+        } else if (!hasJustRead()) {
+            kick(RECEIVE | PATIENT);
+        }
+    }
+
+    /** Returns whether the calling thread has just polled the shared receive queue, and so has read the data of this socket. */
+    private boolean hasJustRead() {
+        if (!shared.isPolledBy(Thread.currentThread())) {
+            return false;
+        }
+        if (sharedPolls != shared.polls()) {
+            sharedPolls = shared.polls();
+            savedReads = 0;
+        }
+        return savedReads++ < MOST_SAVED_READS;
     }
 
     @Override

@@ -35,10 +35,11 @@ final class Queues {
         SendQueue sends = new SendQueue(sizes.sends());
         pair = new QueuePair(domain, newNumber(), sends, shared == null ? new Receives(sizes.receives()) : null, shared);
         Alarm alarm = new Alarm();
-        completions = new TcpCompletionQueue(sizes.completions(), alarm, channelShared, sends, pair);
-        receiveCompletions = sizes.receiveCompletions() == 0 ? null
-            : new TcpCompletionQueue(sizes.receiveCompletions(), channelShared ? alarm : new Alarm(), channelShared, null, pair);
-        pair.complete(completions, shared != null && shared.hasCompletions() ? shared.completions()
+        TcpCompletionQueue ofShared = shared != null && shared.hasCompletions() ? shared.completions() : null;
+        completions = new TcpCompletionQueue(sizes.completions(), alarm, channelShared, sends, pair, ofShared);
+        receiveCompletions = sizes.receiveCompletions() == 0 ? null : new TcpCompletionQueue(sizes.receiveCompletions(),
+            channelShared ? alarm : new Alarm(), channelShared, null, pair, ofShared);
+        pair.complete(completions, ofShared != null ? ofShared
             : receiveCompletions != null ? receiveCompletions : completions);
     }
 

@@ -17,6 +17,8 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.RpmaLog;
 import io.rpma.WorkCompletions;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * A completion queue. A thread that polls it while it is empty drives the source of its completions: its connection, or the
@@ -32,6 +34,8 @@ final class TcpCompletionQueue implements CompletionQueue {
     private final boolean alarmShared;
     private final SendQueue sends;
     private final Driven driven;
+    // The queue of the shared receive queue, whose polling thread drives the connection of this queue; null if there is none.
+    private final TcpCompletionQueue receivesIn;
     // Stored under the lock of the alarm.
     private volatile int state = ARMED;
     private volatile boolean overflowed;
@@ -40,6 +44,13 @@ final class TcpCompletionQueue implements CompletionQueue {
     // an event does not need the descriptor.
     private Thread looking;
     private boolean found;
+    // The thread in pollWithoutEvent(), which promises to call consumeEvent() before it waits, and whether the last call was one
+    // of that method. The completions that it adds itself cause no event here, and cause events of other queues later.
+    private Thread promising;
+    private boolean promised;
+    // The queues with completions that the thread in pollWithoutEvent() has added, and which have caused no event yet.
+    private final List<TcpCompletionQueue> unsignalled = new ArrayList<>();
+    private boolean isUnsignalled;
 
     /** The source of the completions. */
     interface Driven {
@@ -53,14 +64,17 @@ final class TcpCompletionQueue implements CompletionQueue {
      * @param alarm the alarm that provides its descriptor
      * @param alarmShared whether another queue uses the same alarm
      * @param sends the send queue whose slots polling frees, {@code null} if there is none
+     * @param receivesIn the queue of the shared receive queue of the connection, {@code null} if there is none
      */
-    TcpCompletionQueue(int size, Alarm alarm, boolean alarmShared, SendQueue sends, Driven driven) {
+    TcpCompletionQueue(int size, Alarm alarm, boolean alarmShared, SendQueue sends, Driven driven,
+            TcpCompletionQueue receivesIn) {
         ring = new CompletionRing(size);
         this.size = size;
         this.alarm = alarm;
         this.alarmShared = alarmShared;
         this.sends = sends;
         this.driven = driven;
+        this.receivesIn = receivesIn;
     }
 
     Alarm alarm() {
@@ -87,14 +101,36 @@ final class TcpCompletionQueue implements CompletionQueue {
         // The volatile store of the entry in add() precedes this volatile load. The owner stores ARMED and then polls: either
         // this thread finds the queue armed, or the owner's poll finds the entry.
         if (state == ARMED) {
-            // Only this thread stores its own reference, so a race with another thread cannot make this comparison true.
-            if (looking == Thread.currentThread()) {
+            // Only this thread stores its own reference, so a race with another thread cannot make these comparisons true.
+            Thread thread = Thread.currentThread();
+            if (looking == thread) {
                 found = true;
-            } else {
+            } else if (receivesIn != null && receivesIn.promising == thread) {
+                receivesIn.signalLater(this);
+            } else if (promising != thread) {
                 fire();
             }
         }
         return added;
+    }
+
+    /** Notes that another queue has a completion. The thread in {@link #pollWithoutEvent} calls this method. */
+    private void signalLater(TcpCompletionQueue queue) {
+        if (!queue.isUnsignalled) {
+            queue.isUnsignalled = true;
+            unsignalled.add(queue);
+        }
+    }
+
+    /** Causes the events of the other queues whose completions have not been polled meanwhile. */
+    private void signalOthers() {
+        for (int i = unsignalled.size() - 1; i >= 0; i--) {
+            TcpCompletionQueue queue = unsignalled.remove(i);
+            queue.isUnsignalled = false;
+            if (!queue.ring.isEmpty()) {
+                queue.fire();
+            }
+        }
     }
 
     private void fire() {
@@ -125,6 +161,12 @@ final class TcpCompletionQueue implements CompletionQueue {
                 + " use Connection.consumeCompletionEvent");
         }
         checkOpen();
+        signalOthers();
+        if (promised) {
+            // The caller polls once more before it waits.
+            promised = false;
+            return consume(null);
+        }
         // The descriptor may be readable because of a socket. Only its data shows whether there is an event.
         return !hasFired() && look() || consume(null);
     }
@@ -149,6 +191,17 @@ final class TcpCompletionQueue implements CompletionQueue {
 
     @Override
     public int poll(WorkCompletions completions) throws RpmaException {
+        promised = false;
+        return take(completions, null);
+    }
+
+    @Override
+    public int pollWithoutEvent(WorkCompletions completions) throws RpmaException {
+        promised = true;
+        return take(completions, Thread.currentThread());
+    }
+
+    private int take(WorkCompletions completions, Thread promise) throws RpmaException {
         if (closed || overflowed || completions == null) {
             checkOpen();
             if (completions == null) {
@@ -156,9 +209,15 @@ final class TcpCompletionQueue implements CompletionQueue {
             }
             throw overflow();
         }
+        signalOthers();
         int count = ring.take(completions, sends);
         if (count == 0) {
-            driven.drive();
+            promising = promise;
+            try {
+                driven.drive();
+            } finally {
+                promising = null;
+            }
             if (overflowed) {
                 throw overflow();
             }

@@ -51,6 +51,9 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
     // Used by the polling thread: members that may have had a pending acknowledgement at its last poll.
     private Member[] owing = new Member[8];
     private int owingCount;
+    // The thread that has polled last, and how often this queue has been polled; see QueuePair.drive.
+    private Thread poller;
+    private long polls;
     private int users;
     private volatile boolean closed;
 
@@ -76,7 +79,7 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
         this.domain = domain;
         receives = new Receives(slots);
         completions = completionSlots == 0 ? null
-            : new TcpCompletionQueue(completionSlots, new Alarm().made(), false, null, this);
+            : new TcpCompletionQueue(completionSlots, new Alarm().made(), false, null, this, null);
     }
 
     /** Returns the protection domain that the queue belongs to. */
@@ -173,6 +176,8 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
     /** Drives the connections that have data, and those whose acknowledgement has been pending since the last call. */
     @Override
     public void drive() {
+        poller = Thread.currentThread();
+        polls++;
         int before = owingCount;
         Member[] now = members;
         int count = EpollSet.await(completions.fd(), events.address(), EVENTS, 0);
@@ -194,6 +199,16 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
         System.arraycopy(owing, before, owing, 0, owingCount - before);
         Arrays.fill(owing, owingCount - before, owingCount, null);
         owingCount -= before;
+    }
+
+    /** Returns whether a thread was the last to poll this queue. A stale result is possible only for another thread. */
+    boolean isPolledBy(Thread thread) {
+        return poller == thread;
+    }
+
+    /** Returns how often this queue has been polled. Only for the thread that polls it. */
+    long polls() {
+        return polls;
     }
 
     private void owes(Member pair) {

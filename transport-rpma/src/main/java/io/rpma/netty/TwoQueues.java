@@ -60,4 +60,10 @@ final class TwoQueues implements CompletionQueue {
         int n = sends.poll(completions);
         return n != 0 ? n : receives.poll(completions);
     }
+
+    @Override
+    public int pollWithoutEvent(WorkCompletions completions) throws RpmaException {
+        int n = sends.pollWithoutEvent(completions);
+        return n != 0 ? n : receives.pollWithoutEvent(completions);
+    }
 }

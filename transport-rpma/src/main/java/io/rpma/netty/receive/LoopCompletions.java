@@ -300,7 +300,7 @@ public final class LoopCompletions implements RpmaIoHandle {
         }
         int n;
         try {
-            n = queue.poll(batch);
+            n = queue.pollWithoutEvent(batch);
         } catch (RpmaException e) {
             failed(e);
             return 0;
