@@ -28,6 +28,8 @@ final class Alarm {
     private static final int BEACON = Posix.eventfd(1);
     private static final long BEACON_DATA = -1;
     private static final int NONE = -1;
+    /** The number of events that {@link #mayHaveData} looks at: that of the alarm itself, and that of a socket. */
+    static final int EVENTS = 2;
     private static final String FAILED = "a descriptor for events cannot be created";
 
     private int set = NONE;
@@ -89,6 +91,25 @@ final class Alarm {
             EpollSet.remove(set, socket);
         }
         socket = NONE;
+    }
+
+    /**
+     * Returns whether a watched socket may be readable. This costs less than an attempt to read: it takes no lock of the
+     * socket, which the kernel needs in order to deliver data.
+     *
+     * @param events memory for {@link #EVENTS} events
+     */
+    synchronized boolean mayHaveData(long events) {
+        if (set == NONE || closed) {
+            return true;
+        }
+        int count = EpollSet.await(set, events, EVENTS, 0);
+        for (int i = 0; i < count; i++) {
+            if (!isOwn(EpollSet.data(events, i))) {
+                return true;
+            }
+        }
+        return count < 0;
     }
 
     /** Adds one of many sockets. */

@@ -15,6 +15,7 @@ package io.rpma.tcp;
 import io.rpma.CompletionStatus;
 import io.rpma.ConnectionEvent;
 import io.rpma.RpmaException;
+import io.rpma.posix.EpollSet;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
 import io.rpma.software.Patience;
@@ -38,6 +39,7 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
     private static final int MOST_SAVED_READS = 4;
     /** Bytes read in one drive, so that other connections are served as well. */
     private static final long BUDGET = 4 << 20;
+    private static final long EVENTS_AT = 2 * Wire.HEADER;
 
     private final ProtectionDomain domain;
     private final int number;
@@ -47,7 +49,8 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
     private final Completer completer;
     private TcpCompletionQueue completions;
     private TcpCompletionQueue receiveCompletions;
-    private final MemorySegment memory = Arena.ofAuto().allocate(2 * Wire.HEADER, 8);
+    // Two headers, for the two halves, and the events of the alarm.
+    private final MemorySegment memory = Arena.ofAuto().allocate(EVENTS_AT + Alarm.EVENTS * EpollSet.EVENT_BYTES, 8);
     // The holder of the queue pair writes the fields from here on.
     private Owner owner;
     private Transmitter transmitter;
@@ -150,10 +153,16 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
     public void drive() {
         drives = drives + 1;
         if (member < 0) {
-            kick(RECEIVE);
-        } else if (!hasJustRead()) {
-            kick(RECEIVE | PATIENT);
+            kick(mayHaveData(completions.alarm()) ? RECEIVE : LOOK);
+        } else {
+            kick(PATIENT | (!hasJustRead() && mayHaveData(shared.completions().alarm()) ? RECEIVE : LOOK));
         }
+    }
+
+    /** Returns whether the socket may be readable, or another socket that the same alarm watches. */
+    private boolean mayHaveData(Alarm alarm) {
+        Receiver half = receiver;
+        return half == null || !half.isDrained() || alarm.mayHaveData(memory.address() + EVENTS_AT);
     }
 
     /** Returns whether the calling thread has just polled the shared receive queue, and so has read the data of this socket. */
@@ -227,7 +236,7 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
         boolean acknowledging = (todo & (ACKNOWLEDGE | DISCONNECT | CLOSE)) != 0;
         if (!transmitter.owesAcknowledgement()) {
             looks = 0;
-        } else if ((todo & RECEIVE) != 0) {
+        } else if ((todo & (RECEIVE | LOOK)) != 0) {
             acknowledging |= (todo & PATIENT) == 0 || ++looks >= MOST_LOOKS;
         }
         boolean more = false;
