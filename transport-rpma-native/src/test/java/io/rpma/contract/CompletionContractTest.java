@@ -236,6 +236,30 @@ class CompletionContractTest extends ContractCase {
         assertFalse(Poll.readable(queue.fd()));
     }
 
+    /** After pollWithoutEvent, consumeEvent arms the queue: the next completion causes an event. */
+    @Test
+    void aQueueIsArmedAfterPollingWithoutEvents() throws Exception {
+        Pair pair = pair();
+        CompletionQueue queue = pair.client.completionQueue();
+        WorkCompletions batch = new WorkCompletions(4);
+        for (int i = 0; i < 20; i++) {
+            pair.client.write(null, 0, null, 0, 0, ALWAYS, i);
+            // Half of the completions are found by polling alone, the others because of their event.
+            for (boolean waits = i % 2 == 1; queue.pollWithoutEvent(batch) == 0;) {
+                if (waits) {
+                    queue.consumeEvent();
+                    if (queue.pollWithoutEvent(batch) > 0) {
+                        break;
+                    }
+                    assertTrue(Poll.readable(queue.fd(), Contract.DEADLINE));
+                }
+            }
+            assertEquals(i, batch.context(0));
+            queue.consumeEvent();
+            assertEquals(0, queue.pollWithoutEvent(batch));
+        }
+    }
+
     /** rpma_conn_get_rcq(3): when the receive CQ does not exist it is NULL. */
     @Test
     void receivesCompleteInTheOneQueueByDefault() throws Exception {

@@ -22,12 +22,14 @@ import io.rpma.LocalMemoryRegion;
 import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.SharedReceiveQueueConfig;
+import io.rpma.WorkCompletions;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 import static io.rpma.CompletionFlag.ALWAYS;
@@ -143,6 +145,31 @@ class SharedReceiveQueueContractTest extends ContractCase {
             } while (!sends.consumeEvent());
             assertEquals(i, Wait.success(sends).context());
             assertEquals(i, Wait.success(pair.server.completionQueue()).context());
+        }
+    }
+
+    /** A thread that polls only the receives, without events: the queue of the work requests is signalled nevertheless. */
+    @Test
+    void memberIsSignalledWhileTheReceivesArePolledWithoutEvents() throws Exception {
+        SharedReceiveQueue queue = queue(16, 16);
+        Pair pair = pair(Pair.with().client(config -> config.sharedReceiveQueue(queue)));
+        CompletionQueue receives = queue.receiveCompletionQueue();
+        CompletionQueue sends = pair.client.completionQueue();
+        WorkCompletions batch = new WorkCompletions(4);
+        int fd = sends.fd();
+        for (int i = 0; i < 20; i++) {
+            pair.server.receive(pair.serverMemory, 0, SLOT, i);
+            pair.client.send(pair.clientMemory, 0, SLOT, ALWAYS, i);
+            assertEquals(i, Wait.success(pair.server.completionQueue()).context());
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10L * Contract.PATIENCE);
+            boolean signalled = false;
+            while (!signalled) {
+                assertTrue(System.nanoTime() - deadline < 0, "no event");
+                assertEquals(0, receives.pollWithoutEvent(batch));
+                receives.consumeEvent();
+                signalled = Poll.readable(fd) && sends.consumeEvent();
+            }
+            assertEquals(i, Wait.success(sends).context());
         }
     }
 
