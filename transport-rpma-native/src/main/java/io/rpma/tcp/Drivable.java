@@ -39,9 +39,9 @@ abstract class Drivable {
     /** A reason to drive: arm the socket in the adapter's epoll set again. */
     static final int ARM = 64;
     /** A reason to drive: the owner polls, and no data has arrived. It is the same as {@link #RECEIVE} without reading. */
-    static final int LOOK = 256;
+    static final int LOOK = 128;
     /** Not a reason: the driving thread does not poll the receives, so it has had no chance to reply to a message. */
-    static final int PATIENT = 128;
+    static final int PATIENT = 256;
 
     private static final VarHandle STATE;
 
