@@ -59,6 +59,8 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
     private int socket = -1;
     private boolean awaitsReady;
     private int looks;
+    // Whether the last drive that read the socket has left no data. The polling thread may find an old value.
+    private boolean drained;
     private volatile boolean error;
     private volatile boolean starved;
     private volatile boolean waiting;
@@ -161,8 +163,7 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
 
     /** Returns whether the socket may be readable, or another socket that the same alarm watches. */
     private boolean mayHaveData(Alarm alarm) {
-        Receiver half = receiver;
-        return half == null || !half.isDrained() || alarm.mayHaveData(memory.address() + EVENTS_AT);
+        return !drained || alarm.mayHaveData(memory.address() + EVENTS_AT);
     }
 
     /** Returns whether the calling thread has just polled the shared receive queue, and so has read the data of this socket. */
@@ -241,7 +242,8 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
         }
         boolean more = false;
         if ((todo & RECEIVE) != 0 && !receiver.hasEnded()) {
-            more = !receiver.receive(BUDGET);
+            drained = receiver.receive(BUDGET);
+            more = !drained;
         }
         resumeIfPossible();
         flushes.takeResult();

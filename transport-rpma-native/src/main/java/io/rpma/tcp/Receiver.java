@@ -56,8 +56,6 @@ final class Receiver {
     private boolean dropping;
     private boolean resumed;
     private boolean ended;
-    // Read by the polling thread, which may find an old value.
-    private boolean drained;
 
     /**
      * Handles what the receiving half learns of the connection as a whole. {@link QueuePair} alone implements it; the thread that
@@ -96,11 +94,6 @@ final class Receiver {
         return ended;
     }
 
-    /** Returns whether the last attempt to read has found less data than it could have stored. */
-    boolean isDrained() {
-        return drained;
-    }
-
     /** Ends reading. */
     void end() {
         ended = true;
@@ -132,7 +125,6 @@ final class Receiver {
             if (count == -Posix.EINTR) {
                 continue;
             }
-            drained = count < want;
             if (count <= 0) {
                 stopped((int) -count);
                 return true;
