@@ -99,9 +99,9 @@ public interface CompletionQueue {
     /**
      * Takes completions out of the queue like {@link #poll(WorkCompletions)}, for a caller that always calls {@link
      * #consumeEvent()} and then polls once more before it waits for the descriptor. Completions that this call takes need not
-     * cause an event. If this is the completion queue of a shared receive queue, completions of work requests that this call adds
-     * to the queues of its connections need not cause one before the next call of this method or of {@code consumeEvent()}. One
-     * thread at a time calls the two methods.
+     * cause an event; those that do not fit into the batch do. If this is the completion queue of a shared receive queue, the
+     * completions of work requests that this call adds to the queues of its connections need not cause an event before the next
+     * call of this method or of {@code consumeEvent()}. One thread at a time calls the two methods.
      *
      * <p>With the provider tcp this saves two system calls for each time that the caller is woken, because a thread that polls
      * adds the completions itself. With the other providers it is the same as {@code poll}.

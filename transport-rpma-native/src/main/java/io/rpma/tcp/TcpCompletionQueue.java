@@ -222,6 +222,10 @@ final class TcpCompletionQueue implements CompletionQueue {
                 throw overflow();
             }
             count = ring.take(completions, sends);
+            if (promise != null && !ring.isEmpty()) {
+                // The batch of the caller is full.
+                fire();
+            }
         }
         return count;
     }

@@ -291,6 +291,10 @@ public final class LoopCompletions implements RpmaIoHandle {
             }
             left -= n;
         }
+        if (registration != null) {
+            // A loop must arm a queue after it has polled it without events (CompletionQueue.pollWithoutEvent).
+            registration.submit(RpmaIoOps.HOT);
+        }
         tellLater();
     }
 
