@@ -407,7 +407,7 @@ for name in ip rdma setpriv; do
     printf '%s=%q\n' "$name" "$(PATH=$PATH:/usr/sbin:/sbin type -P "$name")"
 done > "$control/settings"
 printf '%s=%q\n' bash "$BASH" busybox "$busybox" device "$device" memlock "$memlock" as_user "$as_user" merge "$merge" \
-    working_directory "$PWD" >> "$control/settings"
+    mhz "$(sed -n '/^cpu MHz/ { s/.*: *//p; q }' /proc/cpuinfo)" working_directory "$PWD" >> "$control/settings"
 
 {
     printf 'umask %s\n' "$(umask)"

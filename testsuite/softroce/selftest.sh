@@ -300,6 +300,21 @@ if command -v ibv_devinfo > /dev/null; then
 else
     skip ibv_devinfo 'not installed (ibverbs-utils)'
 fi
+guest ib_write_lat --version
+if ((code == 0)) && grep -q '^cpu MHz' /proc/cpuinfo; then
+    # perftest samples the clock while it starts. It reports infinite times if the samples vary too much, as on a busy machine.
+    guest bash -c 'for i in {1..50}; do
+            ib_write_lat -R -F -n 100 > /dev/null 2>&1 &
+            sleep 0.2
+            out=$(ib_write_lat -R -F -n 100 10.77.0.1 2>&1) && ! grep -q -w inf <<< "$out" && break
+            kill $! 2> /dev/null
+            wait
+        done
+        echo "$out"'
+    like 'perftest measures finite times' '* 2 *100 *[0-9].[0-9]*' "$out"
+else
+    skip perftest 'not installed, or the host does not tell the frequency of its processor'
+fi
 guest --no-device rdma link
 same 'no device' '' "$out"
 like 'and the message says so' '*without an RDMA device' "$(< stderr)"

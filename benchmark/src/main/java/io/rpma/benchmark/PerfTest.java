@@ -36,7 +36,8 @@ enum PerfTest {
     private static final int FEWEST = 20;
     private static final int MOST = 1000;
     private static final int BYTES_IN_ALL = 256 << 20;
-    private static final int ATTEMPTS = 50;
+    private static final int CONNECTION_ATTEMPTS = 50;
+    private static final int MEASUREMENT_ATTEMPTS = 20;
     private static final long PATIENCE_SECONDS = 120;
 
     private final String program;
@@ -57,8 +58,23 @@ enum PerfTest {
             .toList();
     }
 
-    /** Runs both ends of the program. */
+    /**
+     * Runs both ends of the program. A program samples the clock when it starts, to determine the frequency of the processor. If
+     * the samples vary too much, as they may do on a busy processor, it reports infinite times. It is then run again.
+     */
     OneSidedFigure measure(OneSidedSize size, Path logs) throws IOException, InterruptedException {
+        for (int i = 1;; i++) {
+            try {
+                return measureOnce(size, logs);
+            } catch (UnknownFrequencyException e) {
+                if (i == MEASUREMENT_ATTEMPTS) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private OneSidedFigure measureOnce(OneSidedSize size, Path logs) throws IOException, InterruptedException {
         int count = Math.clamp(BYTES_IN_ALL / size.bytes(), FEWEST, MOST);
         List<String> command = List.of(program, "-F", "-s", Integer.toString(size.bytes()), "-n", Integer.toString(count));
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
@@ -78,7 +94,7 @@ enum PerfTest {
     private List<String> client(List<String> command, Path logs, long deadline)
             throws IOException, InterruptedException, TimeoutException {
         IOException refused = null;
-        for (int i = 0; i < ATTEMPTS; i++) {
+        for (int i = 0; i < CONNECTION_ATTEMPTS; i++) {
             TimeUnit.MILLISECONDS.sleep(200);
             try (ChildProcess client = new ChildProcess(program, with(command, "127.0.0.1"),
                     logs.resolve(program + "-client.log"))) {
@@ -97,7 +113,7 @@ enum PerfTest {
     /** Parses the line of numbers that a program prints at its end. */
     OneSidedFigure parse(List<String> lines, OneSidedSize size) throws IOException {
         for (String line : lines) {
-            String[] words = line.trim().split(" +");
+            String[] words = line.trim().split("\\s+");
             if (words[0].equals(Integer.toString(size.bytes())) && words.length >= (isLatency ? 9 : 5)) {
                 // The size and the number of repetitions come first. A latency line continues with the minimum, maximum, median,
                 // mean, standard deviation, 99 % and 99.9 %; a rate line with the peak and the mean.
@@ -113,10 +129,25 @@ enum PerfTest {
     }
 
     private double number(String word) throws IOException {
+        double number;
         try {
-            return Double.parseDouble(word);
+            number = Double.parseDouble(word);
         } catch (NumberFormatException e) {
-            throw new IOException(program + " has measured " + word + ": it cannot tell the time by this machine's processor", e);
+            number = Double.NaN;
+        }
+        if (!Double.isFinite(number)) {
+            throw new UnknownFrequencyException(program + " has measured " + word
+                + ": it could not determine the frequency of this machine's processor");
+        }
+        return number;
+    }
+
+    /** A program has not determined the frequency of the processor, so it has measured no time. */
+    static final class UnknownFrequencyException extends IOException {
+        private static final long serialVersionUID = 1;
+
+        UnknownFrequencyException(String message) {
+            super(message);
         }
     }
 }

@@ -106,7 +106,7 @@ class OneSidedBenchmarkTest {
         OneSidedSize size = new OneSidedSize(4096, 16);
         OneSidedFigure latency = PerfTest.READ_LATENCY.parse(List.of(
             " #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]   99%[usec]",
-            " 4096    1000          10.50          98.00        12.25              12.50          1.00      20.00      90.00"),
+            " 4096    1000          10.50          98.00        12.25    \t       12.50     \t1.00 \t\t20.00  \t\t90.00   "),
             size);
         assertEquals(new OneSidedFigure("ib_read", 4096, 1, 12.25, 20, 80_000, 0, 0), latency);
         OneSidedFigure rate = PerfTest.WRITE_BANDWIDTH.parse(List.of(
@@ -116,6 +116,8 @@ class OneSidedBenchmarkTest {
         assertEquals(819.2, rate.megabytes(), 1e-6);
         // In a guest, perftest may not be able to determine the frequency of the processor.
         assertThrows(IOException.class, () -> PerfTest.WRITE_BANDWIDTH.parse(List.of("4096 1000 inf inf 0.2"), size));
+        assertThrows(PerfTest.UnknownFrequencyException.class, () -> PerfTest.READ_LATENCY.parse(
+            List.of(" 4096      1000          inf            inf          inf  \t   inf  \t-nan   \t\tinf \t\tinf"), size));
         assertThrows(IOException.class, () -> PerfTest.WRITE_LATENCY.parse(List.of("Couldn't get device attributes"), size));
     }
 }
