@@ -30,8 +30,12 @@ import java.lang.foreign.MemorySegment;
  * requests, and any thread may call the other methods that post, drive and end.
  */
 final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, TcpSharedReceiveQueue.Member, Receiver.Handler {
-    /** The number of {@link #PATIENT} drives after which a pending acknowledgement is sent in a frame of its own. */
-    private static final int MOST_LOOKS = 8;
+    /**
+     * The number of {@link #PATIENT} drives without new data after which a pending acknowledgement is sent in a frame of its own.
+     */
+    private static final int MOST_LOOKS = 16;
+    /** The number of requests that wait for such a frame at most. Other frames acknowledge them before, if there are any. */
+    private static final int MOST_UNACKNOWLEDGED = 8;
     /**
      * The number of polls of the connection's own completion queues that read nothing from the socket after each poll of the
      * shared receive queue by the same thread, which has found the data of all its connections.
@@ -67,6 +71,8 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
     private final Adapter.Place place = new Adapter.Place(this);
     // The index in the shared receive queue, -1 for none.
     private int member = -1;
+    // Used by the thread that polls the shared receive queue.
+    private boolean isListed;
     // Used by the thread that polls the connection's own completion queues.
     private long sharedPolls;
     private int savedReads;
@@ -179,19 +185,29 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
     }
 
     @Override
-    public void driveAsMember() {
+    public void driveAsMember(boolean isPatient) {
         drives = drives + 1;
-        kick(RECEIVE);
+        kick(isPatient ? RECEIVE | PATIENT : RECEIVE);
     }
 
     @Override
     public boolean owesAcknowledgement() {
-        return transmitter != null && transmitter.owesAcknowledgement();
+        return transmitter != null && !stopped && transmitter.owesAcknowledgement();
     }
 
     @Override
-    public void acknowledge() {
-        kick(ACKNOWLEDGE);
+    public void acknowledge(boolean isPatient) {
+        kick(isPatient ? LOOK | PATIENT : ACKNOWLEDGE);
+    }
+
+    @Override
+    public boolean isListed() {
+        return isListed;
+    }
+
+    @Override
+    public void setListed(boolean isOnList) {
+        isListed = isOnList;
     }
 
     @Override
@@ -238,7 +254,8 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
         if (!transmitter.owesAcknowledgement()) {
             looks = 0;
         } else if ((todo & (RECEIVE | LOOK)) != 0) {
-            acknowledging |= (todo & PATIENT) == 0 || ++looks >= MOST_LOOKS;
+            acknowledging |= (todo & PATIENT) == 0 || ++looks >= MOST_LOOKS
+                || transmitter.unacknowledged() >= MOST_UNACKNOWLEDGED;
         }
         boolean more = false;
         if ((todo & RECEIVE) != 0 && !receiver.hasEnded()) {
@@ -420,6 +437,7 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
 
     @Override
     public void received() {
+        looks = 0;
         work = work + 1;
     }
 

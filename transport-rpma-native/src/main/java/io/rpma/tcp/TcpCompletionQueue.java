@@ -48,6 +48,10 @@ final class TcpCompletionQueue implements CompletionQueue {
     // of that method. The completions that it adds itself cause no event here, and cause events of other queues later.
     private Thread promising;
     private boolean promised;
+    // Whether that thread has called consumeEvent() since, so that it waits if the next poll finds nothing, and whether a poll is
+    // not such a last one.
+    private boolean waitsNext;
+    private boolean patient;
     // The queues with completions that the thread in pollWithoutEvent() has added, and which have caused no event yet.
     private final List<TcpCompletionQueue> unsignalled = new ArrayList<>();
     private boolean isUnsignalled;
@@ -165,6 +169,7 @@ final class TcpCompletionQueue implements CompletionQueue {
         if (promised) {
             // The caller polls once more before it waits.
             promised = false;
+            waitsNext = true;
             return consume(null);
         }
         // The descriptor may be readable because of a socket. Only its data shows whether there is an event.
@@ -201,6 +206,11 @@ final class TcpCompletionQueue implements CompletionQueue {
         return take(completions, Thread.currentThread());
     }
 
+    /** Returns whether the thread that polls will certainly poll again before it waits. */
+    boolean isPatient() {
+        return patient;
+    }
+
     private int take(WorkCompletions completions, Thread promise) throws RpmaException {
         if (closed || overflowed || completions == null) {
             checkOpen();
@@ -210,6 +220,8 @@ final class TcpCompletionQueue implements CompletionQueue {
             throw overflow();
         }
         signalOthers();
+        patient = promise != null && !waitsNext;
+        waitsNext = false;
         int count = ring.take(completions, sends);
         if (count == 0) {
             promising = promise;

@@ -62,14 +62,24 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
      * that posts a receive may wake it. {@link QueuePair} alone implements it.
      */
     interface Member {
-        /** Looks for completions on behalf of the thread that polls the shared receive queue. */
-        void driveAsMember();
+        /**
+         * Looks for completions on behalf of the thread that polls the shared receive queue.
+         *
+         * @param isPatient whether that thread polls again before it waits, so that an acknowledgement may stay pending
+         */
+        void driveAsMember(boolean isPatient);
 
         /** Returns whether the peer waits for an acknowledgement. The result may be stale if another thread drives. */
         boolean owesAcknowledgement();
 
-        /** Sends the acknowledgement that is pending. */
-        void acknowledge();
+        /** Sends the acknowledgement that is pending; if {@code isPatient}, not yet, unless it has been pending for long. */
+        void acknowledge(boolean isPatient);
+
+        /** Returns the last argument of {@link #setListed}. */
+        boolean isListed();
+
+        /** Notes whether this queue pair is on the list of those with a pending acknowledgement. */
+        void setListed(boolean isListed);
 
         /** Handles a receive posted to the shared receive queue. Returns whether this queue pair waited for one. */
         boolean wake();
@@ -173,11 +183,16 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
         }
     }
 
-    /** Drives the connections that have data, and those whose acknowledgement has been pending since the last call. */
+    /**
+     * Drives the connections that have data, and those whose acknowledgement has been pending since the last call. A thread that
+     * polls again before it waits leaves acknowledgements pending for some polls: another frame may carry them meanwhile, and one
+     * acknowledgement is for all messages that have arrived.
+     */
     @Override
     public void drive() {
         poller = Thread.currentThread();
         polls++;
+        boolean isPatient = completions.isPatient();
         int before = owingCount;
         Member[] now = members;
         int count = EpollSet.await(completions.fd(), events.address(), EVENTS, 0);
@@ -185,20 +200,31 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
             long data = EpollSet.data(events.address(), i);
             Member pair = Alarm.isOwn(data) || data >= now.length ? null : now[(int) data];
             if (pair != null) {
-                pair.driveAsMember();
+                pair.driveAsMember(isPatient);
                 if (pair.owesAcknowledgement()) {
                     owes(pair);
                 }
             }
         }
-        for (int i = 0; i < before; i++) {
-            if (owing[i].owesAcknowledgement()) {
-                owing[i].acknowledge();
+        acknowledge(before, isPatient);
+    }
+
+    /** Handles the first members on the list of those with a pending acknowledgement, and removes those that have none left. */
+    private void acknowledge(int before, boolean isPatient) {
+        int kept = 0;
+        for (int i = 0; i < owingCount; i++) {
+            Member pair = owing[i];
+            if (i < before && pair.owesAcknowledgement()) {
+                pair.acknowledge(isPatient);
+            }
+            if (pair.owesAcknowledgement()) {
+                owing[kept++] = pair;
+            } else {
+                pair.setListed(false);
             }
         }
-        System.arraycopy(owing, before, owing, 0, owingCount - before);
-        Arrays.fill(owing, owingCount - before, owingCount, null);
-        owingCount -= before;
+        Arrays.fill(owing, kept, owingCount, null);
+        owingCount = kept;
     }
 
     /** Returns whether a thread was the last to poll this queue. A stale result is possible only for another thread. */
@@ -212,6 +238,10 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
     }
 
     private void owes(Member pair) {
+        if (pair.isListed()) {
+            return;
+        }
+        pair.setListed(true);
         if (owingCount == owing.length) {
             owing = Arrays.copyOf(owing, 2 * owingCount);
         }

@@ -196,7 +196,12 @@ final class Transmitter {
 
     /** Returns whether the peer waits for an acknowledgement that no frame has carried yet. */
     boolean owesAcknowledgement() {
-        return wanted > acknowledged && acknowledgeable() > acknowledged && !ended;
+        return wanted > acknowledged && unacknowledged() > 0 && !ended;
+    }
+
+    /** Returns the number of requests that may be acknowledged, and that no frame has acknowledged yet. */
+    long unacknowledged() {
+        return acknowledgeable() - acknowledged;
     }
 
     // ---- sending

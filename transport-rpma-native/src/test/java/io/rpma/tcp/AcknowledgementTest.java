@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -38,6 +39,7 @@ class AcknowledgementTest {
     private static final int TOGETHER = 25;
     private static final int MOST_ROUNDS = 1000;
     private static final int LENGTH = 8;
+    private static final int MESSAGES = 4;
 
     /**
      * A thread that polls the completions of its sends does not see the messages in the shared queue. Polling twice therefore
@@ -73,6 +75,71 @@ class AcknowledgementTest {
                 client.read(LENGTH);
             }
         }
+    }
+
+    /**
+     * A thread that polls without events receives several messages before it acknowledges them in one frame. In some rounds, and
+     * on a busy machine in many, the adapter sends an acknowledgement before.
+     */
+    @Test
+    void areForSeveralMessages() throws Exception {
+        try (Station station = new Station(); SharedReceiveQueue queue = newQueue(station);
+                RawClient client = RawClient.requesting(station.address()); Connection server = accept(station, queue, client)) {
+            int number = 0;
+            int together = 0;
+            for (int round = 1; together < TOGETHER; round++) {
+                assertTrue(round <= MOST_ROUNDS, together + " acknowledgements were for several messages");
+                for (int i = 0; i < MESSAGES; i++) {
+                    send(client, ++number);
+                    receive(station, queue);
+                }
+                int frames = 0;
+                byte acknowledged;
+                do {
+                    while (client.available() < Wire.HEADER) {
+                        assertEquals(0, queue.receiveCompletionQueue().pollWithoutEvent(new WorkCompletions(4)));
+                    }
+                    byte[] frame = client.read(Wire.HEADER);
+                    assertEquals(Wire.ACK, frame[0]);
+                    acknowledged = frame[12];
+                    frames++;
+                } while (acknowledged != (byte) number);
+                together += frames == 1 ? 1 : 0;
+            }
+            assertEquals(0, server.completionQueue().poll(new WorkCompletions(4)));
+        }
+    }
+
+    /** A thread that polls for the last time before it waits leaves no acknowledgement pending. */
+    @Test
+    void areSentBeforeTheThreadWaits() throws Exception {
+        try (Station station = new Station(); SharedReceiveQueue queue = newQueue(station);
+                RawClient client = RawClient.requesting(station.address()); Connection server = accept(station, queue, client)) {
+            for (int number = 1; number <= MESSAGES; number++) {
+                send(client, number);
+                receive(station, queue);
+                assertFalse(queue.receiveCompletionQueue().consumeEvent());
+                assertEquals(0, queue.receiveCompletionQueue().pollWithoutEvent(new WorkCompletions(4)));
+                assertEquals(Wire.HEADER, client.available());
+                assertEquals((byte) number, client.read(Wire.HEADER)[12], "the number that is acknowledged");
+            }
+            assertEquals(0, server.completionQueue().poll(new WorkCompletions(4)));
+        }
+    }
+
+    private static void send(RawClient client, int number) throws Exception {
+        client.write(RawClient.frame(Wire.SEND, Wire.WANTED, LENGTH, number, 0, 0, 0, 0, new byte[LENGTH]));
+    }
+
+    /** Polls without events until a message has arrived, and posts its receive again. */
+    private static void receive(Station station, SharedReceiveQueue queue) throws Exception {
+        WorkCompletions batch = new WorkCompletions(4);
+        long deadline = System.nanoTime() + Station.LONG.toNanos();
+        while (queue.receiveCompletionQueue().pollWithoutEvent(batch) == 0) {
+            assertTrue(System.nanoTime() - deadline < 0, "no message");
+        }
+        assertEquals(CompletionStatus.SUCCESS, batch.status(0));
+        queue.receive(station.region, 0, LENGTH, 1);
     }
 
     /** If the process only polls the completions of its sends, messages in the shared queue are acknowledged nevertheless. */

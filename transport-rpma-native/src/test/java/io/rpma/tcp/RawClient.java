@@ -77,6 +77,11 @@ final class RawClient implements AutoCloseable {
         return in.read(into);
     }
 
+    /** Returns the number of bytes that can be read without waiting. */
+    int available() throws IOException {
+        return in.available();
+    }
+
     /** Returns the next byte, or -1 at the end. */
     int next() throws IOException {
         return in.read();
