@@ -25,11 +25,12 @@ import java.util.function.BooleanSupplier;
  * is signalled by several processes would then not hear of the events of the others.
  *
  * <p>After a signal, the condition that the owner changes when it reacts is checked at an interval, on a thread of the default
- * executor, until the owner has reacted. The descriptor is signalled again only if it is empty, because the signals for an owner
- * that is awake or stopped remain in the pipe. While nothing is signalled, nothing runs. Any thread may use this object.
+ * executor, until the owner has reacted. The descriptor is signalled again only if it is empty at two checks in a row,
+ * because the signals for an owner that is awake or stopped remain in the pipe. While nothing is signalled, nothing runs. Any
+ * thread may use this object.
  */
 public final class RepeatedSignal {
-    private static final int INTERVAL_MILLIS = 50;
+    private static final int INTERVAL_MILLIS = 25;
     private static final VarHandle SCHEDULED;
 
     static {
@@ -43,6 +44,8 @@ public final class RepeatedSignal {
     private final EventPipe event;
     private final BooleanSupplier awaited;
     private volatile boolean scheduled;
+    // Used by check(), of which one call at a time runs or is scheduled.
+    private boolean wasEmpty;
 
     /**
      * Creates a signal that has not been given.
@@ -69,6 +72,7 @@ public final class RepeatedSignal {
 
     private void check() {
         if (!awaited.getAsBoolean()) {
+            wasEmpty = false;
             // Volatile, before the condition is evaluated again: a thread that signals after this evaluation finds that no check
             // is scheduled.
             scheduled = false;
@@ -77,9 +81,12 @@ public final class RepeatedSignal {
             }
         }
         if (event.tryRetain()) {
-            if (event.isEmpty()) {
+            boolean isEmpty = event.isEmpty();
+            if (isEmpty && wasEmpty) {
                 event.signal();
             }
+            // An owner that reacts empties the descriptor first and then changes the condition, and may be between the two now.
+            wasEmpty = isEmpty && !wasEmpty;
             event.release();
             schedule();
         }
