@@ -37,7 +37,7 @@ enum PerfTest {
     private static final int MOST = 1000;
     private static final int BYTES_IN_ALL = 256 << 20;
     private static final int CONNECTION_ATTEMPTS = 50;
-    private static final int MEASUREMENT_ATTEMPTS = 20;
+    private static final int MEASUREMENT_ATTEMPTS = 10;
     private static final long PATIENCE_SECONDS = 120;
 
     private final String program;
