@@ -94,28 +94,38 @@ class SharedFolderTest {
         // Processes in several PID namespaces would use the same file of performance data, and print a warning.
         List<String> all = new ArrayList<>(options);
         all.add("-XX:-UsePerfData");
-        Process process = ChildProcess.startBy(program, all, readableClassPath(), FolderChild.class, arguments);
+        Process process = ChildProcess.startBy(program, all, classPath(program), FolderChild.class, arguments);
         processes.add(process);
         return new Child(process, process.inputReader());
     }
 
-    /**
-     * Returns the class path with copies of the libraries, because the originals may be in a folder that only this user can read.
-     */
-    private String readableClassPath() throws IOException {
-        StringBuilder classPath = new StringBuilder();
-        for (String entry : ChildProcess.classPath().split(File.pathSeparator)) {
-            Path path = Path.of(entry);
-            if (path.getFileName().toString().matches("slf4j.*\\.jar")) {
-                Path copy = temporary.resolve(path.getFileName());
-                if (!Files.exists(copy)) {
-                    Files.copy(path, copy);
-                }
-                path = copy;
-            }
-            classPath.append(path).append(File.pathSeparator);
+    /** Returns the class path for a program. A program that changes the user gets copies, which every user can read. */
+    private String classPath(List<String> program) throws IOException {
+        if (!program.contains("setpriv")) {
+            return ChildProcess.classPath();
         }
-        return classPath.toString();
+        List<String> copies = new ArrayList<>();
+        String[] entries = ChildProcess.classPath().split(File.pathSeparator);
+        for (int i = 0; i < entries.length; i++) {
+            Path original = Path.of(entries[i]);
+            if (Files.isDirectory(original) || original.getFileName().toString().matches("slf4j.*\\.jar")) {
+                Path copy = temporary.resolve("class-path-" + i).resolve(original.getFileName());
+                if (!Files.exists(copy)) {
+                    copy(original, copy);
+                }
+                copies.add(copy.toString());
+            }
+        }
+        return String.join(File.pathSeparator, copies);
+    }
+
+    private static void copy(Path original, Path copy) throws IOException {
+        Files.createDirectories(copy.getParent());
+        try (Stream<Path> all = Files.walk(original)) {
+            for (Path each : (Iterable<Path>) all::iterator) {
+                Files.copy(each, copy.resolve(original.relativize(each).toString()));
+            }
+        }
     }
 
     private List<String> option() {
