@@ -192,7 +192,8 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
 
     @Override
     public boolean owesAcknowledgement() {
-        return transmitter != null && !stopped && transmitter.owesAcknowledgement();
+        // If the socket takes no more, the adapter sends the acknowledgement when it does.
+        return transmitter != null && !stopped && !blocked && transmitter.owesAcknowledgement();
     }
 
     @Override

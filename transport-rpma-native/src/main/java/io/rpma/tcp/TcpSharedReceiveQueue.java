@@ -69,7 +69,10 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
          */
         void driveAsMember(boolean isPatient);
 
-        /** Returns whether the peer waits for an acknowledgement. The result may be stale if another thread drives. */
+        /**
+         * Returns whether the peer waits for an acknowledgement that this thread can send. The result may be stale if another
+         * thread drives.
+         */
         boolean owesAcknowledgement();
 
         /** Sends the acknowledgement that is pending; if {@code isPatient}, not yet, unless it has been pending for long. */
