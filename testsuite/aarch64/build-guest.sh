@@ -27,9 +27,11 @@
 
 set -euo pipefail
 
-readonly mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck source=../../tools/private-apt.sh
+. "$here/../../tools/private-apt.sh"
+
 readonly release=trixie
-readonly keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 # These packages and their dependencies are installed. The second line is for the project's scripts and for tests that start
 # programs.
 readonly packages=(openjdk-25-jre-headless librpma0 ibverbs-providers iproute2 busybox-static
@@ -64,11 +66,12 @@ if [[ -f $cache/packages && -d $cache/root && -f $cache/$pages/release ]]; then
     exit 0
 fi
 
-for command in apt-get dpkg-deb busybox xz; do
-    command -v "$command" > /dev/null ||
-        fail "$command is needed; install it on Debian with: apt-get install apt dpkg busybox-static xz-utils"
-done
-[[ -r $keyring ]] || fail "$keyring is needed: apt-get install debian-archive-keyring"
+mapfile -t missing < <(
+    private_apt_missing
+    command -v busybox > /dev/null || echo busybox-static
+    command -v xz > /dev/null || echo xz-utils
+)
+((${#missing[@]} == 0)) || fail "not installed: ${missing[*]}; on Debian install them with: sudo apt-get install ${missing[*]}"
 available=$(df -P -B 1M "$cache" | awk 'NR == 2 { print $4 }')
 ((available >= 2000)) || fail "the guest needs 2000 MiB, $cache has $available MiB free: make room there, or set XDG_CACHE_HOME" \
     "to another place"
@@ -76,22 +79,9 @@ available=$(df -P -B 1M "$cache" | awk 'NR == 2 { print $4 }')
 # Only the holder of the lock runs here, so existing files are leftovers of an earlier call that was killed.
 readonly work=$cache/build
 rm -rf "$work"
-mkdir -p "$work"/apt/etc/{apt.conf.d,preferences.d,sources.list.d,trusted.gpg.d} "$work"/apt/state/lists/partial \
-    "$work"/apt/cache/archives/partial "$work/kernel"
+mkdir -p "$work/kernel"
 trap 'rm -rf "$work/apt" "$work/kernel"' EXIT
-touch "$work/apt/status"
-# The proxy settings of this machine apply here too.
-cp /etc/apt/apt.conf.d/* "$work/apt/etc/apt.conf.d/" 2> /dev/null || true
-echo "deb [arch=arm64 signed-by=$keyring] $mirror $release main" > "$work/apt/etc/sources.list"
-
-# own_apt COMMAND...: runs apt for arm64, with its own sources, lists and state, in which nothing is installed.
-own_apt() {
-    local command=$1
-    shift
-    "$command" -q -o "Dir::Etc=$work/apt/etc" -o "Dir::State=$work/apt/state" -o "Dir::State::status=$work/apt/status" \
-        -o "Dir::Cache=$work/apt/cache" -o APT::Sandbox::User="$(id -un)" -o APT::Architecture=arm64 -o APT::Architectures=arm64 \
-        "$@"
-}
+private_apt_create "$work/apt" arm64 "$release"
 
 # logged WHAT COMMAND...: runs a command whose output is only shown if the command fails.
 logged() {
@@ -103,12 +93,12 @@ logged() {
     }
 }
 
-say "downloading packages for arm64 from $mirror $release, about 180 MB"
-logged "the mirror does not have $release for arm64" own_apt apt-get -o APT::Update::Error-Mode=any update
+say "downloading packages for arm64 of Debian's release $release, about 180 MB"
+logged "the mirror does not have $release for arm64" private_apt "$work/apt" apt-get -o APT::Update::Error-Mode=any update
 
 if [[ ! -f $cache/packages || ! -d $cache/root ]]; then
     rm -rf "$cache/root" "$cache/packages"
-    logged "the mirror does not give the packages" own_apt apt-get -y --download-only --no-install-recommends install \
+    logged "the mirror does not give the packages" private_apt "$work/apt" apt-get -y --download-only --no-install-recommends install \
         "${packages[@]}"
     mkdir "$work/root"
     for package in "$work"/apt/cache/archives/*.deb; do
@@ -127,11 +117,11 @@ fi
 if [[ ! -f $cache/$pages/release ]]; then
     meta=linux-image-arm64
     [[ $pages == 4k ]] || meta+=-$pages
-    kernel=$(own_apt apt-cache depends "$meta" | sed -n 's/^ *Depends: \(linux-image-[0-9].*\)$/\1/p')
+    kernel=$(private_apt "$work/apt" apt-cache depends "$meta" | sed -n 's/^ *Depends: \(linux-image-[0-9].*\)$/\1/p')
     [[ -n $kernel ]] || fail "$meta of $release depends on no kernel"
     (
         cd "$work/kernel"
-        logged "the mirror does not give the package $kernel" own_apt apt-get download "$kernel"
+        logged "the mirror does not give the package $kernel" private_apt "$work/apt" apt-get download "$kernel"
         logged "$kernel cannot be unpacked" dpkg-deb -x "$kernel"_*.deb tree
         version=${kernel#linux-image-}
         mkdir -p first/bin "first/lib/modules/$version"

@@ -19,9 +19,9 @@ set -euo pipefail
 here=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")" && pwd -P)
 root=$(cd "$here/../.." && pwd -P)
 readonly here root
+# shellcheck source=../../tools/private-apt.sh
+. "$root/tools/private-apt.sh"
 readonly work=$root/testsuite/target/librpma-versions
-readonly mirror=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
-readonly keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 readonly case_seconds=1200
 
 usage() {
@@ -75,48 +75,34 @@ for argument in "$@"; do
 done
 ((${#releases[@]} > 0)) || releases=(bookworm trixie)
 
-for command in apt-get dpkg-deb; do
-    command -v "$command" > /dev/null || fail "$command is needed, because the packages are those of Debian"
-done
-[[ -r $keyring ]] || fail "$keyring is needed: install debian-archive-keyring"
+mapfile -t missing < <(private_apt_missing)
+((${#missing[@]} == 0)) || fail "not installed: ${missing[*]}; the packages are those of Debian, and so are the programs"
 for module in transport-rpma-native transport-rpma; do
     [[ -f $root/$module/target/test.classpath ]] || fail "$module is not built: mvn -B -DskipTests package"
 done
 java=$("$root/tools/find-java.sh")/bin/java
 architecture=$(dpkg --print-architecture)
 
-# own_apt RELEASE COMMAND...: runs apt with its own sources, lists and state.
-own_apt() {
-    local folder=$work/$1/apt command=$2
-    shift 2
-    "$command" -q -o "Dir::Etc=$folder/etc" -o "Dir::State=$folder/state" -o "Dir::State::status=$folder/status" \
-        -o "Dir::Cache=$folder/cache" -o APT::Sandbox::User="$(id -un)" "$@"
-}
-
 # fetch RELEASE: unpacks the packages to $work/RELEASE/tree, and writes their versions to $work/RELEASE/version.
 fetch() {
     local release=$1 folder=$work/$1 rdmacm=librdmacm1 package
     rm -rf "$folder"
-    mkdir -p "$folder"/apt/etc/{apt.conf.d,preferences.d,sources.list.d,trusted.gpg.d} "$folder"/apt/state/lists/partial \
-        "$folder"/apt/cache/archives/partial
-    touch "$folder/apt/status"
-    # The proxy settings of this machine apply here too.
-    cp /etc/apt/apt.conf.d/* "$folder/apt/etc/apt.conf.d/" 2> /dev/null || true
-    echo "deb [arch=$architecture signed-by=$keyring] $mirror $release main" > "$folder/apt/etc/sources.list"
-    own_apt "$release" apt-get -o APT::Update::Error-Mode=any update > "$folder/apt.log" 2>&1 || {
+    mkdir -p "$folder"
+    private_apt_create "$folder/apt" "$architecture" "$release"
+    private_apt "$folder/apt" apt-get -o APT::Update::Error-Mode=any update > "$folder/apt.log" 2>&1 || {
         tail -n 5 "$folder/apt.log" >&2
-        fail "the mirror $mirror does not have $release; see $folder/apt.log"
+        fail "the mirror does not have $release; see $folder/apt.log"
     }
     # Debian 13 has renamed this package.
-    if own_apt "$release" apt-cache show librdmacm1t64 > /dev/null 2>&1; then
+    if private_apt "$folder/apt" apt-cache show librdmacm1t64 > /dev/null 2>&1; then
         rdmacm=librdmacm1t64
     fi
     (
         cd "$folder"
-        own_apt "$release" apt-get download librpma0 libibverbs1 ibverbs-providers "$rdmacm" libnl-3-200 libnl-route-3-200 libc6
+        private_apt "$folder/apt" apt-get download librpma0 libibverbs1 ibverbs-providers "$rdmacm" libnl-3-200 libnl-route-3-200 libc6
     ) >> "$folder/apt.log" 2>&1 || {
         tail -n 5 "$folder/apt.log" >&2
-        fail "the mirror $mirror does not give the packages of $release; see $folder/apt.log"
+        fail "the mirror does not give the packages of $release; see $folder/apt.log"
     }
     for package in "$folder"/*.deb; do
         dpkg-deb -x "$package" "$folder/tree"

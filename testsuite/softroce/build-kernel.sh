@@ -15,12 +15,22 @@
 # The cache is ${XDG_CACHE_HOME:-$HOME/.cache}/netty-rpma/softroce/. It has a folder for each combination of the version of the
 # source package, the architecture and the checksum of kernel.config. Two simultaneous calls build only once, because the second
 # call waits for the first.
+#
+# The source is the newest package linux-source-N.M that is installed. If that is older than Linux 6.16 or none is installed, the
+# source of a newer version is downloaded from Debian's backports, because a user-mode kernel before 6.16 takes more than twice as
+# long for each system call. Nothing is installed then. Without the download, the old version is built.
 
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=packages.sh
 . "$here/packages.sh"
+# shellcheck source=../../tools/private-apt.sh
+. "$here/../../tools/private-apt.sh"
+
+# Where a newer source is downloaded, and the version that is taken if there are several. All tests have run on it.
+readonly BACKPORTS=trixie-backports
+readonly TESTED_SOURCE=linux-source-7.2
 
 say() {
     echo "softroce: $*" >&2
@@ -36,57 +46,63 @@ arch=$(uname -m)
     "run on a machine with an RDMA device, or where 'modprobe rdma_rxe' works"
 
 cache=${XDG_CACHE_HOME:-${HOME:?HOME is not set: the cache has no place}/.cache}/netty-rpma/softroce
-# The size of the area for the registers of a process (the XSAVE area). The kernel reads and writes the registers as a whole,
-# and the host refuses to write only a part of them. The size in the source, 2,696 bytes, is sufficient for AVX-512, but a
-# processor with AMX has 11,008 bytes of registers.
+# The size of the area for the registers of a process (the XSAVE area) in a kernel before Linux 6.16. The kernel reads and writes
+# the registers as a whole, and the host refuses to write only a part of them. The size in the source, 2,696 bytes, is sufficient
+# for AVX-512, but a processor with AMX has 11,008 bytes of registers.
 readonly XSTATE_BYTES=12288
 
-# The checksum covers the options in kernel.config, but not the other comments in it.
+# The checksum covers the options in kernel.config, but not the other comments in it, and the version, so that a kernel that was
+# built when another version was in use is not taken.
 checksum=$({
     grep '^\(# \)\?CONFIG_' "$here/kernel.config"
-    echo "$XSTATE_BYTES"
+    echo "$XSTATE_BYTES $TESTED_SOURCE"
 } | sha256sum)
 suffix=$arch-${checksum:0:12}
 
-# Prints the version of the kernel's source: that of the package, or the checksum of the tarball if no package manager has a
-# version.
-source_version() {
-    if [[ ! -r $SOFTROCE_SOURCE ]]; then
-        return 1
-    fi
-    dpkg-query -W -f '${Version}' linux-source-6.12 2> /dev/null || sha256sum < "$SOFTROCE_SOURCE" | cut -c 1-12
+# Whether the first version is newer than the second one, which may be empty.
+is_newer() {
+    [[ $1 != "$2" && $(printf '%s\n' "$1" "$2" | sort -V | tail -n 1) == "$1" ]]
 }
 
-# A machine that cannot build the kernel (the cache was restored, and the source package is not installed) uses the newest
-# kernel that was built from this fragment.
-if ! version=$(source_version); then
-    newest=
-    for candidate in "$cache"/*-"$suffix"/linux; do
-        if [[ -x $candidate && (-z $newest || $candidate -nt $newest) ]]; then
-            newest=$candidate
-        fi
-    done
-    if [[ -n $newest ]]; then
-        echo "$newest"
-        exit 0
+# Prints the kernel in the cache that was built from the newest source.
+cached_kernel() {
+    local newest
+    newest=$(cd "$cache" 2> /dev/null && compgen -G "*-$suffix/linux" | sort -V | tail -n 1) && [[ -n $newest ]] &&
+        echo "$cache/$newest"
+}
+
+# Sets the newest source that is installed, and its version. Both are empty if none is installed.
+find_installed() {
+    version=
+    if installed=$(softroce_installed_source); then
+        version=$(dpkg-query -W -f '${Version}' "$installed" 2> /dev/null || echo "${installed#linux-source-}")
     fi
-fi
+}
+find_installed
 
-target=$cache/${version-none}-$suffix
-if [[ -x $target/linux ]]; then
-    echo "$target/linux"
-    exit 0
-fi
+# Prints the kernel in the cache, unless a newer source has been installed since it was built.
+usable_kernel() {
+    local kernel built
+    kernel=$(cached_kernel) || return 1
+    built=${kernel#"$cache"/}
+    ! is_newer "$version" "${built%-"$suffix"/linux}" && echo "$kernel"
+}
 
-mapfile -t missing < <(softroce_missing_build_packages)
+usable_kernel && exit 0
+
+mapfile -t missing < <(
+    softroce_missing_build_packages
+    # Without a source and without the programs that download one, the old one must be installed.
+    [[ -n $installed || -z $(private_apt_missing) ]] || echo "$SOFTROCE_OLD_SOURCE"
+)
 if ((${#missing[@]} > 0)); then
     if ((EUID == 0)) && command -v apt-get > /dev/null; then
         say "installing the packages that build the user-mode kernel: ${missing[*]}"
-        "$here/install-packages.sh" > /dev/null || fail "could not install ${missing[*]}"
+        "$here/install-packages.sh" "${missing[@]}" > /dev/null || fail "could not install ${missing[*]}"
         exec "${BASH_SOURCE[0]}"
     fi
     fail "the user-mode kernel cannot be built without ${missing[*]}; install with:" \
-        "sudo $here/install-packages.sh"
+        "sudo $here/install-packages.sh ${missing[*]}"
 fi
 
 mkdir -p "$cache"
@@ -98,10 +114,7 @@ if ! flock -n 9; then
         sleep 0.5
     done
 fi
-if [[ -x $target/linux ]]; then
-    echo "$target/linux"
-    exit 0
-fi
+usable_kernel && exit 0
 
 # Only the holder of the lock runs here, so existing files are leftovers of an earlier build that was killed.
 rm -rf "$cache"/build.*
@@ -138,9 +151,9 @@ trap 'exit 143' TERM
 trap 'exit 129' HUP
 mkdir "$build"
 
-# Runs a step of the build in the background, as a process group, so that a signal ends all its processes at once. The step
-# inherits neither the lock nor the output of this script.
-step() {
+# Runs a command in the background, as a process group, so that a signal ends all its processes at once, and returns its status.
+# The command inherits neither the lock nor the output of this script.
+in_background() {
     set -m
     "$@" >> "$build/log" 2>&1 < /dev/null 9>&- &
     job=$!
@@ -152,6 +165,13 @@ step() {
     local status=0
     wait "$job" || status=$?
     job=
+    return "$status"
+}
+
+# Runs a step of the build. If it fails, shows why and ends the script.
+step() {
+    local status=0
+    in_background "$@" || status=$?
     if ((status != 0)); then
         failed=1
         # If several compilers run at once, the reason is rarely at the end of the output.
@@ -186,13 +206,14 @@ unpack() {
         exclude+=("--exclude=*/arch/$folder/*.[chS]" "--exclude=*/arch/$folder/*.dts*")
     done
     mkdir "$build/source"
-    xz -dc -T0 "$SOFTROCE_SOURCE" | tar -x -C "$build/source" --strip-components=1 "${exclude[@]}"
+    xz -dc -T0 "$source" | tar -x -C "$build/source" --strip-components=1 "${exclude[@]}"
 }
 
-# Reserves enough space for the registers of every processor. They are also stored on the kernel's stacks; see
-# CONFIG_KERNEL_STACK_ORDER.
+# Reserves enough space for the registers of every processor, for which older versions have a constant. They are also stored on the
+# kernel's stacks; see CONFIG_KERNEL_STACK_ORDER.
 make_room_for_registers() {
     local file=$build/source/arch/x86/um/user-offsets.c
+    ! softroce_is_fast "$version" || return 0
     sed -i "s/^\(\tDEFINE_LONGS(HOST_FP_SIZE, \)2696);/\1$XSTATE_BYTES);/" "$file"
     grep -q "HOST_FP_SIZE, $XSTATE_BYTES" "$file" || {
         echo "error: $file does not contain 'HOST_FP_SIZE, 2696' any more"
@@ -219,6 +240,48 @@ configure() {
 compile() {
     exec nice -n 5 make -C "$build/out" ARCH=um -j"$(nproc)" linux
 }
+
+# Downloads the package of a newer source, and unpacks it.
+download() {
+    local packages name
+    private_apt_create "$build/apt" "$(dpkg --print-architecture)" "$BACKPORTS"
+    private_apt "$build/apt" apt-get -o APT::Update::Error-Mode=any update || return
+    packages=$(private_apt "$build/apt" apt-cache search --names-only '^linux-source-[0-9.]+$' | cut -d ' ' -f 1 | sort -V)
+    if grep -qx "$TESTED_SOURCE" <<< "$packages"; then
+        name=$TESTED_SOURCE
+    else
+        name=$(tail -n 1 <<< "$packages")
+    fi
+    softroce_is_fast "$name" || {
+        echo "error: the newest source in $BACKPORTS is '$name'"
+        return 1
+    }
+    mkdir "$build/package"
+    cd "$build/package"
+    private_apt "$build/apt" apt-get download "$name" && dpkg-deb -x "$name"_*.deb . && mv "usr/src/$name.tar.xz" source.tar.xz &&
+        dpkg-deb -f "$name"_*.deb Version > version && rm "$name"_*.deb
+}
+
+source=
+if [[ -z $version ]] || ! softroce_is_fast "$version"; then
+    say "downloading the source of the kernel from Debian's $BACKPORTS, about 165 MB"
+    if [[ -z $(private_apt_missing) ]] && in_background download; then
+        source=$build/package/source.tar.xz
+        version=$(< "$build/package/version")
+    else
+        tail -n 3 "$build/log" >&2 || true
+        if [[ -z $version ]] && ((EUID == 0)) && command -v apt-get > /dev/null; then
+            "$here/install-packages.sh" "$SOFTROCE_OLD_SOURCE" >> "$build/log" 2>&1 || true
+            find_installed
+        fi
+        [[ -n $version ]] || fail "there is no source of the kernel: it could not be downloaded, and $SOFTROCE_OLD_SOURCE is not" \
+            "installed; install it with: sudo $here/install-packages.sh $SOFTROCE_OLD_SOURCE"
+        say "it could not be downloaded; using $installed instead, whose system calls take more than twice as long"
+    fi
+fi
+[[ -n $source ]] || source=/usr/src/$installed.tar.xz
+readonly version source
+target=$cache/$version-$suffix
 
 say "building the user-mode kernel once, about 4 minutes on 2 processors (log: $build/log)"
 step unpack

@@ -11,7 +11,8 @@
 # language governing permissions and limitations under the License.
 
 # Installs the Debian packages that run.sh needs: all of them, or with --run only those that a machine needs if the kernel is
-# already in its cache. Continuous integration calls this script, and so does run.sh if it is permitted to.
+# already in its cache. Other arguments are the names of additional packages. Continuous integration calls this script, and so do
+# run.sh and build-kernel.sh if they are permitted to.
 
 set -euo pipefail
 
@@ -21,13 +22,16 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 packages=("${SOFTROCE_RUN_PACKAGES[@]}" "${SOFTROCE_BUILD_PACKAGES[@]}")
 case ${1-} in
-    '') ;;
-    --run) packages=("${SOFTROCE_RUN_PACKAGES[@]}") ;;
-    *)
-        echo "usage: install-packages.sh [--run]" >&2
+    --run)
+        packages=("${SOFTROCE_RUN_PACKAGES[@]}")
+        shift
+        ;;
+    -*)
+        echo "usage: install-packages.sh [--run] [PACKAGE...]" >&2
         exit 2
         ;;
 esac
+packages+=("$@")
 if ! command -v apt-get > /dev/null; then
     echo "install-packages.sh: there is no apt-get; install the packages of your distribution for these: ${packages[*]}" >&2
     exit 1

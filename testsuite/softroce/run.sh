@@ -474,6 +474,12 @@ done
 
 version=${kernel%/linux}
 version=${version##*/}
+# A process of the guest then hands each system call to the kernel by a futex instead of being traced. It could leave the guest on
+# purpose, but what runs here has the rights of this user anyway. An older kernel would pass the parameter to the first process.
+kernel_parameters=()
+if softroce_is_fast "$version"; then
+    kernel_parameters+=(seccomp=auto)
+fi
 case $device in
     rxe) say "running in a user-mode kernel ($version) on rxe0" ;;
     siw) say "running in a user-mode kernel ($version) on siw0" ;;
@@ -488,7 +494,7 @@ esac
         "$(type -P setpriv)" --pdeathsig KILL "$kernel" "mem=${mebibytes}M" \
         root=/dev/root rootfstype=hostfs rootflags=/ ro "init=$control/init" "uml_dir=$control/uml" umid=guest \
         con=null con0=null,fd:1 "con1=null,fd:$stdout_pipe" "con2=null,fd:$stderr_pipe" ssl=null \
-        ${disk_parameter[@]+"${disk_parameter[@]}"} dummy.numdummies=0 console=tty0 loglevel=5 printk.devkmsg=on
+        ${disk_parameter[@]+"${disk_parameter[@]}"} ${kernel_parameters[@]+"${kernel_parameters[@]}"} dummy.numdummies=0 console=tty0 loglevel=5 printk.devkmsg=on
 ) < /dev/null >&"$messages_pipe" 2>&1 &
 guest=$!
 kernel_status=0

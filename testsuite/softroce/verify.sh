@@ -225,6 +225,20 @@ counts_of() {
     ' "$1"
 }
 
+# failures_in LOG: prints the failed tests with what each of them printed and threw. Fails if the log contains none. JUnit's
+# verbose tree begins each test with "+-- " or "'-- " and its name, and ends it with its status; the contract's own launcher and
+# that of Netty's suite list the failures at the end.
+failures_in() {
+    awk '
+        /^Failures \(/ { listed = 1 }
+        listed { print; found = 1; next }
+        /^[| ]*[+\047]-- / { block = "" }
+        { block = block $0 "\n" }
+        /status: \[X\]/ { printf "%s\n", block; block = ""; found = 1 }
+        END { exit !found }
+    ' "$1"
+}
+
 # perform STAGE: runs a stage and reports its result, also as "PASSED FAILED" in the file STAGE.counts.
 perform() {
     local stage=$1 log=$logs/$1.log began=$SECONDS good=1 counts
@@ -248,12 +262,8 @@ perform() {
     if [[ $stage == echo || $stage == refusals || $stage == chaos* ]]; then
         cat "$log"
     elif ((good == 0)); then
-        # Prints the failures if the launcher has reported them, and otherwise the point at which the stage was aborted.
-        if grep -q '^Failures (' "$log"; then
-            sed -n '/^Failures (/,$p' "$log"
-        else
-            tail -n 50 "$log"
-        fi
+        # Prints the failures if there are any in the log, and otherwise the point at which the stage was aborted.
+        failures_in "$log" || tail -n 50 "$log"
         grep -E '^verify.sh: ended' "$log" || true
     fi
     echo "verify: $stage on librpma: ${counts[0]} passed, ${counts[1]} failed, $((SECONDS - began)) s"

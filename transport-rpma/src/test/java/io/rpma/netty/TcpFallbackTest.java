@@ -105,7 +105,10 @@ class TcpFallbackTest {
         }
     }
 
-    /** Makes one connection to a server on all paths, and two to a server on TCP alone. */
+    /**
+     * Makes one connection to a server on all paths, and two to a server on TCP alone. A connection by RDMA alone comes first:
+     * the first one of a process loads its classes, which may take longer than the time that RDMA has before TCP is tried.
+     */
     static final class Connections {
         private Connections() {
         }
@@ -121,9 +124,14 @@ class TcpFallbackTest {
                             return true;
                         }
                     }).bind(device, 0).sync().channel();
+                Bootstrap bootstrap = new Bootstrap().group(group).channel(RpmaChannel.class)
+                    .handler(new ChannelInboundHandlerAdapter());
+                if (paths.contains(RpmaPath.RDMA)) {
+                    bootstrap.clone().option(RpmaChannelOption.RPMA_PATHS, List.of(RpmaPath.RDMA))
+                        .connect(server.localAddress()).sync().channel().close().sync();
+                }
                 for (int connection = 0; connection < (paths.size() == 1 ? 2 : 1); connection++) {
-                    RpmaChannel client = (RpmaChannel) new Bootstrap().group(group).channel(RpmaChannel.class)
-                        .handler(new ChannelInboundHandlerAdapter()).connect(server.localAddress()).sync().channel();
+                    RpmaChannel client = (RpmaChannel) bootstrap.connect(server.localAddress()).sync().channel();
                     System.out.println("path " + client.path());
                     client.close().sync();
                 }
