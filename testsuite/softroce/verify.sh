@@ -121,9 +121,10 @@ in_java() {
     (
         cd "$module"
         # The guest has one processor. A program that a test of the examples starts has ended before the second compiler would
-        # have saved as much time as it takes.
+        # have saved as much time as it takes. It takes several seconds to start, so the test that kills and restarts such
+        # programs kills 10 of them and not 20.
         bounded "$here/run.sh" "${run_options[@]}" "$java" --enable-native-access=ALL-UNNAMED -ea -Xmx1g -Dbasedir="$PWD" \
-            -Dio.rpma.examples.jvmOptions=-XX:TieredStopAtLevel=1 \
+            -Dio.rpma.examples.jvmOptions=-XX:TieredStopAtLevel=1 -Dio.rpma.examples.kills=10 \
             -cp "target/test-classes:target/classes:$(< target/test.classpath)" "$@"
     )
 }

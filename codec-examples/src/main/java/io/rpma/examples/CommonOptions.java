@@ -13,6 +13,7 @@
 package io.rpma.examples;
 
 import io.netty.channel.Channel;
+import io.rpma.Device;
 import io.rpma.Rpma;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
@@ -20,6 +21,8 @@ import io.rpma.netty.RpmaChannel;
 import io.rpma.netty.RpmaMessageChannel;
 import io.rpma.netty.RpmaPath;
 import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Option;
 
 /** The options that all examples have, and the two lines of output that name the provider and the device. */
@@ -34,7 +37,7 @@ final class CommonOptions {
         System.setProperty(Rpma.PROVIDER_PROPERTY, name);
     }
 
-    /** Prints the provider of a channel and the device of this host that the channel uses. */
+    /** Prints the provider of a channel and the devices of this host that the channel uses. */
     static void print(Channel channel) throws RpmaException {
         RpmaPath path = switch (channel) {
             case RpmaChannel stream -> stream.path();
@@ -53,13 +56,16 @@ final class CommonOptions {
         return Rpma.providers().stream().filter(each -> each.name().equals(name)).findFirst().orElseThrow();
     }
 
-    /** Prints the provider and the device that belong to an address of this host. */
+    /** Prints the provider and the devices that belong to an address of this host. */
     static void print(InetSocketAddress local) throws RpmaException {
         print(Rpma.provider(), local);
     }
 
     private static void print(RpmaProvider provider, InetSocketAddress local) throws RpmaException {
         System.out.println("provider=" + provider.name());
-        System.out.println("device=" + provider.localDevice(local.getAddress()).name());
+        // A server on the wildcard address listens on every device.
+        List<Device> devices = local.getAddress().isAnyLocalAddress() ? provider.devices()
+            : List.of(provider.localDevice(local.getAddress()));
+        System.out.println("device=" + devices.stream().map(Device::name).collect(Collectors.joining(", ")));
     }
 }

@@ -16,12 +16,14 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.rpma.Device;
 import io.rpma.Rpma;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -57,6 +59,14 @@ class EchoExampleTest {
                 String served = server.lineWith("/");
                 assertTrue(served.matches("/\\S+ received=103360 checksum=([0-9a-f]{8}) sent=103360 checksum=\\1"), served);
             }
+        }
+    }
+
+    @Test
+    void aServerOnTheWildcardAddressNamesEveryDevice() throws Exception {
+        String devices = Rpma.provider().devices().stream().map(Device::name).collect(Collectors.joining(", "));
+        try (ExampleRun server = new ExampleRun("echo", "--server", "--host", "0.0.0.0")) {
+            assertEquals("device=" + devices, server.lineWith("device="));
         }
     }
 
