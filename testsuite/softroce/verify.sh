@@ -30,7 +30,8 @@ none.
 Options:
   --no-build  use the existing build of `mvn package` or `mvn verify`
   --jobs N    run N stages at the same time, each in a separate kernel, which uses one processor (default: 1); the stages chaos
-              and chaos-paths measure pauses, so each of them always runs alone
+              and chaos-paths measure pauses, so at most one other stage runs beside each of them, and only if there are two
+              processors
 
 Stages (default: all of them, in this order):
   echo       ./run-example.sh echo --bytes 32MiB: the provider is librpma and the checksums match
@@ -282,14 +283,18 @@ await_at_most() {
     done
 }
 
+# How many other stages may run when a stage starts.
+others=$((jobs - 1))
 for stage in "${stages[@]}"; do
-    [[ $stage == chaos* ]] && await_at_most 0
-    await_at_most $((jobs - 1))
+    if [[ $stage == chaos* ]]; then
+        beside=$(($(nproc) > 1 ? 1 : 0))
+        others=$((others < beside ? others : beside))
+    fi
+    await_at_most "$others"
     rm -f "$logs/$stage.counts"
     echo "verify: $stage, log in ${logs#"$root/"}/$stage.log"
     perform "$stage" &
     running=$((running + 1))
-    [[ $stage != chaos* ]] || await_at_most 0
 done
 await_at_most 0
 
