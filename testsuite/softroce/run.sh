@@ -474,12 +474,15 @@ done
 
 version=${kernel%/linux}
 version=${version##*/}
-# A process of the guest then hands each system call to the kernel by a futex instead of being traced. It could leave the guest on
-# purpose, but what runs here has the rights of this user anyway. An older kernel would pass the parameter to the first process.
-kernel_parameters=()
-if softroce_is_fast "$version"; then
-    kernel_parameters+=(seccomp=auto)
+# With seccomp a process of the guest hands its system calls to the kernel by a futex instead of being traced. It could leave the
+# guest on purpose, but what runs here has the rights of this user anyway. If the host refuses memory to the guest, Linux 7.2
+# repeats the access for ever in this mode, so it needs the limit that is sufficient for all of the guest's memory.
+kernel_parameters=(seccomp=off)
+if (($(< "$map_limit") >= mebibytes * 256)); then
+    kernel_parameters=(seccomp=auto)
 fi
+# An older kernel does not know the parameter, and would pass it to the first process.
+softroce_is_fast "$version" || kernel_parameters=()
 case $device in
     rxe) say "running in a user-mode kernel ($version) on rxe0" ;;
     siw) say "running in a user-mode kernel ($version) on siw0" ;;
