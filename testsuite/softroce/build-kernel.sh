@@ -50,12 +50,16 @@ cache=${XDG_CACHE_HOME:-${HOME:?HOME is not set: the cache has no place}/.cache}
 # the registers as a whole, and the host refuses to write only a part of them. The size in the source, 2,696 bytes, is sufficient
 # for AVX-512, but a processor with AMX has 11,008 bytes of registers.
 readonly XSTATE_BYTES=12288
+# The change of notice_refused_memory, as a program of sed.
+readonly NOTICE_REFUSED_MEMORY='
+    s/^\(\t*\)proc_data->syscall_data_len = mm_id->syscall_data_len;$/&\n\1proc_data->err = 0;/
+    s/^\(\t*\)if (sig == SIGTRAP && proc_data->err != 0) {$/\1if (proc_data->err != 0) {\n\1\tif (proc_data->err == -ENOMEM)\n\1\t\treport_enomem();/'
 
-# The checksum covers the options in kernel.config, but not the other comments in it, and the version, so that a kernel that was
-# built when another version was in use is not taken.
+# The checksum covers the options in kernel.config (but not the other comments in it), the changes of the source, and the version,
+# so that a kernel that was built when another version was in use is not taken.
 checksum=$({
     grep '^\(# \)\?CONFIG_' "$here/kernel.config"
-    echo "$XSTATE_BYTES $TESTED_SOURCE"
+    echo "$XSTATE_BYTES $NOTICE_REFUSED_MEMORY $TESTED_SOURCE"
 } | sha256sum)
 suffix=$arch-${checksum:0:12}
 
@@ -209,8 +213,8 @@ unpack() {
     xz -dc -T0 "$source" | tar -x -C "$build/source" --strip-components=1 "${exclude[@]}"
 }
 
-# Reserves enough space for the registers of every processor, for which older versions have a constant. They are also stored on the
-# kernel's stacks; see CONFIG_KERNEL_STACK_ORDER.
+# Reserves enough space for the registers of every processor, for which older versions have a constant. They are also stored on
+# the kernel's stacks; see CONFIG_KERNEL_STACK_ORDER.
 make_room_for_registers() {
     local file=$build/source/arch/x86/um/user-offsets.c
     ! softroce_is_fast "$version" || return 0
@@ -219,6 +223,14 @@ make_room_for_registers() {
         echo "error: $file does not contain 'HOST_FP_SIZE, 2696' any more"
         return 1
     }
+}
+
+# With seccomp the process of the host that runs a process of the guest reports a failed mapping by SIGSYS, but Linux 7.2 expects
+# SIGTRAP. If the host refuses memory, the process of the guest would repeat the access for ever. After this change it is ended by
+# a signal, as with ptrace, and the kernel prints the reason. A version that does not contain the line is not changed.
+notice_refused_memory() {
+    local file=$build/source/arch/um/os-Linux/skas/process.c
+    ! grep -q 'sig == SIGTRAP && proc_data->err' "$file" || sed -i "$NOTICE_REFUSED_MEMORY" "$file"
 }
 
 configure() {
@@ -274,8 +286,8 @@ if [[ -z $version ]] || ! softroce_is_fast "$version"; then
             "$here/install-packages.sh" "$SOFTROCE_OLD_SOURCE" >> "$build/log" 2>&1 || true
             find_installed
         fi
-        [[ -n $version ]] || fail "there is no source of the kernel: it could not be downloaded, and $SOFTROCE_OLD_SOURCE is not" \
-            "installed; install it with: sudo $here/install-packages.sh $SOFTROCE_OLD_SOURCE"
+        [[ -n $version ]] || fail "there is no source of the kernel: it could not be downloaded, and $SOFTROCE_OLD_SOURCE is" \
+            "not installed; install it with: sudo $here/install-packages.sh $SOFTROCE_OLD_SOURCE"
         say "it could not be downloaded; using $installed instead, whose system calls take more than twice as long"
     fi
 fi
@@ -286,6 +298,7 @@ target=$cache/$version-$suffix
 say "building the user-mode kernel once, about 4 minutes on 2 processors (log: $build/log)"
 step unpack
 step make_room_for_registers
+step notice_refused_memory
 step configure
 step compile
 strip -o "$build/linux" "$build/out/linux"

@@ -475,14 +475,12 @@ done
 version=${kernel%/linux}
 version=${version##*/}
 # With seccomp a process of the guest hands its system calls to the kernel by a futex instead of being traced. It could leave the
-# guest on purpose, but what runs here has the rights of this user anyway. If the host refuses memory to the guest, Linux 7.2
-# repeats the access for ever in this mode, so it needs the limit that is sufficient for all of the guest's memory.
-kernel_parameters=(seccomp=off)
-if (($(< "$map_limit") >= mebibytes * 256)); then
+# guest on purpose, but what runs here has the rights of this user anyway. An older kernel does not know the parameter, and would
+# pass it to the first process.
+kernel_parameters=()
+if softroce_is_fast "$version"; then
     kernel_parameters=(seccomp=auto)
 fi
-# An older kernel does not know the parameter, and would pass it to the first process.
-softroce_is_fast "$version" || kernel_parameters=()
 case $device in
     rxe) say "running in a user-mode kernel ($version) on rxe0" ;;
     siw) say "running in a user-mode kernel ($version) on siw0" ;;
@@ -497,7 +495,8 @@ esac
         "$(type -P setpriv)" --pdeathsig KILL "$kernel" "mem=${mebibytes}M" \
         root=/dev/root rootfstype=hostfs rootflags=/ ro "init=$control/init" "uml_dir=$control/uml" umid=guest \
         con=null con0=null,fd:1 "con1=null,fd:$stdout_pipe" "con2=null,fd:$stderr_pipe" ssl=null \
-        ${disk_parameter[@]+"${disk_parameter[@]}"} ${kernel_parameters[@]+"${kernel_parameters[@]}"} dummy.numdummies=0 console=tty0 loglevel=5 printk.devkmsg=on
+        ${disk_parameter[@]+"${disk_parameter[@]}"} ${kernel_parameters[@]+"${kernel_parameters[@]}"} dummy.numdummies=0 \
+        console=tty0 loglevel=5 printk.devkmsg=on
 ) < /dev/null >&"$messages_pipe" 2>&1 &
 guest=$!
 kernel_status=0
