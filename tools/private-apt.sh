@@ -22,17 +22,17 @@ private_apt_missing() {
     [[ -r $DEBIAN_KEYRING ]] || echo debian-archive-keyring
 }
 
-# private_apt_create FOLDER ARCHITECTURE RELEASE: creates the folder, whose apt knows only the packages of this release in
+# private_apt_create FOLDER ARCHITECTURE SUITE: creates the folder, whose apt knows only the packages of this suite in
 # ${DEBIAN_MIRROR:-http://deb.debian.org/debian}, none of which is installed. The lists of packages are not downloaded yet.
 private_apt_create() {
-    local folder=$1 architecture=$2 release=$3
+    local folder=$1 architecture=$2 suite=$3
     mkdir -p "$folder"/etc/{apt.conf.d,preferences.d,sources.list.d,trusted.gpg.d} "$folder"/state/lists/partial \
         "$folder"/cache/archives/partial
     touch "$folder/status"
     # The proxy settings of this machine apply here too.
     cp /etc/apt/apt.conf.d/* "$folder/etc/apt.conf.d/" 2> /dev/null || true
     echo "$architecture" > "$folder/architecture"
-    echo "deb [arch=$architecture signed-by=$DEBIAN_KEYRING] ${DEBIAN_MIRROR:-http://deb.debian.org/debian} $release main" \
+    echo "deb [arch=$architecture signed-by=$DEBIAN_KEYRING] ${DEBIAN_MIRROR:-http://deb.debian.org/debian} $suite main" \
         > "$folder/etc/sources.list"
 }
 

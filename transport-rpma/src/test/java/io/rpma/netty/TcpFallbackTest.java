@@ -15,6 +15,7 @@ package io.rpma.netty;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.util.internal.logging.InternalLogger;
 import io.rpma.Rpma;
@@ -116,16 +117,16 @@ class TcpFallbackTest {
         public static void main(String... arguments) throws Exception {
             InetAddress device = Rpma.library().orElseThrow().reachable(InetAddress.getLoopbackAddress());
             RpmaEventLoopGroup group = new RpmaEventLoopGroup(1);
+            ChannelHandler idle = new ChannelInboundHandlerAdapter() {
+                @Override
+                public boolean isSharable() {
+                    return true;
+                }
+            };
             for (List<RpmaPath> paths : List.of(List.of(RpmaPath.RDMA, RpmaPath.TCP), List.of(RpmaPath.TCP))) {
                 Channel server = new ServerBootstrap().group(group).channel(RpmaServerChannel.class)
-                    .option(RpmaChannelOption.RPMA_PATHS, paths).childHandler(new ChannelInboundHandlerAdapter() {
-                        @Override
-                        public boolean isSharable() {
-                            return true;
-                        }
-                    }).bind(device, 0).sync().channel();
-                Bootstrap bootstrap = new Bootstrap().group(group).channel(RpmaChannel.class)
-                    .handler(new ChannelInboundHandlerAdapter());
+                    .option(RpmaChannelOption.RPMA_PATHS, paths).childHandler(idle).bind(device, 0).sync().channel();
+                Bootstrap bootstrap = new Bootstrap().group(group).channel(RpmaChannel.class).handler(idle);
                 if (paths.contains(RpmaPath.RDMA)) {
                     bootstrap.clone().option(RpmaChannelOption.RPMA_PATHS, List.of(RpmaPath.RDMA))
                         .connect(server.localAddress()).sync().channel().close().sync();
