@@ -155,8 +155,9 @@ trap 'exit 143' TERM
 trap 'exit 129' HUP
 mkdir "$build"
 
-# Runs a command in the background, as a process group, so that a signal ends all its processes at once, and returns its status.
-# The command inherits neither the lock nor the output of this script.
+# Runs a command in the background, as a process group, so that a signal ends all its processes at once, and sets $result to its
+# status. (If it returned the status, its caller would test it, and bash ignores set -e in functions whose status is tested.) The
+# command inherits neither the lock nor the output of this script.
 in_background() {
     set -m
     "$@" >> "$build/log" 2>&1 < /dev/null 9>&- &
@@ -166,21 +167,19 @@ in_background() {
         sleep 0.5 9>&-
         progress
     done
-    local status=0
-    wait "$job" || status=$?
+    result=0
+    wait "$job" || result=$?
     job=
-    return "$status"
 }
 
 # Runs a step of the build. If it fails, shows why and ends the script.
 step() {
-    local status=0
-    in_background "$@" || status=$?
-    if ((status != 0)); then
+    in_background "$@"
+    if ((result != 0)); then
         failed=1
         # If several compilers run at once, the reason is rarely at the end of the output.
         grep -i -B 2 -m 5 'error:\|no rule to make\|\*\*\* \[\|not survive' "$build/log" >&2 || tail "$build/log" >&2
-        say "building the user-mode kernel failed ($1: exit code $status); the whole log: $log"
+        say "building the user-mode kernel failed ($1: exit code $result); the whole log: $log"
         exit 1
     fi
 }
@@ -255,29 +254,32 @@ compile() {
 
 # Downloads the package of a newer source, and unpacks it.
 download() {
-    local packages name
+    local packages name=$TESTED_SOURCE
     private_apt_create "$build/apt" "$(dpkg --print-architecture)" "$BACKPORTS"
-    private_apt "$build/apt" apt-get -o APT::Update::Error-Mode=any update || return
+    private_apt "$build/apt" apt-get -o APT::Update::Error-Mode=any update
     packages=$(private_apt "$build/apt" apt-cache search --names-only '^linux-source-[0-9.]+$' | cut -d ' ' -f 1 | sort -V)
-    if grep -qx "$TESTED_SOURCE" <<< "$packages"; then
-        name=$TESTED_SOURCE
-    else
-        name=$(tail -n 1 <<< "$packages")
-    fi
+    grep -qx "$name" <<< "$packages" || name=$(tail -n 1 <<< "$packages")
     softroce_is_fast "$name" || {
         echo "error: the newest source in $BACKPORTS is '$name'"
         return 1
     }
     mkdir "$build/package"
     cd "$build/package"
-    private_apt "$build/apt" apt-get download "$name" && dpkg-deb -x "$name"_*.deb . && mv "usr/src/$name.tar.xz" source.tar.xz &&
-        dpkg-deb -f "$name"_*.deb Version > version && rm "$name"_*.deb
+    private_apt "$build/apt" apt-get download "$name"
+    dpkg-deb -x "$name"_*.deb .
+    dpkg-deb -f "$name"_*.deb Version > version
+    rm "$name"_*.deb
+    mv "usr/src/$name.tar.xz" source.tar.xz
 }
 
 source=
 if [[ -z $version ]] || ! softroce_is_fast "$version"; then
-    say "downloading the source of the kernel from Debian's $BACKPORTS, about 165 MB"
-    if [[ -z $(private_apt_missing) ]] && in_background download; then
+    result=1
+    if [[ -z $(private_apt_missing) ]]; then
+        say "downloading the source of the kernel from Debian's $BACKPORTS, about 165 MB"
+        in_background download
+    fi
+    if ((result == 0)); then
         source=$build/package/source.tar.xz
         version=$(< "$build/package/version")
     else
