@@ -13,6 +13,8 @@
 # Downloads packages of another release or architecture of Debian. Nothing is installed, no file of the machine's apt is changed,
 # and root is not needed. Sourced by scripts that build guests.
 
+# The mirror of Debian. The variable of this name in the environment selects another one.
+readonly DEBIAN_MIRROR=${DEBIAN_MIRROR:-http://deb.debian.org/debian}
 readonly DEBIAN_KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
 
 # Prints what is missing for the functions below, as the names of Debian packages.
@@ -22,8 +24,8 @@ private_apt_missing() {
     [[ -r $DEBIAN_KEYRING ]] || echo debian-archive-keyring
 }
 
-# private_apt_create FOLDER ARCHITECTURE SUITE: creates the folder, whose apt knows only the packages of this suite in
-# ${DEBIAN_MIRROR:-http://deb.debian.org/debian}, none of which is installed. The lists of packages are not downloaded yet.
+# private_apt_create FOLDER ARCHITECTURE SUITE: creates the folder with the settings of an apt that knows only the packages of
+# this suite of the mirror, and for which none of them is installed. It does not download the lists of packages.
 private_apt_create() {
     local folder=$1 architecture=$2 suite=$3
     mkdir -p "$folder"/etc/{apt.conf.d,preferences.d,sources.list.d,trusted.gpg.d} "$folder"/state/lists/partial \
@@ -32,8 +34,7 @@ private_apt_create() {
     # The proxy settings of this machine apply here too.
     cp /etc/apt/apt.conf.d/* "$folder/etc/apt.conf.d/" 2> /dev/null || true
     echo "$architecture" > "$folder/architecture"
-    echo "deb [arch=$architecture signed-by=$DEBIAN_KEYRING] ${DEBIAN_MIRROR:-http://deb.debian.org/debian} $suite main" \
-        > "$folder/etc/sources.list"
+    echo "deb [arch=$architecture signed-by=$DEBIAN_KEYRING] $DEBIAN_MIRROR $suite main" > "$folder/etc/sources.list"
 }
 
 # private_apt FOLDER PROGRAM ARGUMENT...: runs a program of apt (apt-get or apt-cache) with the settings in this folder.

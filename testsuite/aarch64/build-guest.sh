@@ -93,13 +93,13 @@ logged() {
     }
 }
 
-say "downloading packages for arm64 of Debian's release $release, about 180 MB"
-logged "the mirror does not have $release for arm64" private_apt "$work/apt" apt-get -o APT::Update::Error-Mode=any update
+say "downloading packages for arm64 from $DEBIAN_MIRROR $release, about 180 MB"
+logged "$DEBIAN_MIRROR does not have $release for arm64" private_apt "$work/apt" apt-get -o APT::Update::Error-Mode=any update
 
 if [[ ! -f $cache/packages || ! -d $cache/root ]]; then
     rm -rf "$cache/root" "$cache/packages"
-    logged "the mirror does not give the packages" private_apt "$work/apt" apt-get -y --download-only --no-install-recommends install \
-        "${packages[@]}"
+    logged "$DEBIAN_MIRROR does not give the packages" private_apt "$work/apt" apt-get -y --download-only \
+        --no-install-recommends install "${packages[@]}"
     mkdir "$work/root"
     for package in "$work"/apt/cache/archives/*.deb; do
         logged "$package cannot be unpacked" dpkg-deb -x "$package" "$work/root"
@@ -121,7 +121,7 @@ if [[ ! -f $cache/$pages/release ]]; then
     [[ -n $kernel ]] || fail "$meta of $release depends on no kernel"
     (
         cd "$work/kernel"
-        logged "the mirror does not give the package $kernel" private_apt "$work/apt" apt-get download "$kernel"
+        logged "$DEBIAN_MIRROR does not give $kernel" private_apt "$work/apt" apt-get download "$kernel"
         logged "$kernel cannot be unpacked" dpkg-deb -x "$kernel"_*.deb tree
         version=${kernel#linux-image-}
         mkdir -p first/bin "first/lib/modules/$version"

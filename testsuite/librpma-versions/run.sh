@@ -76,7 +76,7 @@ done
 ((${#releases[@]} > 0)) || releases=(bookworm trixie)
 
 mapfile -t missing < <(private_apt_missing)
-((${#missing[@]} == 0)) || fail "not installed: ${missing[*]}; the packages are those of Debian, and so are the programs"
+((${#missing[@]} == 0)) || fail "not installed: ${missing[*]}; they are needed to download packages of Debian"
 for module in transport-rpma-native transport-rpma; do
     [[ -f $root/$module/target/test.classpath ]] || fail "$module is not built: mvn -B -DskipTests package"
 done
@@ -91,7 +91,7 @@ fetch() {
     private_apt_create "$folder/apt" "$architecture" "$release"
     private_apt "$folder/apt" apt-get -o APT::Update::Error-Mode=any update > "$folder/apt.log" 2>&1 || {
         tail -n 5 "$folder/apt.log" >&2
-        fail "the mirror does not have $release; see $folder/apt.log"
+        fail "$DEBIAN_MIRROR does not have $release; see $folder/apt.log"
     }
     # Debian 13 has renamed this package.
     if private_apt "$folder/apt" apt-cache show librdmacm1t64 > /dev/null 2>&1; then
@@ -99,10 +99,11 @@ fetch() {
     fi
     (
         cd "$folder"
-        private_apt "$folder/apt" apt-get download librpma0 libibverbs1 ibverbs-providers "$rdmacm" libnl-3-200 libnl-route-3-200 libc6
+        private_apt "$folder/apt" apt-get download librpma0 libibverbs1 ibverbs-providers "$rdmacm" libnl-3-200 \
+            libnl-route-3-200 libc6
     ) >> "$folder/apt.log" 2>&1 || {
         tail -n 5 "$folder/apt.log" >&2
-        fail "the mirror does not give the packages of $release; see $folder/apt.log"
+        fail "$DEBIAN_MIRROR does not give the packages of $release; see $folder/apt.log"
     }
     for package in "$folder"/*.deb; do
         dpkg-deb -x "$package" "$folder/tree"

@@ -28,7 +28,8 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 # shellcheck source=../../tools/private-apt.sh
 . "$here/../../tools/private-apt.sh"
 
-# Where a newer source is downloaded, and the version that is taken if there are several. All tests have run on it.
+# The suite from which a newer source is downloaded, and the version that is taken if the suite has several. The stages that
+# verify.sh runs by default have run on this version.
 readonly BACKPORTS=trixie-backports
 readonly TESTED_SOURCE=linux-source-7.2
 
@@ -276,7 +277,7 @@ source=
 if [[ -z $version ]] || ! softroce_is_fast "$version"; then
     result=1
     if [[ -z $(private_apt_missing) ]]; then
-        say "downloading the source of the kernel from Debian's $BACKPORTS, about 165 MB"
+        say "downloading the source of the kernel from $DEBIAN_MIRROR $BACKPORTS, about 165 MB"
         in_background download
     fi
     if ((result == 0)); then
@@ -289,7 +290,7 @@ if [[ -z $version ]] || ! softroce_is_fast "$version"; then
             find_installed
         fi
         [[ -n $version ]] || fail "there is no source of the kernel: it could not be downloaded, and $SOFTROCE_OLD_SOURCE is" \
-            "not installed; install it with: sudo $here/install-packages.sh $SOFTROCE_OLD_SOURCE"
+            "not installed; set DEBIAN_MIRROR to another mirror, or install it with: sudo $here/install-packages.sh $SOFTROCE_OLD_SOURCE"
         say "it could not be downloaded; using $installed instead, whose system calls take more than twice as long"
     fi
 fi

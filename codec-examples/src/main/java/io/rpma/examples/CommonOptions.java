@@ -25,7 +25,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import picocli.CommandLine.Option;
 
-/** The options that all examples have, and the two lines of output that name the provider and the device. */
+/** The options that all examples have, and the two lines of output that name the provider and the devices. */
 final class CommonOptions {
     @Option(names = {"-h", "--help"}, usageHelp = true, description = "show this help and end")
     private boolean help;
