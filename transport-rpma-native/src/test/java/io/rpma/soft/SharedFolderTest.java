@@ -27,7 +27,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -375,36 +374,6 @@ class SharedFolderTest {
         assertEquals(port, second.answer(), "the same name again");
         assertEquals(2, files(), "only its own files");
         assertEquals("done 1", connect(List.of(), LOOPBACK, port, 1).answer());
-    }
-
-    /** Many processes start at once in a folder where dead processes have left files, and each of them gets its name. */
-    @Test
-    void processesThatStartAtOnceDoNotRemoveEachOther() throws Exception {
-        SharedFolder shared = SharedFolder.open(folder.toString());
-        List<Thread> threads = new ArrayList<>();
-        List<Throwable> failures = Collections.synchronizedList(new ArrayList<>());
-        for (int i = 0; i < 4; i++) {
-            int first = 10_000 + 100 * i;
-            threads.add(Thread.ofPlatform().start(() -> {
-                try {
-                    FolderNames names = new FolderNames(shared, User.current());
-                    for (int j = 0; j < 100; j++) {
-                        InetSocketAddress address = new InetSocketAddress(LOOPBACK, first + j);
-                        Files.writeString(folder.resolve(names.listener(address)), "left over");
-                        ListeningSocket socket = names.listen(address, 16);
-                        assertTrue(names.exists(socket.name()));
-                        socket.close();
-                    }
-                } catch (Throwable e) {
-                    failures.add(e);
-                }
-            }));
-        }
-        for (Thread thread : threads) {
-            thread.join();
-        }
-        assertEquals(List.of(), failures);
-        assertEquals(0, files());
     }
 
     // ---- folders that will not do

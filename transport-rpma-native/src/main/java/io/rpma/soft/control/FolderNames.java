@@ -46,20 +46,31 @@ public final class FolderNames implements SocketNames {
     static final String INTRODUCTION = "folder/";
     private static final Pattern LISTENER = Pattern.compile("rpma[0-9]+-[0-9]{1,10}-[0-9a-f]{8,32}(%[0-9]{1,10})?-[0-9]{1,5}");
     private static final Pattern TOKEN = Pattern.compile(".*\\.([0-9a-f]{16})");
-    /** How long another process may take to remove the remains of a name. */
-    private static final long REMOVAL_NANOS = 100_000_000;
+    /** How long another process may take to remove the remains of a name, in nanoseconds. */
+    static final long REMOVAL_NANOS = 100_000_000;
     private static final long PAUSE_NANOS = 1_000_000;
 
     private final SharedFolder folder;
     private final User user;
     private final String listenerPrefix;
     private final String clientPrefix;
+    private final long removalNanos;
     private final String token = HexFormat.of().toHexDigits(new SecureRandom().nextLong());
     private final AbstractNames.Probe probe = new AbstractNames.Probe();
 
     public FolderNames(SharedFolder folder, User user) {
+        this(folder, user, REMOVAL_NANOS);
+    }
+
+    /**
+     * Creates the names.
+     *
+     * @param removalNanos how long {@link #listen} waits for another process that removes the remains of a name, in nanoseconds
+     */
+    FolderNames(SharedFolder folder, User user, long removalNanos) {
         this.folder = folder;
         this.user = user;
+        this.removalNanos = removalNanos;
         listenerPrefix = "rpma" + ControlMessage.VERSION + '-' + networkNamespace() + '-';
         // The prefix is the same for all users: the port of a client is unique among all clients of the folder's listeners.
         clientPrefix = AbstractNames.PREFIX + "folder/client/";
@@ -140,7 +151,7 @@ public final class FolderNames implements SocketNames {
 
     private int lock(String name, InetSocketAddress address) throws RpmaException {
         int lock = folder.lock(name);
-        long deadline = System.nanoTime() + REMOVAL_NANOS;
+        long deadline = System.nanoTime() + removalNanos;
         while (lock == -Posix.EAGAIN && !exists(name) && System.nanoTime() - deadline < 0) {
             // Another process removes the remains of this name, or is about to listen. There is no event to wait for.
             LockSupport.parkNanos(PAUSE_NANOS);
