@@ -106,10 +106,12 @@ public final class PathRace {
             failed(attempt, new ConnectException(ConnectFailure.REFUSED));
             return;
         }
-        if (next < candidates.size()) {
+        attempt.begin(owner.newDialer(), remote, timeoutMillis);
+        // The head start begins when the peer can answer. What this loop has done until then, such as loading classes for the
+        // first connection of a process, does not count. The attempt may have ended already.
+        if (next < candidates.size() && running.contains(attempt)) {
             headStart = loop.schedule(this::askNext, HEAD_START_MILLIS, TimeUnit.MILLISECONDS);
         }
-        attempt.begin(owner.newDialer(), remote, timeoutMillis);
     }
 
     /** Called when a connection is established. */
