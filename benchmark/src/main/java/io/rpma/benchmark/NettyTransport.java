@@ -72,7 +72,7 @@ enum NettyTransport implements Engine {
     /**
      * Creates event loops.
      *
-     * @param threads the number of event loops, 0 for Netty's default
+     * @param threads the number of event loops, 0 for the default of the group
      */
     EventLoopGroup newGroup(int threads) {
         return groups.apply(threads);

@@ -21,8 +21,11 @@ enum Rival {
     /** This transport. */
     RPMA("rpma", "RPMA", "this transport, as it comes", NettyTransport.RPMA),
     /** This transport with event loops that never spin. */
-    RPMA_BLOCKING("rpma-block", "RPMA, no spin", "this transport, whose loops never spin: -Dio.rpma.netty.spinNanos=0",
-        NettyTransport.RPMA, "-Dio.rpma.netty.spinNanos=0"),
+    RPMA_BLOCKING("rpma-block", "RPMA, no spin", "this transport, whose loops never spin: -Dio.rpma.netty.polling=block",
+        NettyTransport.RPMA, "-Dio.rpma.netty.polling=block"),
+    /** This transport with event loops that always spin. */
+    RPMA_SPINNING("rpma-spin", "RPMA, always spins", "this transport, whose loops always spin: -Dio.rpma.netty.polling=spin",
+        NettyTransport.RPMA, "-Dio.rpma.netty.polling=spin"),
     /** This transport over shared memory, for the comparison of its paths. */
     SHARED_MEMORY("shared-memory", "shared memory", "this transport by its path shared-memory", NettyTransport.RPMA, Place.HERE,
         "-Dio.rpma.provider=soft"),

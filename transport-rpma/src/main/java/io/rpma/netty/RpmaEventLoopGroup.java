@@ -20,15 +20,21 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.util.NettyRuntime;
+import io.netty.util.internal.SystemPropertyUtil;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadFactory;
 
 /**
  * The event loops of {@link RpmaServerChannel} and {@link RpmaChannel}: a {@link MultiThreadIoEventLoopGroup} over
  * {@link RpmaIoHandler}. Epoll's channels can be registered with it as well.
+ *
+ * <p>The default number of threads is that of the processors which are available to the JVM, and not twice as many as in Netty's
+ * other groups. An idle loop polls, so two loops on one processor would take it from each other, and from the JIT compilers.
+ * {@code -Dio.netty.eventLoopThreads} sets another default, as it does for Netty's groups.
  */
 public class RpmaEventLoopGroup extends MultiThreadIoEventLoopGroup {
-    /** Creates a group with Netty's default number of threads. */
+    /** Creates a group with the default number of threads. */
     public RpmaEventLoopGroup() {
         this(0);
     }
@@ -36,60 +42,65 @@ public class RpmaEventLoopGroup extends MultiThreadIoEventLoopGroup {
     /**
      * Creates a group.
      *
-     * @param threads the number of threads, 0 for Netty's default
+     * @param threads the number of threads, 0 for the default
      */
     public RpmaEventLoopGroup(int threads) {
-        super(threads, RpmaIoHandler.newFactory());
+        super(threadsOrDefault(threads), RpmaIoHandler.newFactory());
     }
 
     /**
      * Creates a group.
      *
-     * @param threads the number of threads, 0 for Netty's default
+     * @param threads the number of threads, 0 for the default
      * @param polling what its loops do while they are idle
      */
     public RpmaEventLoopGroup(int threads, RpmaPolling polling) {
-        super(threads, RpmaIoHandler.newFactory(polling));
+        super(threadsOrDefault(threads), RpmaIoHandler.newFactory(polling));
     }
 
     /**
-     * Creates a group with Netty's default number of threads.
+     * Creates a group with the default number of threads.
      *
      * @param threadFactory creates the threads
      */
     public RpmaEventLoopGroup(ThreadFactory threadFactory) {
-        super(threadFactory, RpmaIoHandler.newFactory());
+        this(0, threadFactory);
     }
 
     /**
      * Creates a group.
      *
-     * @param threads the number of threads, 0 for Netty's default
+     * @param threads the number of threads, 0 for the default
      * @param threadFactory creates the threads
      */
     public RpmaEventLoopGroup(int threads, ThreadFactory threadFactory) {
-        super(threads, threadFactory, RpmaIoHandler.newFactory());
+        super(threadsOrDefault(threads), threadFactory, RpmaIoHandler.newFactory());
     }
 
     /**
      * Creates a group.
      *
-     * @param threads the number of threads, 0 for Netty's default
+     * @param threads the number of threads, 0 for the default
      * @param executor runs the loops
      */
     public RpmaEventLoopGroup(int threads, Executor executor) {
-        super(threads, executor, RpmaIoHandler.newFactory());
+        super(threadsOrDefault(threads), executor, RpmaIoHandler.newFactory());
     }
 
     /**
      * Creates a group.
      *
-     * @param threads the number of threads, 0 for Netty's default
+     * @param threads the number of threads, 0 for the default
      * @param threadFactory creates the threads
      * @param polling what its loops do while they are idle
      */
     public RpmaEventLoopGroup(int threads, ThreadFactory threadFactory, RpmaPolling polling) {
-        super(threads, threadFactory, RpmaIoHandler.newFactory(polling));
+        super(threadsOrDefault(threads), threadFactory, RpmaIoHandler.newFactory(polling));
+    }
+
+    private static int threadsOrDefault(int threads) {
+        return threads != 0 ? threads
+            : Math.max(1, SystemPropertyUtil.getInt("io.netty.eventLoopThreads", NettyRuntime.availableProcessors()));
     }
 
     /**
