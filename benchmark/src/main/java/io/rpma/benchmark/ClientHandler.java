@@ -54,6 +54,11 @@ abstract class ClientHandler extends ChannelInboundHandlerAdapter {
         context.executor().execute(() -> begin(context));
     }
 
+    /** Returns the context of this handler. */
+    final ChannelHandlerContext context() {
+        return context;
+    }
+
     /** Stops starting new operations. Any thread may call this method. The future completes when no operation is outstanding. */
     final CompletableFuture<Void> finish() {
         context.executor().execute(() -> {

@@ -23,9 +23,10 @@ import java.util.stream.Stream;
  * @param kind the kind of the measurement
  * @param bytes the size of a message, 0 if there are no messages
  * @param connections the number of connections that are open at a time
- * @param depth the number of messages that are outstanding on each connection
+ * @param talking the number of connections that transfer messages at a time; all of them, unless they take turns
+ * @param depth the number of messages that are outstanding on each connection that transfers any
  */
-record Measurement(String name, String title, Kind kind, int bytes, int connections, int depth) {
+record Measurement(String name, String title, Kind kind, int bytes, int connections, int talking, int depth) {
     private static final int KIB = 1024;
     private static final int MIB = 1024 * KIB;
 
@@ -35,6 +36,7 @@ record Measurement(String name, String title, Kind kind, int bytes, int connecti
         new Measurement("rtt4k", "4 KiB round trip", Kind.ROUND_TRIP, 4 * KIB, 1, 1),
         new Measurement("rtt64x16", "64 B round trip, 16 connections", Kind.ROUND_TRIP, 64, 16, 1),
         new Measurement("rtt64x256", "64 B round trip, 256 connections", Kind.ROUND_TRIP, 64, 256, 1),
+        new Measurement("rtt64x64of4000", "64 B round trip, 64 of 4,000 connections at a time", Kind.ROUND_TRIP, 64, 4000, 64, 1),
         new Measurement("tput1k", "1 KiB one way", Kind.STREAM, KIB, 1, 1),
         new Measurement("tput64k", "64 KiB one way", Kind.STREAM, 64 * KIB, 1, 1),
         new Measurement("tput1m", "1 MiB one way", Kind.STREAM, MIB, 1, 1),
@@ -50,6 +52,11 @@ record Measurement(String name, String title, Kind kind, int bytes, int connecti
     /** A measurement that only {@code softroce-ladder.sh} uses. */
     private static final Measurement BARE =
         new Measurement("bare64k", "64 KiB one way, not touched", Kind.BARE_STREAM, 64 * KIB, 1, 1);
+
+    /** Creates a measurement in which all connections transfer messages at the same time. */
+    Measurement(String name, String title, Kind kind, int bytes, int connections, int depth) {
+        this(name, title, kind, bytes, connections, connections, depth);
+    }
 
     /**
      * Returns the number of operations, over all connections, after which their code has been compiled. A machine that is slow or

@@ -15,12 +15,15 @@ package io.rpma.benchmark;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.handler.codec.FixedLengthFrameDecoder;
 import java.net.SocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
@@ -34,6 +37,7 @@ final class NettyClient {
     private final CpuTime cpu;
     private final Window window = new Window();
     private final LoopTimes times = new LoopTimes();
+    private final Map<EventLoop, Turns> turns = new ConcurrentHashMap<>();
     private final List<ClientHandler> handlers = new ArrayList<>();
 
     NettyClient(NettyTransport transport, Measurement measurement, Timing timing, CpuTime cpu) {
@@ -60,7 +64,7 @@ final class NettyClient {
             for (int i = 0; i < measurement.connections(); i++) {
                 channels.add(bootstrap.connect(server).sync().channel());
             }
-            handlers.forEach(ClientHandler::begin);
+            handlers.stream().limit(measurement.talking()).forEach(ClientHandler::begin);
             Outcome outcome = measure();
             for (Channel channel : channels) {
                 channel.close().sync();
@@ -74,7 +78,7 @@ final class NettyClient {
 
     private void addHandlers(Channel channel) {
         ClientHandler handler = switch (measurement.kind()) {
-            case ROUND_TRIP -> new RoundTripHandler(measurement, window, times.of(channel.eventLoop()));
+            case ROUND_TRIP -> newRoundTrips(channel);
             case STREAM, BARE_STREAM -> new StreamHandler(measurement, window);
             case PIPELINE -> {
                 channel.pipeline().addLast(new FixedLengthFrameDecoder(measurement.bytes()));
@@ -85,6 +89,15 @@ final class NettyClient {
         channel.pipeline().addLast(handler);
         // This runs on the channel's event loop. The thread that reads the list waits until the channel is connected.
         handlers.add(handler);
+    }
+
+    private ClientHandler newRoundTrips(Channel channel) {
+        Turns ofLoop = turns.computeIfAbsent(channel.eventLoop(), loop -> new Turns());
+        RoundTripHandler handler = new RoundTripHandler(measurement, window, times.of(channel.eventLoop()), ofLoop);
+        if (handlers.size() >= measurement.talking()) {
+            ofLoop.add(handler);
+        }
+        return handler;
     }
 
     private Outcome measure() throws Exception {

@@ -16,24 +16,40 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import org.HdrHistogram.Histogram;
 
-/** Sends a message, waits for the last byte of its echo, and repeats this. */
+/**
+ * Sends a message, waits for the last byte of its echo, and gives the turn to the next connection of its event loop, which is the
+ * same one if all connections talk at the same time.
+ */
 final class RoundTripHandler extends ClientHandler {
     private final Histogram times;
+    private final Turns turns;
     private final int bytes;
     private int outstanding;
     private long number;
     private long began;
 
-    RoundTripHandler(Measurement measurement, Window window, Histogram times) {
+    RoundTripHandler(Measurement measurement, Window window, Histogram times, Turns turns) {
         super(window);
         this.times = times;
+        this.turns = turns;
         bytes = measurement.bytes();
     }
 
     @Override
     void begin(ChannelHandlerContext ctx) {
-        began = System.nanoTime();
-        next(ctx);
+        begin(System.nanoTime());
+    }
+
+    /**
+     * Begins a turn, unless no new operation may start. Called on the event loop of the connection.
+     *
+     * @param now {@code System.nanoTime()}
+     */
+    void begin(long now) {
+        if (!isFinishing()) {
+            began = now;
+            next(context());
+        }
     }
 
     private void next(ChannelHandlerContext ctx) {
@@ -57,11 +73,8 @@ final class RoundTripHandler extends ClientHandler {
             if (window.counts(began)) {
                 times.recordValue(now - began);
             }
-            began = now;
             arrived(number);
-            if (!isFinishing()) {
-                next(ctx);
-            }
+            turns.ended(this, now);
         }
     }
 

@@ -38,6 +38,11 @@ final class SharedReceiveAttachment {
     /** No position. */
     static final long NOTHING = Long.MIN_VALUE;
 
+    /** Empty polls in a row after which a ring is removed from a long list that it has been in again and again. */
+    private static final int LONG_PATIENCE = 64;
+    /** The same for another ring. */
+    private static final int SHORT_PATIENCE = 4;
+
     /** Whether a peer that has completed a receive has taken it, by what it has written to its half. */
     private enum Claim {
         /** It has not taken the receive. */
@@ -70,6 +75,9 @@ final class SharedReceiveAttachment {
     private boolean heldAtEnd;
     private boolean lingers;
     private int idlePolls;
+    // The number of empty polls in a row after which the ring is removed from a long list, and the poll that removed it last.
+    private int patience = SHORT_PATIENCE;
+    private long removedAt = Long.MIN_VALUE / 2;
 
     /** A completion that outlives its queue pair. */
     private record Orphan(long context, int status, int length, int immediate, int flags) {
@@ -103,14 +111,33 @@ final class SharedReceiveAttachment {
         return active;
     }
 
-    void setActive(boolean now) {
-        active = now;
+    /**
+     * Called when the ring enters the list of the queue. A ring that was removed shortly before will probably have completions
+     * soon again, so it is kept for longer this time. Entering and removing a ring costs as much as polling it several dozen
+     * times.
+     *
+     * @param poll the number of the queue's current poll
+     */
+    void enter(long poll) {
+        active = true;
         idlePolls = 0;
+        patience = poll - removedAt <= LONG_PATIENCE ? LONG_PATIENCE : SHORT_PATIENCE;
     }
 
-    /** Counts a poll that found nothing; returns the number of such polls in a row. */
-    int countIdle() {
-        return ++idlePolls;
+    /** Called when the ring is removed from the list. */
+    void leave(long poll) {
+        active = false;
+        removedAt = poll;
+    }
+
+    /** Counts a poll that found nothing. Returns whether there were so many in a row that the ring should leave a long list. */
+    boolean countIdle() {
+        return ++idlePolls > patience;
+    }
+
+    /** Keeps the ring in the list as if it had just had a completion. */
+    void keep() {
+        idlePolls = 0;
     }
 
     boolean isEmpty() {

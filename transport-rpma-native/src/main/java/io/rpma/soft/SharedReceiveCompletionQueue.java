@@ -38,8 +38,6 @@ import java.util.concurrent.atomic.AtomicLong;
 final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     /** The length of the list up to which empty rings stay in it. */
     private static final int KEEP = 8;
-    /** Empty polls in a row after which a ring is removed from a longer list. */
-    private static final int IDLE_LIMIT = 64;
     /** Empty polls of this queue in a row after which all rings are checked. */
     private static final int LOOK_LIMIT = 1024;
     /** Polls after which all rings are checked even if no poll was empty: a ring that is not in the list may have completions. */
@@ -64,6 +62,8 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     private int next;
     private int emptyPolls;
     private int polls;
+    // The number of all polls.
+    private long turn;
     private SharedReceiveAttachment[] orphaned = new SharedReceiveAttachment[0];
 
     SharedReceiveCompletionQueue(AttachmentTable attachments, ReceiveReclaimer reclaimer, int size, long base, long arming,
@@ -100,6 +100,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
 
     @Override
     int take(WorkCompletions completions) throws RpmaException {
+        turn++;
         if (news.get() != 0) {
             takeNews();
         }
@@ -143,7 +144,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
             count = attachment.end().pollReceives(completions, count);
             if (count == limit) {
                 next = at + 1;
-            } else if (count == before && activeCount > KEEP && attachment.countIdle() > IDLE_LIMIT) {
+            } else if (count == before && activeCount > KEEP && attachment.countIdle()) {
                 if (deactivate(at)) {
                     i--;
                     start = at < start ? start - 1 : start;
@@ -201,7 +202,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     private void activate(SharedReceiveAttachment attachment) {
         // A queue pair may be revived and detached while takeNews() runs: it may have finished before it is taken from "revived".
         if (attachment != null && !attachment.isActive() && !attachment.hasFinished()) {
-            attachment.setActive(true);
+            attachment.enter(turn);
             if (activeCount == active.length) {
                 active = Arrays.copyOf(active, activeCount * 2);
             }
@@ -222,7 +223,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
             // The producer may have found the bit still set, and then does not set the bits of the upper levels: keep the ring.
             Memory.getAndBitwiseOrLong(base + SharedReceives.READY + (attachment.index() >>> 6) * 8L,
                 1L << attachment.index());
-            attachment.setActive(true);
+            attachment.keep();
             return false;
         }
         remove(at);
@@ -230,7 +231,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     }
 
     private void remove(int at) {
-        active[at].setActive(false);
+        active[at].leave(turn);
         activeCount--;
         System.arraycopy(active, at + 1, active, at, activeCount - at);
         active[activeCount] = null;
