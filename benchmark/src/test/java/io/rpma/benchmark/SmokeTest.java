@@ -16,7 +16,13 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -41,6 +47,25 @@ class SmokeTest {
             assertTrue(outcome.values().get(metric) > 0, outcome::format);
             assertEquals(metric == Metric.RATE, outcome.times().getTotalCount() > 0);
         }
+    }
+
+    /** If only some of the connections talk at a time, each of them has its turn. */
+    @Test
+    void connectionsTakeTurns() throws Exception {
+        Measurement measurement = new Measurement("turns", "8 connections, 2 at a time", Kind.ROUND_TRIP, 64, 8, 2, 1);
+        Set<Channel> talked = ConcurrentHashMap.newKeySet();
+        try (NettyServer server = new NettyServer(NettyTransport.RPMA, connection -> connection.pipeline()
+                .addLast(new ChannelInboundHandlerAdapter() {
+                    @Override
+                    public void channelRead(ChannelHandlerContext ctx, Object message) {
+                        talked.add(ctx.channel());
+                        ctx.writeAndFlush(message, ctx.voidPromise());
+                    }
+                }))) {
+            Outcome outcome = measure(NettyTransport.RPMA, measurement, server.address(), 0);
+            assertTrue(outcome.times().getTotalCount() > 0, outcome::format);
+        }
+        assertEquals(measurement.connections(), talked.size());
     }
 
     private static Outcome measure(Engine engine, Measurement measurement, String address, int attempt) throws Exception {

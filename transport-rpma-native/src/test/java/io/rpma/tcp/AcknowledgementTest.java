@@ -28,7 +28,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -118,7 +117,8 @@ class AcknowledgementTest {
             for (int number = 1; number <= MESSAGES; number++) {
                 send(client, number);
                 receive(station, queue);
-                assertFalse(queue.receiveCompletionQueue().consumeEvent());
+                // On a busy machine the adapter receives some messages, and signals an event.
+                queue.receiveCompletionQueue().consumeEvent();
                 assertEquals(0, queue.receiveCompletionQueue().pollWithoutEvent(new WorkCompletions(4)));
                 assertEquals(Wire.HEADER, client.available());
                 assertEquals((byte) number, client.read(Wire.HEADER)[12], "the number that is acknowledged");
