@@ -38,9 +38,9 @@ final class SharedReceiveAttachment {
     /** No position. */
     static final long NOTHING = Long.MIN_VALUE;
 
-    /** Empty polls in a row after which a ring is removed from a long list that it has been in again and again. */
+    /** Empty polls in a row after which a ring leaves a long list, if it entered the list soon after it had left it. */
     private static final int LONG_PATIENCE = 64;
-    /** The same for another ring. */
+    /** Empty polls in a row after which any other ring leaves a long list. */
     private static final int SHORT_PATIENCE = 4;
 
     /** Whether a peer that has completed a receive has taken it, by what it has written to its half. */

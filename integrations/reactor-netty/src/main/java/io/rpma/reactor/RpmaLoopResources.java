@@ -65,7 +65,7 @@ public final class RpmaLoopResources implements LoopResources {
      * {@code Mono.block()} in them.
      *
      * @param prefix the prefix of the threads' names
-     * @param threads the number of threads, 0 for one for each processor
+     * @param threads the number of threads, 0 for one per processor
      * @return the event loops, which the caller must dispose of
      */
     public static LoopResources create(String prefix, int threads) {

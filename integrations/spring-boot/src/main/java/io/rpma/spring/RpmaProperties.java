@@ -27,7 +27,7 @@ public final class RpmaProperties {
     private boolean clients = true;
 
     /**
-     * Number of event loop threads, 0 for one for each processor.
+     * Number of event loop threads, 0 for one per processor.
      */
     private int threads;
 
@@ -56,7 +56,7 @@ public final class RpmaProperties {
         this.clients = clients;
     }
 
-    /** Returns the number of event loop threads, 0 for one for each processor. */
+    /** Returns the number of event loop threads, 0 for one per processor. */
     public int getThreads() {
         return threads;
     }
@@ -69,7 +69,7 @@ public final class RpmaProperties {
     public void setThreads(int threads) {
         if (threads < 0) {
             throw new IllegalArgumentException("server.rpma.threads is " + threads
-                + "; a number of event loop threads is needed, or 0 for one for each processor");
+                + "; a number of event loop threads is needed, or 0 for one per processor");
         }
         this.threads = threads;
     }

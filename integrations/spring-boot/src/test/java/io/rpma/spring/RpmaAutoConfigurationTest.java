@@ -124,7 +124,7 @@ class RpmaAutoConfigurationTest {
     void aNegativeNumberOfThreadsIsRefused() {
         runner.withPropertyValues(ENABLED, "server.rpma.threads=-1").run(context -> assertThat(context).hasFailed()
             .getFailure().rootCause().isInstanceOf(IllegalArgumentException.class)
-            .hasMessage("server.rpma.threads is -1; a number of event loop threads is needed, or 0 for one for each processor"));
+            .hasMessage("server.rpma.threads is -1; a number of event loop threads is needed, or 0 for one per processor"));
     }
 
     @Test
