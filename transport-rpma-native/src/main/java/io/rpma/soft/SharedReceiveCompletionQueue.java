@@ -22,6 +22,7 @@ import io.rpma.soft.shared.RepeatedSignal;
 import io.rpma.soft.shared.SharedReceives;
 import java.util.Arrays;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -32,8 +33,9 @@ import java.util.concurrent.atomic.AtomicLong;
  * producer then writes nothing but its ring. When the list is long, a queue pair whose ring stays empty is removed from it and
  * its bit is cleared.
  *
- * <p>Any process that shares the queue can overwrite the bits. All rings are therefore checked when this queue has been woken and
- * the rings in the list are empty, and after a number of polls.
+ * <p>Any process that shares the queue can overwrite the bits. All rings are therefore checked after a number of polls and when
+ * this queue has been signalled. If there are many rings, a check is postponed until {@link #LOOK_INTERVAL_NANOS} have passed
+ * since the last one, unless the queue has been signalled and no completion explains the signal.
  */
 final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     /** The length of the list up to which empty rings stay in it. */
@@ -42,6 +44,9 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     private static final int LOOK_LIMIT = 1024;
     /** Polls after which all rings are checked even if no poll was empty: a ring that is not in the list may have completions. */
     private static final int BUSY_LOOK_LIMIT = 16 * 1024;
+    /** The number of rings up to which a check of all rings costs so little that it is never postponed. */
+    private static final int FEW = 64;
+    private static final long LOOK_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(25);
     private static final long URGENT = 1L << 32;
     /** The number of closed queue pairs without completions for which the owner is woken, because each of them holds memory. */
     private static final int MOST_DETACHED = 64;
@@ -62,6 +67,13 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     private int next;
     private int emptyPolls;
     private int polls;
+    // Whether a completion has been found since this queue was last signalled.
+    private boolean hasFound;
+    private boolean lookNow;
+    // Whether the check of all rings that a signal asks for has been postponed. It is read by the thread that repeats signals.
+    private volatile boolean lookOwed;
+    private long lookedAt = System.nanoTime();
+    private long looks;
     // The number of all polls.
     private long turn;
     private SharedReceiveAttachment[] orphaned = new SharedReceiveAttachment[0];
@@ -74,7 +86,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
         this.base = base;
         this.arming = arming;
         this.mayOverflow = mayOverflow;
-        signal = new RepeatedSignal(channel().event(), () -> news.get() >= MOST_DETACHED);
+        signal = new RepeatedSignal(channel().event(), () -> lookOwed || news.get() >= MOST_DETACHED);
         Memory.putLongRelease(arming, 1);
     }
 
@@ -92,10 +104,28 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
             // new number and signals (row M26 of docs/memory-order.md).
             Memory.putLongRelease(arming, Memory.getLong(arming) + 1);
             Memory.fullFence();
-            // Make the next poll check all rings: the ready bits are not reliable.
-            emptyPolls = LOOK_LIMIT;
+            considerLook();
         }
         return hasRung;
+    }
+
+    /**
+     * Decides when all rings are checked after a signal, because the ready bits are not reliable. If the completions that have
+     * been found explain the signal, and all rings have been checked recently, the check is postponed. A thread that waits for
+     * the next signal gets one for it.
+     */
+    private void considerLook() {
+        if (!hasFound || isLookDue()) {
+            lookNow = true;
+        } else {
+            lookOwed = true;
+            signal.signalLater();
+        }
+        hasFound = false;
+    }
+
+    private boolean isLookDue() {
+        return attachments.count() <= FEW || System.nanoTime() - lookedAt >= LOOK_INTERVAL_NANOS;
     }
 
     @Override
@@ -120,11 +150,15 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
         if (emptyPolls >= LOOK_LIMIT || polls >= BUSY_LOOK_LIMIT) {
             emptyPolls = 0;
             polls = 0;
+            lookNow |= isLookDue();
+        }
+        if (lookNow) {
             findForgotten();
             if (count == 0) {
                 count = pollActive(completions, 0);
             }
         }
+        hasFound |= count > 0;
         return count;
     }
 
@@ -156,6 +190,10 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
 
     /** Enters the queue pairs into the list whose rings have completions but whose ready bits were overwritten. */
     private void findForgotten() {
+        lookNow = false;
+        lookOwed = false;
+        lookedAt = System.nanoTime();
+        looks++;
         for (int index = attachments.count() - 1; index >= 0; index--) {
             SharedReceiveAttachment attachment = attachments.get(index);
             if (attachment != null && attachment.isDue()) {
@@ -210,16 +248,19 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
         }
     }
 
-    /** Removes a ring from the list unless a completion has arrived meanwhile. */
+    /** Removes a ring from the list unless a completion or a fault has arrived meanwhile. */
     private boolean deactivate(int at) {
         SharedReceiveAttachment attachment = active[at];
+        if (FaultPoints.ENABLED) {
+            FaultPoints.at("deactivating");
+        }
         Memory.getAndBitwiseAndLong(base + SharedReceives.READY + (attachment.index() >>> 6) * 8L,
             ~(1L << attachment.index()));
-        // Orders the clearing of the bit before the load of the ring. A producer publishes its entry, executes a fence and loads
-        // the bit (SharedReceives.markReady()): either this thread finds the entry or the producer finds the bit clear and sets
-        // it again (row M25 of docs/memory-order.md).
+        // Orders the clearing of the bit before the loads of the ring and of the fault. A producer publishes its entry or its
+        // fault, executes a fence and loads the bit (SharedReceives.markReady()): either this thread finds what was published
+        // or the producer finds the bit clear and sets it again (row M25 of docs/memory-order.md).
         Memory.fullFence();
-        if (!attachment.isEmpty()) {
+        if (attachment.isDue()) {
             // The producer may have found the bit still set, and then does not set the bits of the upper levels: keep the ring.
             Memory.getAndBitwiseOrLong(base + SharedReceives.READY + (attachment.index() >>> 6) * 8L,
                 1L << attachment.index());
@@ -279,6 +320,8 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     private void takeNews() {
         // Clear the number before the lists are read, so that a thread that adds to a list afterwards wakes the owner again.
         news.set(0);
+        // The news may have been signalled.
+        hasFound = true;
         SharedReceiveAttachment attachment = revived.poll();
         while (attachment != null) {
             activate(attachment);
@@ -318,6 +361,11 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
         }
         orphaned = Arrays.copyOfRange(orphaned, done, orphaned.length);
         return count;
+    }
+
+    /** Returns how many times all rings have been checked. */
+    long looks() {
+        return looks;
     }
 
     /**

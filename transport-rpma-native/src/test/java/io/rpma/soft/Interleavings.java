@@ -21,6 +21,7 @@ import io.rpma.ConnectionEvent;
 import io.rpma.Endpoint;
 import io.rpma.LocalMemoryRegion;
 import io.rpma.MemoryUsage;
+import io.rpma.RemoteMemoryRegion;
 import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.WorkCompletions;
@@ -83,6 +84,7 @@ final class Interleavings implements AutoCloseable {
                 case "failureWakesWhoWaitsForASharedReceive" -> all.failureWakesWhoWaitsForASharedReceive();
                 case "closingWhileAnotherThreadFails" -> all.closingWhileAnotherThreadFails();
                 case "revivedAndDetachedAtOnce" -> all.revivedAndDetachedAtOnce();
+                case "faultOfARingThatLeavesTheList" -> all.faultOfARingThatLeavesTheList();
                 case "readyBeforeItIsComplete" -> all.readyBeforeItIsComplete();
                 case "lengthIsReadOnce" -> all.lengthIsReadOnce();
                 case "detachingKeepsTheQueue" -> all.detachingKeepsTheQueue();
@@ -325,6 +327,40 @@ final class Interleavings implements AutoCloseable {
             expectOne(shared.receiveCompletionQueue(), 1, SUCCESS);
             assertEquals(third.server.queuePairNumber(), batch.queuePairNumber(0));
             third.closeConnections();
+        }
+    }
+
+    /**
+     * A peer reports a fault while the owner removes its empty ring from the list. The peer finds its ready bit still set, so the
+     * owner has to find the fault without being asked to check all rings.
+     */
+    private void faultOfARingThatLeavesTheList() throws Exception {
+        int connections = 12;
+        try (SharedReceiveQueue shared = sharedQueue(connections, connections)) {
+            Ends[] all = new Ends[connections];
+            for (int i = 0; i < connections; i++) {
+                all[i] = ends(shared);
+                shared.receive(station.region, i * 64L, 64, i);
+            }
+            LocalMemoryRegion withdrawn = station.peer.register(station.memory, EnumSet.of(MemoryUsage.WRITE_DST));
+            RemoteMemoryRegion target = station.describe(withdrawn);
+            withdrawn.close();
+            for (Ends ends : all) {
+                ends.client.send(station.region, 0, 8, CompletionFlag.ALWAYS, 1);
+            }
+            CompletionQueue queue = shared.receiveCompletionQueue();
+            assertEquals(connections, queue.poll(batch));
+            AtomicInteger times =
+                at("deactivating", () -> all[0].client.write(target, 0, station.region, 0, 8, CompletionFlag.ALWAYS, 2));
+            for (int polls = 0; times.get() == 0; polls++) {
+                assertTrue(polls < 100, "no ring leaves the list");
+                assertEquals(0, queue.poll(batch));
+            }
+            assertEquals(0, queue.poll(batch));
+            assertTrue(queuePair(all[0].server).isError(), "the fault has not been found");
+            for (Ends ends : all) {
+                ends.closeConnections();
+            }
         }
     }
 

@@ -38,7 +38,7 @@ class InterleavingsTest {
     @ValueSource(strings = {"newsForTheHolderOfTheLock", "roomButNoReceive", "roomIsKnownBeforeAReceive",
         "flushWhileThePeerIsBusy", "failureWhileItBecomesReady", "flushBeforeThePeerIsTold",
         "failureWakesWhoWaitsForASharedReceive",
-        "closingWhileAnotherThreadFails", "revivedAndDetachedAtOnce", "readyBeforeItIsComplete",
+        "closingWhileAnotherThreadFails", "revivedAndDetachedAtOnce", "faultOfARingThatLeavesTheList", "readyBeforeItIsComplete",
         "lengthIsReadOnce", "detachingKeepsTheQueue", "tellingIsBusy", "noLateAnnouncement", "unmappingWaitsForTheOwnThreads",
         "wakingWhoFollowsAtAnIndex", "aLockFileThatCannotBeOpenedToOthers"})
     void doesNoHarm(String name) throws Exception {

@@ -61,6 +61,14 @@ public final class RepeatedSignal {
     /** Makes the descriptor readable. Only a user of the descriptor may call it. */
     public void signal() {
         event.signal();
+        signalLater();
+    }
+
+    /**
+     * Makes the descriptor readable after two or three intervals if the owner has not reacted by then. The awaited condition must
+     * already be true. Only a user of the descriptor may call it.
+     */
+    public void signalLater() {
         if (!scheduled && SCHEDULED.compareAndSet(this, false, true)) {
             schedule();
         }

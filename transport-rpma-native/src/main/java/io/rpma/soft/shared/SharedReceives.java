@@ -266,9 +266,9 @@ public final class SharedReceives {
     }
 
     /**
-     * Sets the ready bit of a queue pair unless it is set. A caller that has published a completion has executed a full fence
-     * since, against the owner's fence between clearing the bit and checking the ring ({@code SharedReceiveCompletionQueue}). A
-     * caller that has stored a fault also rings the doorbell: the owner then checks all faults.
+     * Sets the ready bit of a queue pair unless it is set. A caller that has published a completion or a fault has executed a
+     * full fence since, against the owner's fence between clearing the bit and checking both
+     * ({@code SharedReceiveCompletionQueue}).
      */
     public void markReady(int index) {
         long word = base + READY + (index >>> 6) * 8L;
