@@ -17,6 +17,8 @@ import io.rpma.CompletionOpcode;
 import io.rpma.CompletionStatus;
 import io.rpma.ConnectionEvent;
 import io.rpma.RpmaException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 
 import static java.lang.foreign.ValueLayout.JAVA_INT;
@@ -87,6 +89,20 @@ class SoftConnectionTest {
             ends.client.close();
             assertEquals(ConnectionEvent.CLOSED, Station.awaitEvent(ends.server));
             assertNull(ends.server.nextEvent());
+        }
+    }
+
+    /** The end of the socket stays readable. It is replaced only for an application that does not close the connection. */
+    @Test
+    void theSocketIsReplacedForWhoAsksForEventsAfterTheEnd() throws Exception {
+        try (Ends ends = new Ends()) {
+            Path descriptor = Path.of("/proc/self/fd/" + ends.server.eventFd());
+            Path socket = Files.readSymbolicLink(descriptor);
+            ends.client.close();
+            assertEquals(ConnectionEvent.CLOSED, Station.awaitEvent(ends.server));
+            assertEquals(socket, Files.readSymbolicLink(descriptor));
+            assertNull(ends.server.nextEvent());
+            assertFalse(Station.isReadable(ends.server.eventFd()));
         }
     }
 

@@ -22,6 +22,7 @@ import io.rpma.LocalMemoryRegion;
 import io.rpma.MemoryUsage;
 import io.rpma.RemoteMemoryRegion;
 import io.rpma.WorkCompletions;
+import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -135,8 +136,9 @@ class DiscardedPayloadTest {
     void aRequestThatArrivesDuringAFailureIsRefused() throws Exception {
         int length = 1000;
         try (RawClient client = RawClient.requesting(station.address()); Connection server = station.accept(client);
-                AddressRange range = station.provider.reserve(4096);
-                LocalMemoryRegion unusable = station.peer.register(range.commit(0, 4096), EnumSet.of(MemoryUsage.RECV))) {
+                AddressRange range = station.provider.reserve(Posix.PAGE_SIZE);
+                LocalMemoryRegion unusable =
+                    station.peer.register(range.commit(0, Posix.PAGE_SIZE), EnumSet.of(MemoryUsage.RECV))) {
             byte[] data = payload(length / 2);
             client.write(RawClient.frame(Wire.WRITE, 0, length, 1, 0, station.region.address(), station.key(), 0, data));
             awaitStored(length / 2, server);

@@ -29,7 +29,8 @@ import io.rpma.soft.shared.Range;
  * other process has closed or died. It is the connection's event descriptor. Thread-safe.
  */
 public final class ControlSocket {
-    // Replaces the socket of a connection that has ended, whose descriptor would otherwise stay readable.
+    // Replaces the socket of a connection that has ended, whose descriptor would otherwise stay readable, when the application
+    // asks for further events. Most applications close the connection instead.
     private static final EventPipe QUIET = quiet();
 
     /** The number of messages about the link, without any other message between them, after which the connection is broken. */
@@ -42,6 +43,7 @@ public final class ControlSocket {
     private boolean looking;
     private boolean lookAgain;
     private volatile boolean ended;
+    private boolean quieted;
     private volatile boolean broken;
     private volatile boolean closed;
 
@@ -164,12 +166,13 @@ public final class ControlSocket {
     /** Breaks the connection, because of what the peer has sent. */
     public synchronized void breakOff() {
         broken = true;
-        end();
+        ended = true;
+        quieten();
     }
 
-    private void end() {
-        if (!ended && !closed) {
-            ended = true;
+    private void quieten() {
+        if (!quieted && !closed) {
+            quieted = true;
             Libc.replace(QUIET.fd(), fd);
         }
     }
@@ -204,6 +207,10 @@ public final class ControlSocket {
     }
 
     private synchronized ControlMessage receive(boolean bare) throws RpmaException {
+        if (ended) {
+            quieten();
+            return null;
+        }
         ControlMessage.Incoming incoming = ControlMessage.incoming();
         while (!closed && !ended) {
             ControlMessage message = broken ? null
@@ -227,7 +234,7 @@ public final class ControlSocket {
                 SoftLog.violation(User.process(peerPid) + " sent something that is not a message of this protocol ("
                     + Posix.strerror(-result) + ")");
             }
-            end();
+            ended = true;
         }
         return null;
     }

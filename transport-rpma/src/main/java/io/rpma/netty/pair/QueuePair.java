@@ -225,11 +225,11 @@ public abstract class QueuePair {
     // ---- events ----
 
     /**
-     * Handles the connection's events. If a peer causes too many of them, its connection is closed, so that it cannot block
-     * this loop.
+     * Handles the connection's events, up to the one that ends it. If a peer causes too many of them, its connection is closed,
+     * so that it cannot block this loop.
      */
     public final void drainEvents() {
-        for (int events = 0; connection != null; events++) {
+        for (int events = 0; connection != null && terminal == null; events++) {
             if (events == MOST_EVENTS) {
                 breakWith(new ProtocolException("The peer caused more than " + MOST_EVENTS + " events of one connection at once;"
                     + " the connection is closed"));
@@ -253,7 +253,7 @@ public abstract class QueuePair {
             }
             if (event == ConnectionEvent.ESTABLISHED) {
                 establish();
-            } else if (terminal == null && !endsLater(event)) {
+            } else if (!endsLater(event)) {
                 end(event);
             }
         }
@@ -305,7 +305,7 @@ public abstract class QueuePair {
     private void ended() {
         awaitsAcknowledged = false;
         if (broken == null) {
-            broken = new EndedByEvent(reason(terminal));
+            broken = new StacklessIOException(reason(terminal));
         }
     }
 

@@ -13,10 +13,10 @@
 
 package io.rpma.netty.stream;
 
-import io.rpma.netty.pair.EndedByEvent;
+import io.rpma.netty.pair.StacklessIOException;
 import java.nio.channels.ClosedChannelException;
 
-/** Reports that this end has closed a connection. It has no stack trace, for the same reason as {@link EndedByEvent}. */
+/** Reports that this end has closed a connection. It has no stack trace, for the same reason as {@link StacklessIOException}. */
 final class ClosedByThisEnd extends ClosedChannelException {
     private static final long serialVersionUID = 1;
 

@@ -23,6 +23,7 @@ import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.memory.LimboMemory;
+import io.rpma.netty.pair.StacklessIOException;
 import io.rpma.netty.pair.ThreadBatch;
 import io.rpma.netty.pair.TransportLogger;
 import io.rpma.netty.pair.UserTypes;
@@ -256,8 +257,8 @@ public final class StreamQueuePair extends StreamEnd {
         if (broken != null || hungUp != null || !gone && isExpected(status)) {
             return;
         }
-        IOException reset = new IOException("Connection reset: " + status.text() + " (" + (send ? "send" : "receive")
-            + " on queue pair " + queuePair + ")");
+        IOException reset = new StacklessIOException("Connection reset: " + status.text() + " ("
+            + (send ? "send" : "receive") + " on queue pair " + queuePair + ")");
         if (gone) {
             hungUp = reset;
         } else {

@@ -16,13 +16,13 @@ package io.rpma.netty.pair;
 import java.io.IOException;
 
 /**
- * Reports that an event has ended a connection. It has no stack trace: most connections end this way and the trace is
- * rarely needed, while it would cost more than everything else here and show only the event loop.
+ * Reports that a connection has ended. It has no stack trace: every connection ends, and the trace is rarely needed, while it
+ * would cost more than everything else here and show only the event loop.
  */
-public final class EndedByEvent extends IOException {
+public final class StacklessIOException extends IOException {
     private static final long serialVersionUID = 1;
 
-    EndedByEvent(String message) {
+    public StacklessIOException(String message) {
         super(message);
     }
 
