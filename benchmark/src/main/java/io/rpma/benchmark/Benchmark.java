@@ -33,6 +33,9 @@ import picocli.CommandLine.Spec;
 @Command(name = "run-benchmark.sh", mixinStandardHelpOptions = true, usageHelpAutoWidth = true,
     description = "Measures Netty over RPMA beside Netty's own transports on this host")
 final class Benchmark implements Callable<Integer> {
+    /** How often a run is made if the distance of the processors changes meanwhile. */
+    private static final int MOST_ATTEMPTS = 3;
+
     @Spec
     private CommandSpec spec;
 
@@ -107,11 +110,12 @@ final class Benchmark implements Callable<Integer> {
             aot ? AotCaches.in(report.resolveSibling("aot")) : null);
         List<Results.Key> plan = plan(results);
         empty(report);
+        ProcessorDistance processors = new ProcessorDistance();
         try (hosts; Progress progress = new Progress(lastRound * plan.size())) {
             for (int round = 1; round <= lastRound; round++) {
                 for (Results.Key key : plan) {
                     progress.next("round " + round + " of " + lastRound + ": " + key);
-                    run(launcher, key, round, results, progress);
+                    run(launcher, key, round, results, progress, processors);
                 }
             }
         }
@@ -136,18 +140,42 @@ final class Benchmark implements Callable<Integer> {
         }
     }
 
-    private static void run(Launcher launcher, Results.Key key, int round, Results results, Progress progress)
+    /** Runs until the distance of the processors has not changed during a run, but not more than {@link #MOST_ATTEMPTS} times. */
+    private static void run(Launcher launcher, Results.Key key, int round, Results results, Progress progress,
+            ProcessorDistance processors) throws IOException, InterruptedException {
+        for (int attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
+            double before = processors.nanos();
+            Outcome outcome = runOnce(launcher, key, round, results, progress);
+            if (outcome == null) {
+                return;
+            }
+            double after = processors.nanos();
+            Distance distance = Distance.of(before, after);
+            if (distance == Distance.CHANGING && attempt < MOST_ATTEMPTS) {
+                progress.say(round + " " + key + " is repeated: the round trip between the processors changed from "
+                    + Table.format(before) + " to " + Table.format(after) + " ns");
+            } else {
+                Results.Run run = new Results.Run(outcome, distance, (before + after) / 2);
+                results.add(key, run);
+                progress.say(Table.line(round, key, run));
+                return;
+            }
+        }
+    }
+
+    /** Returns the outcome of a run, or {@code null} if it has failed. */
+    private static Outcome runOnce(Launcher launcher, Results.Key key, int round, Results results, Progress progress)
             throws IOException, InterruptedException {
         OtherLoad otherLoad = new OtherLoad();
+        Outcome outcome = null;
         try {
-            Outcome outcome = launcher.run(key.rival(), key.measurement(), key.mode(), round);
-            results.add(key, outcome);
-            progress.say(Table.line(round, key, outcome));
+            outcome = launcher.run(key.rival(), key.measurement(), key.mode(), round);
         } catch (RunFailedException e) {
             results.fail(key, e.getMessage());
             progress.say(round + " " + key + " failed: " + e.getMessage());
         }
         results.addOtherLoad(otherLoad.part());
+        return outcome;
     }
 
     /** Returns the runs of one round: all rivals of one measurement, one after the other, then those of the next measurement. */

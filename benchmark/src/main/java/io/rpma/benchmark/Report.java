@@ -18,6 +18,8 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import org.HdrHistogram.Histogram;
 
 /** Writes the results as a table, as JSON, as charts, and as one page that contains all of them. */
@@ -50,23 +52,37 @@ final class Report {
 
     private Map<String, String> drawings() {
         Map<String, String> drawings = new LinkedHashMap<>();
-        drawings.put("round-trip", Charts.bars(results, "Round trip, median", Metric.P50,
+        Set<Distance> distances = results.distances();
+        if (distances.size() <= 1) {
+            addDrawings(drawings, results, "", "");
+        } else {
+            distances.forEach(distance -> addDrawings(drawings, results.at(distance), "-" + distance.key(),
+                ", " + distance.title()));
+        }
+        drawings.values().removeIf(Objects::isNull);
+        return drawings;
+    }
+
+    private static void addDrawings(Map<String, String> drawings, Results of, String suffix, String where) {
+        drawings.put("round-trip" + suffix, Charts.bars(of, "Round trip, median" + where, Metric.P50,
             each -> each.kind() == Kind.ROUND_TRIP));
-        drawings.put("throughput", Charts.bars(results, "One way", Metric.THROUGHPUT, each -> true));
-        drawings.put("cpu-per-gb", Charts.bars(results, "Processor time of both ends", Metric.CPU_PER_GB, each -> true));
-        drawings.put("pipelined", Charts.bars(results, "Pipelined echo", Metric.RATE, each -> each.kind() == Kind.PIPELINE));
-        drawings.put("connect", Charts.bars(results, "Connect and close", Metric.RATE, each -> each.kind() == Kind.CONNECT));
-        drawings.put("idle-memory", Charts.bars(results, "Memory of an idle connection, both ends",
+        drawings.put("throughput" + suffix, Charts.bars(of, "One way" + where, Metric.THROUGHPUT, each -> true));
+        drawings.put("cpu-per-gb" + suffix, Charts.bars(of, "Processor time of both ends" + where, Metric.CPU_PER_GB,
+            each -> true));
+        drawings.put("pipelined" + suffix, Charts.bars(of, "Pipelined echo" + where, Metric.RATE,
+            each -> each.kind() == Kind.PIPELINE));
+        drawings.put("connect" + suffix, Charts.bars(of, "Connect and close" + where, Metric.RATE,
+            each -> each.kind() == Kind.CONNECT));
+        drawings.put("idle-memory" + suffix, Charts.bars(of, "Memory of an idle connection, both ends" + where,
             Metric.MEMORY_PER_CONNECTION, each -> true));
-        drawings.put("idle-cpu", Charts.bars(results, "Processor time of idle connections", Metric.IDLE_CPU, each -> true));
+        drawings.put("idle-cpu" + suffix, Charts.bars(of, "Processor time of idle connections" + where, Metric.IDLE_CPU,
+            each -> true));
         for (Mode mode : Mode.values()) {
             for (Measurement measurement : Measurement.ALL) {
-                drawings.put("percentiles-" + measurement.name() + "-" + mode.key(),
-                    Charts.percentiles(results, mode, measurement));
+                drawings.put("percentiles-" + measurement.name() + "-" + mode.key() + suffix,
+                    Charts.percentiles(of, mode, measurement));
             }
         }
-        drawings.values().removeIf(drawing -> drawing == null);
-        return drawings;
     }
 
     private String json() {
@@ -74,17 +90,31 @@ final class Report {
         setting.entries().forEach(json::member);
         json.end().member("otherLoadMedian", results.otherLoad()).member("otherLoadHighest", results.highestOtherLoad());
         json.array("results");
-        for (Results.Key key : results.keys()) {
+        Set<Distance> distances = results.distances();
+        distances.forEach(distance -> addResults(json, results.at(distance), distance));
+        if (distances.isEmpty()) {
+            addResults(json, results, null);
+        }
+        json.end().object("leftOut");
+        results.skipped().forEach((rival, reason) -> json.member(rival.key(), reason));
+        return json.end().end().toString();
+    }
+
+    private static void addResults(Json json, Results of, Distance distance) {
+        for (Results.Key key : of.keys()) {
             json.object().member("measurement", key.measurement().name()).member("mode", key.mode().key())
                 .member("rival", key.rival().key());
+            if (distance != null) {
+                json.member("processors", distance.key());
+            }
             for (Metric metric : Metric.values()) {
-                results.median(key, metric).ifPresent(median -> json.object(metric.name().toLowerCase(Locale.ROOT))
+                of.median(key, metric).ifPresent(median -> json.object(metric.name().toLowerCase(Locale.ROOT))
                     .member("unit", metric.unit()).member("median", median)
-                    .member("rounds", results.outcomes(key).stream().filter(outcome -> outcome.values().containsKey(metric))
+                    .member("rounds", of.outcomes(key).stream().filter(outcome -> outcome.values().containsKey(metric))
                         .mapToDouble(outcome -> outcome.values().get(metric)).toArray())
                     .end());
             }
-            Histogram times = results.times(key);
+            Histogram times = of.times(key);
             if (times.getTotalCount() > 0) {
                 json.object("timesOfAllRounds").member("unit", "ns").member("count", times.getTotalCount());
                 for (double percentile : new double[] {0, 10, 50, 90, 99, 99.9, 99.99, 99.999, 100}) {
@@ -92,16 +122,13 @@ final class Report {
                 }
                 json.end();
             }
-            if (results.failures().containsKey(key)) {
+            if (of.failures().containsKey(key)) {
                 json.array("failures");
-                results.failures().get(key).forEach(json::value);
+                of.failures().get(key).forEach(json::value);
                 json.end();
             }
             json.end();
         }
-        json.end().object("leftOut");
-        results.skipped().forEach((rival, reason) -> json.member(rival.key(), reason));
-        return json.end().end().toString();
     }
 
     private String page(Map<String, String> drawings) {

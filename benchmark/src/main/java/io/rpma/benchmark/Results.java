@@ -13,16 +13,18 @@
 package io.rpma.benchmark;
 
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalDouble;
+import java.util.Set;
 import org.HdrHistogram.Histogram;
 
 /** The results of all runs so far. */
 final class Results {
-    private final Map<Key, List<Outcome>> outcomes = new LinkedHashMap<>();
+    private final Map<Key, List<Run>> runs = new LinkedHashMap<>();
     private final Map<Key, List<String>> failures = new LinkedHashMap<>();
     private final Map<Rival, String> skipped = new LinkedHashMap<>();
     private final List<Double> loads = new ArrayList<>();
@@ -41,8 +43,18 @@ final class Results {
         }
     }
 
-    void add(Key key, Outcome outcome) {
-        outcomes.computeIfAbsent(key, any -> new ArrayList<>()).add(outcome);
+    /**
+     * A run that has succeeded.
+     *
+     * @param outcome the result
+     * @param distance the distance of the processors during the run
+     * @param nanos the time in nanoseconds that a cache line took from one processor to another and back
+     */
+    record Run(Outcome outcome, Distance distance, double nanos) {
+    }
+
+    void add(Key key, Run run) {
+        runs.computeIfAbsent(key, any -> new ArrayList<>()).add(run);
     }
 
     void fail(Key key, String reason) {
@@ -60,14 +72,36 @@ final class Results {
 
     /** Returns the combinations that were run, in their order. */
     List<Key> keys() {
-        List<Key> keys = new ArrayList<>(outcomes.keySet());
-        failures.keySet().stream().filter(key -> !outcomes.containsKey(key)).forEach(keys::add);
+        List<Key> keys = new ArrayList<>(runs.keySet());
+        failures.keySet().stream().filter(key -> !runs.containsKey(key)).forEach(keys::add);
         return keys;
+    }
+
+    /** Returns the distances of the processors that there were during the runs. */
+    Set<Distance> distances() {
+        Set<Distance> distances = EnumSet.noneOf(Distance.class);
+        runs.values().forEach(all -> all.forEach(run -> distances.add(run.distance())));
+        return distances;
+    }
+
+    /** Returns the results of the runs at one distance of the processors, with all failures. */
+    Results at(Distance distance) {
+        Results part = new Results();
+        runs.forEach((key, all) -> all.stream().filter(run -> run.distance() == distance).forEach(run -> part.add(key, run)));
+        part.failures.putAll(failures);
+        part.skipped.putAll(skipped);
+        part.loads.addAll(loads);
+        return part;
+    }
+
+    /** Returns the times that a cache line took in the runs, in nanoseconds there and back, in ascending order. */
+    double[] nanos() {
+        return runs.values().stream().flatMap(List::stream).mapToDouble(Run::nanos).sorted().toArray();
     }
 
     /** Returns the outcomes of all rounds, in their order. */
     List<Outcome> outcomes(Key key) {
-        return outcomes.getOrDefault(key, List.of());
+        return runs.getOrDefault(key, List.of()).stream().map(Run::outcome).toList();
     }
 
     Map<Key, List<String>> failures() {
@@ -107,7 +141,7 @@ final class Results {
         return loads.stream().mapToDouble(Double::doubleValue).max().orElse(0);
     }
 
-    private static double median(double[] sorted) {
+    static double median(double[] sorted) {
         int middle = sorted.length / 2;
         return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
     }

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.OptionalDouble;
+import java.util.Set;
 import java.util.function.DoubleUnaryOperator;
 
 /** The report as plain text. */
@@ -28,33 +29,40 @@ final class Table {
     }
 
     /** Returns the outcome of one run as one line. */
-    static String line(int round, Results.Key key, Outcome outcome) {
+    static String line(int round, Results.Key key, Results.Run run) {
         StringBuilder line = new StringBuilder(String.format("%d %-13s %-11s %-10s", round, key.mode().title(),
             key.measurement().name(), key.rival().key()));
-        outcome.values().forEach((metric, value) -> line.append("  ").append(metric.label()).append(' ').append(format(value))
-            .append(' ').append(metric.unit()));
+        run.outcome().values().forEach((metric, value) -> line.append("  ").append(metric.label()).append(' ')
+            .append(format(value)).append(' ').append(metric.unit()));
+        if (run.distance() != Distance.NONE) {
+            line.append("  processors ").append(run.distance() == Distance.CHANGING ? "changing" : format(run.nanos()) + " ns");
+        }
         return line.toString();
     }
 
-    /** Returns all medians, and the factor by which the first rival is better than each other one. */
+    /**
+     * Returns all medians, and the factor by which the first rival is better than each other one. If there were runs at several
+     * distances of the processors, there is a part for each.
+     */
     static String of(Results results) {
-        List<Results.Key> keys = results.keys();
-        List<Rival> rivals = keys.stream().map(Results.Key::rival).distinct().sorted().toList();
-        List<String[]> rows = new ArrayList<>();
-        List<String> head = new ArrayList<>(List.of("", "", ""));
-        rivals.forEach(rival -> head.add(rival.title()));
-        rows.add(head.toArray(String[]::new));
-        for (Mode mode : Mode.values()) {
-            for (Measurement measurement : Measurement.ALL) {
-                for (Metric metric : Metric.values()) {
-                    List<String> row = row(results, mode, measurement, metric, rivals);
-                    if (row != null) {
-                        rows.add(row.toArray(String[]::new));
-                    }
-                }
+        List<Rival> rivals = rivals(results);
+        Set<Distance> distances = results.distances();
+        StringBuilder text = new StringBuilder();
+        if (distances.size() <= 1) {
+            text.append(medians(results, rivals)).append('\n');
+        }
+        for (Distance distance : distances) {
+            Results part = results.at(distance);
+            double[] nanos = part.nanos();
+            if (distances.size() > 1) {
+                text.append("With ").append(distance.title()).append(":\n\n").append(medians(part, rivals)).append('\n');
+            }
+            if (distance != Distance.NONE) {
+                text.append(String.format(Locale.ROOT, "A cache line took %s ns from one processor to another and back (median of"
+                    + " the runs, %s to %s).%n%s", format(Results.median(nanos)), format(nanos[0]),
+                    format(nanos[nanos.length - 1]), distances.size() > 1 ? "\n" : ""));
             }
         }
-        StringBuilder text = new StringBuilder(align(rows, NAMES)).append('\n');
         if (rivals.stream().anyMatch(Rival::isOfPaths)) {
             text.append("Medians of the rounds; in parentheses how many times as much as epoll TCP in the same place.\n");
         } else if (rivals.size() > 1) {
@@ -70,6 +78,28 @@ final class Table {
         results.failures().forEach((key, reasons) -> reasons.forEach(reason -> text.append("Failed: ").append(key).append(": ")
             .append(reason).append('\n')));
         return text.toString();
+    }
+
+    private static List<Rival> rivals(Results results) {
+        return results.keys().stream().map(Results.Key::rival).distinct().sorted().toList();
+    }
+
+    private static String medians(Results results, List<Rival> rivals) {
+        List<String[]> rows = new ArrayList<>();
+        List<String> head = new ArrayList<>(List.of("", "", ""));
+        rivals.forEach(rival -> head.add(rival.title()));
+        rows.add(head.toArray(String[]::new));
+        for (Mode mode : Mode.values()) {
+            for (Measurement measurement : Measurement.ALL) {
+                for (Metric metric : Metric.values()) {
+                    List<String> row = row(results, mode, measurement, metric, rivals);
+                    if (row != null) {
+                        rows.add(row.toArray(String[]::new));
+                    }
+                }
+            }
+        }
+        return align(rows, NAMES);
     }
 
     private static List<String> row(Results results, Mode mode, Measurement measurement, Metric metric, List<Rival> rivals) {

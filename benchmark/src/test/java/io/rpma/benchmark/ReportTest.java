@@ -43,15 +43,23 @@ class ReportTest {
         assertEquals(250_000, read.values().get(Metric.CPU_PER_OPERATION));
     }
 
+    private static Results.Run run(Outcome outcome, Distance distance, double nanos) {
+        return new Results.Run(outcome, distance, nanos);
+    }
+
+    private static void add(Results results, Results.Key key, Outcome outcome) {
+        results.add(key, run(outcome, Distance.NEAR, 100));
+    }
+
     @Test
     void comparesTheMediansOfTheRounds() {
         Results results = new Results();
         for (double value : new double[] {9, 1, 2}) {
-            results.add(key(ROUND_TRIP, Rival.RPMA), Outcome.of(Map.of(Metric.P50, value)));
+            add(results, key(ROUND_TRIP, Rival.RPMA), Outcome.of(Map.of(Metric.P50, value)));
         }
-        results.add(key(ROUND_TRIP, Rival.EPOLL), Outcome.of(Map.of(Metric.P50, 30.0)));
-        results.add(key(STREAM, Rival.RPMA), Outcome.of(Map.of(Metric.THROUGHPUT, 3000.0)));
-        results.add(key(STREAM, Rival.EPOLL), Outcome.of(Map.of(Metric.THROUGHPUT, 1000.0)));
+        add(results, key(ROUND_TRIP, Rival.EPOLL), Outcome.of(Map.of(Metric.P50, 30.0)));
+        add(results, key(STREAM, Rival.RPMA), Outcome.of(Map.of(Metric.THROUGHPUT, 3000.0)));
+        add(results, key(STREAM, Rival.EPOLL), Outcome.of(Map.of(Metric.THROUGHPUT, 1000.0)));
         results.fail(key(STREAM, Rival.NIO), "it did not work");
         results.skip(Rival.IO_URING, "it is not there");
         String table = Table.of(results);
@@ -65,7 +73,7 @@ class ReportTest {
     void comparesEachPathWithTcpInTheSamePlace() {
         Results results = new Results();
         Map.of(Rival.SHARED_MEMORY, 2.0, Rival.TCP, 11.0, Rival.EPOLL, 10.0, Rival.TCP_OF_HOSTS, 24.0, Rival.EPOLL_OF_HOSTS, 20.0)
-            .forEach((rival, value) -> results.add(key(ROUND_TRIP, rival), Outcome.of(Map.of(Metric.P50, value))));
+            .forEach((rival, value) -> add(results, key(ROUND_TRIP, rival), Outcome.of(Map.of(Metric.P50, value))));
         String table = Table.of(results);
         assertTrue(table.matches("(?s).* 2\\.00 \\(0\\.20\\) +11\\.0 \\(1\\.10\\) +10\\.0 +24\\.0 \\(1\\.20\\) +20\\.0\n.*"),
             table);
@@ -73,9 +81,28 @@ class ReportTest {
     }
 
     @Test
+    void comparesOnlyRunsAtTheSameDistanceOfTheProcessors(@TempDir Path folder) throws Exception {
+        Results results = new Results();
+        for (Distance distance : List.of(Distance.NEAR, Distance.FAR)) {
+            double factor = distance == Distance.NEAR ? 1 : 4;
+            results.add(key(ROUND_TRIP, Rival.RPMA), run(Outcome.of(Map.of(Metric.P50, 2 * factor)), distance, 100 * factor));
+            results.add(key(ROUND_TRIP, Rival.EPOLL), run(Outcome.of(Map.of(Metric.P50, 30 * factor)), distance, 110 * factor));
+        }
+        results.add(key(STREAM, Rival.RPMA), run(Outcome.of(Map.of(Metric.THROUGHPUT, 3000.0)), Distance.NEAR, 100));
+        results.add(key(STREAM, Rival.EPOLL), run(Outcome.of(Map.of(Metric.THROUGHPUT, 1000.0)), Distance.FAR, 400));
+        String table = Table.of(results);
+        assertTrue(table.matches("(?s)With near processors:\n.* 2\\.00 +30\\.0 \\(15\\.00\\)\n.* 3,000 +-\n.*"
+            + "took 100 ns .*100 to 110.*With far processors:\n.* 8\\.00 +120 \\(15\\.00\\)\n.* - +1,000\n.*"), table);
+        new Report(new Setting(Map.of()), results).write(folder);
+        assertTrue(Files.exists(folder.resolve("round-trip-near.svg")));
+        assertTrue(Files.exists(folder.resolve("round-trip-far.svg")));
+        assertTrue(Files.readString(folder.resolve("report.json")).contains("\"processors\": \"far\""));
+    }
+
+    @Test
     void saysWhenTheMachineWasBusyWithOtherThings() {
         Results results = new Results();
-        results.add(key(ROUND_TRIP, Rival.RPMA), Outcome.of(Map.of(Metric.P50, 1.0)));
+        add(results, key(ROUND_TRIP, Rival.RPMA), Outcome.of(Map.of(Metric.P50, 1.0)));
         results.addOtherLoad(0.01);
         assertTrue(!Table.of(results).contains("not idle"));
         results.addOtherLoad(0.5);
@@ -90,8 +117,8 @@ class ReportTest {
             for (int i = 1; i < 1000; i++) {
                 times.recordValue(i * 100L);
             }
-            results.add(key(ROUND_TRIP, rival), Outcome.ofOperations(times, 1_000_000, 1_000_000));
-            results.add(key(STREAM, rival), Outcome.ofStream(1_000_000, 1_000_000, 1_000_000));
+            add(results, key(ROUND_TRIP, rival), Outcome.ofOperations(times, 1_000_000, 1_000_000));
+            add(results, key(STREAM, rival), Outcome.ofStream(1_000_000, 1_000_000, 1_000_000));
         }
         results.fail(key(STREAM, Rival.NIO), "a \"quoted\" <reason>\n\twith lines");
         new Report(new Setting(Map.of("name", "value & more")), results).write(folder);
