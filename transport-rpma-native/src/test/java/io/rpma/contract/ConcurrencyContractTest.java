@@ -19,6 +19,7 @@ import io.rpma.ConnectionRequest;
 import io.rpma.Endpoint;
 import io.rpma.LocalMemoryRegion;
 import io.rpma.Peer;
+import io.rpma.TestPatience;
 import io.rpma.WorkCompletions;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
@@ -56,7 +57,7 @@ class ConcurrencyContractTest extends ContractCase {
             running.add(threads.submit(part));
         }
         for (Future<Void> part : running) {
-            part.get(100L * Contract.PATIENCE, TimeUnit.SECONDS);
+            part.get(100L * TestPatience.FACTOR, TimeUnit.SECONDS);
         }
     }
 
@@ -238,9 +239,9 @@ class ConcurrencyContractTest extends ContractCase {
                 }
             }
         }
-        acceptor.get(60L * Contract.PATIENCE, TimeUnit.SECONDS);
+        acceptor.get(60L * TestPatience.FACTOR, TimeUnit.SECONDS);
         for (Future<Void> server : running) {
-            server.get(60L * Contract.PATIENCE, TimeUnit.SECONDS);
+            server.get(60L * TestPatience.FACTOR, TimeUnit.SECONDS);
         }
     }
 

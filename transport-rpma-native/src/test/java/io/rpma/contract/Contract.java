@@ -17,6 +17,7 @@ import io.rpma.Rpma;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
+import io.rpma.TestPatience;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -29,11 +30,8 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 
 /** The provider under test, its device, and a check for refused calls. */
 final class Contract {
-    /** A factor for all timeouts, from the environment. An emulated machine needs a larger one. */
-    static final int PATIENCE = Integer.parseInt(System.getenv().getOrDefault("RPMA_TEST_PATIENCE", "1"));
-
     /** The timeout in milliseconds for events that must happen. A test that passes uses a small part of it. */
-    static final long DEADLINE = 30_000L * PATIENCE;
+    static final long DEADLINE = 30_000L * TestPatience.FACTOR;
 
     /** How long a test waits, in milliseconds, for an event that must not happen. */
     static final long ABSENCE = 200;

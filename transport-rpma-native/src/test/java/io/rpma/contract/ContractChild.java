@@ -21,6 +21,7 @@ import io.rpma.Peer;
 import io.rpma.Rpma;
 import io.rpma.RpmaError;
 import io.rpma.RpmaLog;
+import io.rpma.TestPatience;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -103,7 +104,7 @@ final class ContractChild {
     void expect(String answer) throws Exception {
         String line;
         try {
-            line = reading(answers::readLine).get(60L * Contract.PATIENCE, TimeUnit.SECONDS);
+            line = reading(answers::readLine).get(60L * TestPatience.FACTOR, TimeUnit.SECONDS);
         } catch (TimeoutException e) {
             throw new AssertionError("the other process printed nothing instead of " + answer, e);
         }
@@ -124,13 +125,13 @@ final class ContractChild {
     /** Sends a command whose execution ends the program before it can answer. */
     void lastCommand(String command) throws Exception {
         begin(command);
-        assertTrue(process.waitFor(60L * Contract.PATIENCE, TimeUnit.SECONDS));
+        assertTrue(process.waitFor(60L * TestPatience.FACTOR, TimeUnit.SECONDS));
     }
 
     /** Ends the program as {@code kill -9} does. */
     void kill() throws Exception {
         process.toHandle().destroyForcibly();
-        assertTrue(process.waitFor(60L * Contract.PATIENCE, TimeUnit.SECONDS));
+        assertTrue(process.waitFor(60L * TestPatience.FACTOR, TimeUnit.SECONDS));
     }
 
     /** Ends the program if it is still running, and releases everything that belongs to it. */

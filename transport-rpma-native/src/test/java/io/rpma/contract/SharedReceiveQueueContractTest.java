@@ -22,6 +22,7 @@ import io.rpma.LocalMemoryRegion;
 import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.SharedReceiveQueueConfig;
+import io.rpma.TestPatience;
 import io.rpma.WorkCompletions;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -141,7 +142,7 @@ class SharedReceiveQueueContractTest extends ContractCase {
             pair.server.receive(pair.serverMemory, 0, SLOT, i);
             pair.client.send(pair.clientMemory, 0, SLOT, ALWAYS, i);
             do {
-                assertTrue(Poll.readable(fd, 10_000L * Contract.PATIENCE));
+                assertTrue(Poll.readable(fd, 10_000L * TestPatience.FACTOR));
             } while (!sends.consumeEvent());
             assertEquals(i, Wait.success(sends).context());
             assertEquals(i, Wait.success(pair.server.completionQueue()).context());
@@ -161,7 +162,7 @@ class SharedReceiveQueueContractTest extends ContractCase {
             pair.server.receive(pair.serverMemory, 0, SLOT, i);
             pair.client.send(pair.clientMemory, 0, SLOT, ALWAYS, i);
             assertEquals(i, Wait.success(pair.server.completionQueue()).context());
-            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10L * Contract.PATIENCE);
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10L * TestPatience.FACTOR);
             boolean signalled = false;
             while (!signalled) {
                 assertTrue(System.nanoTime() - deadline < 0, "no event");
@@ -182,7 +183,7 @@ class SharedReceiveQueueContractTest extends ContractCase {
         pair.client.send(pair.clientMemory, 0, SLOT, ALWAYS, 2);
         assertEquals(1, Wait.success(pair.server.completionQueue()).context());
         CompletionQueue sends = pair.client.completionQueue();
-        assertTrue(Poll.readable(sends.fd(), 10_000L * Contract.PATIENCE));
+        assertTrue(Poll.readable(sends.fd(), 10_000L * TestPatience.FACTOR));
         assertEquals(2, Wait.success(sends).context());
     }
 

@@ -12,6 +12,7 @@
  */
 package io.rpma.soft;
 
+import io.rpma.TestPatience;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -28,10 +29,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** The side of a test that controls a {@link SoftChild}: it reads the answers of the process, gives it orders and ends it. */
 final class Child implements AutoCloseable {
-    private static final int PATIENCE = Integer.parseInt(System.getenv().getOrDefault("RPMA_TEST_PATIENCE", "1"));
-    private static final int DEADLINE_SECONDS = 60 * PATIENCE;
+    private static final int DEADLINE_SECONDS = 60 * TestPatience.FACTOR;
     /** The time after which a process is killed in any case, because a thread that reads its answers cannot be interrupted. */
-    private static final int LIFE_SECONDS = 300 * PATIENCE;
+    private static final int LIFE_SECONDS = 300 * TestPatience.FACTOR;
 
     private final Process process;
     private final BufferedReader answers;

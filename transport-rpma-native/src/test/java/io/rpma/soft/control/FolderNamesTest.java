@@ -12,6 +12,7 @@
  */
 package io.rpma.soft.control;
 
+import io.rpma.TestPatience;
 import io.rpma.soft.host.SharedFolder;
 import io.rpma.soft.host.User;
 import java.net.InetSocketAddress;
@@ -32,8 +33,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 /** Tests the names of several processes in one shared folder. Each thread is one of the processes. */
 @Timeout(120)
 class FolderNamesTest {
-    private static final int PATIENCE = Integer.parseInt(System.getenv().getOrDefault("RPMA_TEST_PATIENCE", "1"));
-
     @TempDir
     private Path folder;
 
@@ -48,7 +47,7 @@ class FolderNamesTest {
             int first = 10_000 + 100 * i;
             threads.add(Thread.ofPlatform().start(() -> {
                 try {
-                    FolderNames names = new FolderNames(shared, User.current(), PATIENCE * FolderNames.REMOVAL_NANOS);
+                    FolderNames names = new FolderNames(shared, User.current(), TestPatience.FACTOR * FolderNames.REMOVAL_NANOS);
                     for (int j = 0; j < 100; j++) {
                         InetSocketAddress address = new InetSocketAddress("127.0.0.1", first + j);
                         Files.writeString(folder.resolve(names.listener(address)), "left over");
