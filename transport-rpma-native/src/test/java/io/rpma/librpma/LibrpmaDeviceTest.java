@@ -636,13 +636,14 @@ class LibrpmaDeviceTest {
     @Test
     void connectionsComeAndGoWithoutALeak() throws Exception {
         try (ConnectionConfig config = config().receiveCompletionQueueSize(16)) {
-            new TwoEnds(provider, config).close();
-            long before = descriptors();
-            for (int i = 0; i < 20; i++) {
+            // The first round opens the files of classes and libraries that stay open.
+            long before = 0;
+            for (int i = 0; i <= 20; i++) {
                 try (TwoEnds ends = new TwoEnds(provider, config)) {
                     assertTrue(descriptors() > before);
                     ends.client.receive(ends.clientRegion, 0, 64, 1);
                 }
+                before = i == 0 ? descriptors() : before;
             }
             assertEquals(before, descriptors());
         }
