@@ -164,6 +164,30 @@ class LaunchTest {
         }
     }
 
+    /** The JVM archives only the classes of jar files. */
+    @Test
+    void theSecondStartUsesAnArchiveOfTheClassesIfTheJarIsNew() throws Exception {
+        for (List<String> program : List.of(List.of("rpma", "cli"), List.of("run-example.sh", "codec-examples"),
+            List.of("run-benchmark.sh", "benchmark"))) {
+            Path script = tree.resolve(program.getFirst());
+            String module = program.getLast();
+            Path target = tree.resolve(module).resolve("target");
+            String archive = "[-XX:SharedArchiveFile=" + target.resolve("classes.jsa") + "]";
+            assertFalse(output(start(tree, script), 0).contains("jsa"), module);
+            Path old = Files.createFile(target.resolve("classes/Old.class"));
+            Path jar = Files.createFile(target.resolve(module + "-1.jar"));
+            Files.setLastModifiedTime(old, FileTime.from(Files.getLastModifiedTime(jar).toInstant().minusSeconds(10)));
+            String output = output(start(tree, script), 0);
+            assertEquals(!module.equals("benchmark"), output.contains(archive), output);
+            assertTrue(output.contains(classPath(module).replace(target.resolve("classes").toString(), jar.toString())), output);
+            Path changed = Files.createFile(target.resolve("classes/New.class"));
+            Files.setLastModifiedTime(changed, FileTime.from(Files.getLastModifiedTime(jar).toInstant().plusSeconds(10)));
+            output = output(start(tree, script), 0);
+            assertFalse(output.contains("jsa"), output);
+            assertTrue(output.contains(classPath(module)), output);
+        }
+    }
+
     @Test
     void fromAnotherFolderAndByASymbolicLink() throws Exception {
         Path link = Files.createSymbolicLink(programs.resolve("by-link"), tree.resolve("rpma"));
