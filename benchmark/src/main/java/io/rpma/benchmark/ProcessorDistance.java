@@ -34,9 +34,12 @@ final class ProcessorDistance {
     /** The size in bytes of the set of processors that the kernel is passed. */
     private static final int MASK_BYTES = 1024;
     private static final int MOST_PAIRS = 12;
-    private static final int BATCH = 500;
+    private static final int BATCH = 200;
     private static final long WARM_UP_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
-    private static final long PAIR_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+    private static final long PAIR_NANOS = TimeUnit.MILLISECONDS.toNanos(40);
+    /** If no batch was faster, in nanoseconds per round trip, the two threads have not run at the same time yet. */
+    private static final double PLAUSIBLE_NANOS = 5_000;
+    private static final long MOST_PAIR_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final int LOOKS = 1 << 20;
     private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(10);
     /** The distance of the two words, in words: more than a pair of cache lines. */
@@ -158,19 +161,16 @@ final class ProcessorDistance {
             while (System.nanoTime() - begin < WARM_UP_NANOS) {
                 number = batch(number);
             }
-            double[] batches = new double[1 << 16];
-            int count = 0;
+            // The shortest batch, because any other one may contain a time in which one of the threads had no processor.
+            result = Double.MAX_VALUE;
             begin = System.nanoTime();
             long now = begin;
-            while ((now - begin < PAIR_NANOS || count == 0) && count < batches.length) {
+            while (now - begin < PAIR_NANOS || result > PLAUSIBLE_NANOS && now - begin < MOST_PAIR_NANOS) {
                 number = batch(number);
                 long then = now;
                 now = System.nanoTime();
-                batches[count++] = (double) (now - then) / BATCH;
+                result = Math.min(result, (double) (now - then) / BATCH);
             }
-            // The median, because a batch takes much longer if one of the two threads loses its processor.
-            Arrays.sort(batches, 0, count);
-            result = batches[count / 2];
         }
 
         private long batch(long before) {
