@@ -31,6 +31,8 @@ import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.pair.QueuePair;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -137,6 +139,16 @@ class AcceptFailureTest {
         group.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
     }
 
+    /** A device may deliver the requests in another order than that in which they were made. */
+    private static void assertOneIsRejected(RawPeer... peers) throws Exception {
+        List<ConnectionEvent> events = new ArrayList<>();
+        for (RawPeer peer : peers) {
+            events.add(peer.nextEvent());
+        }
+        assertEquals(1, Collections.frequency(events, ConnectionEvent.REJECTED), events::toString);
+        assertEquals(peers.length - 1, Collections.frequency(events, ConnectionEvent.ESTABLISHED), events::toString);
+    }
+
     static Stream<Exception> failures() {
         return Stream.of(new RpmaException(RpmaError.PROVIDER, "the first one fails"),
             new IllegalStateException("the first one fails"));
@@ -154,8 +166,7 @@ class AcceptFailureTest {
                 second.request((InetSocketAddress) server.localAddress(), null);
                 return null;
             }).sync();
-            assertEquals(ConnectionEvent.REJECTED, first.nextEvent());
-            assertEquals(ConnectionEvent.ESTABLISHED, second.nextEvent());
+            assertOneIsRejected(first, second);
             String message = failures.poll(20, TimeUnit.SECONDS).getMessage();
             assertTrue(message.contains("the first one fails"), message);
         }
@@ -172,9 +183,7 @@ class AcceptFailureTest {
                 third.request((InetSocketAddress) server.localAddress(), null);
                 return null;
             }).sync();
-            assertEquals(ConnectionEvent.ESTABLISHED, first.nextEvent());
-            assertEquals(ConnectionEvent.REJECTED, second.nextEvent());
-            assertEquals(ConnectionEvent.ESTABLISHED, third.nextEvent());
+            assertOneIsRejected(first, second, third);
             String message = failures.poll(20, TimeUnit.SECONDS).getMessage();
             assertTrue(message.contains("the second one fails"), message);
         }
