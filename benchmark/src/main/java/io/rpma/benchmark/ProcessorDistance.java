@@ -89,9 +89,9 @@ final class ProcessorDistance {
         }
         double[] nanos = new double[pairs];
         for (int i = 0; i < pairs; i++) {
-            // Neighbours first, then processors that are further apart in the kernel's order.
+            // From neighbours to processors that are as far apart as possible in the kernel's order.
             int first = i % processors.length;
-            int second = (first + 1 + i / processors.length * Math.max(1, processors.length / MOST_PAIRS)) % processors.length;
+            int second = (first + 1 + i * (processors.length / 2) / pairs) % processors.length;
             nanos[i] = new Pair().nanos(processors[first], processors[second]);
         }
         Arrays.sort(nanos);

@@ -320,7 +320,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     private void takeNews() {
         // Clear the number before the lists are read, so that a thread that adds to a list afterwards wakes the owner again.
         news.set(0);
-        // The news may have been signalled.
+        // News explains a signal, as a completion does.
         hasFound = true;
         SharedReceiveAttachment attachment = revived.poll();
         while (attachment != null) {
