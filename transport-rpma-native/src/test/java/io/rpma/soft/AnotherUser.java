@@ -19,6 +19,8 @@ import java.lang.foreign.FunctionDescriptor;
 import java.lang.foreign.Linker;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.function.IntSupplier;
 import org.junit.jupiter.api.Assumptions;
 
@@ -27,6 +29,10 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
 /**
  * Another user of this host, as which a test makes system calls. In the kernel, each thread has its own user. A process that
  * queries the peer of a socket gets the user of the thread that connected or listened. Only root can become another user.
+ *
+ * <p>Each call runs on a thread of its own, which then ends. A thread that returns to its first user has new credentials in the
+ * kernel, although they are equal to the old ones. The kernel does not accept work requests from such a thread for an RDMA device
+ * that the process opened with the old ones, so later tests on the same thread would fail.
  */
 public final class AnotherUser {
     /** The identifier of the user, which need not have a name. */
@@ -46,20 +52,24 @@ public final class AnotherUser {
         Assumptions.assumeTrue(Libc.geteuid() == 0, "only root can act as another user");
     }
 
-    /** Runs system calls on this thread as the other user. The result is that of a call in {@link Sockets}. */
+    /** Runs system calls as the other user and waits for them. The result is that of a call in {@link Sockets}. */
     public static int call(IntSupplier action) {
-        become(ID);
-        try {
+        FutureTask<Integer> task = new FutureTask<>(() -> {
+            become();
             return action.getAsInt();
-        } finally {
-            become(0);
+        });
+        Thread.ofPlatform().name("user " + ID).start(task);
+        try {
+            return task.get();
+        } catch (InterruptedException | ExecutionException e) {
+            throw new AssertionError(e);
         }
     }
 
-    private static void become(int user) {
+    private static void become() {
         MemorySegment capture = Posix.capture();
         try {
-            long result = (long) SYSCALL.invokeExact(capture, SETRESUID, -1L, (long) user, -1L);
+            long result = (long) SYSCALL.invokeExact(capture, SETRESUID, -1L, (long) ID, -1L);
             if (result != 0) {
                 throw new AssertionError("setresuid: " + Posix.strerror(Posix.errno(capture)));
             }
