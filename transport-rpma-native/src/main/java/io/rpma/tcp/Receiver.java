@@ -30,6 +30,8 @@ import io.rpma.posix.TcpSockets;
 final class Receiver {
     /** The size in bytes from which on a payload is read directly to its target. */
     private static final int DIRECT = 2048;
+    /** The most bytes that one system call reads directly. While the kernel copies, it acknowledges nothing that arrives. */
+    private static final int MOST_DIRECT = 64 << 10;
     /** The size in bytes from which on the next payload is expected to be as long. */
     private static final int LARGE = 8192;
     /** The bytes read after a large payload: the next header, and little payload that would have to be copied. */
@@ -117,8 +119,9 @@ final class Receiver {
                 withdrawn();
                 continue;
             }
-            long want = direct ? ahead + payloadLeft : ahead;
-            long count = read(batch, direct);
+            long directly = direct ? Math.min(payloadLeft, MOST_DIRECT) : 0;
+            int after = direct && directly < payloadLeft ? 0 : ahead;
+            long count = read(batch, directly, after);
             if (direct && region != null) {
                 region.exit();
             }
@@ -133,7 +136,7 @@ final class Receiver {
             left -= count;
             long stored = direct ? advance(count) : 0;
             parse(batch.buffer(), count - stored);
-            if (count < want) {
+            if (count < directly + after) {
                 return true;
             }
         }
@@ -143,16 +146,14 @@ final class Receiver {
     /**
      * Makes one system call that reads from the socket.
      *
-     * @param direct whether the socket stores the rest of the payload in its target; what follows is stored in the batch
+     * @param directly how many bytes of the payload the socket stores in their target; 0 for none
+     * @param after how many bytes it stores in the batch after them; 0 for none
      * @return the number of bytes, 0 at the end of the stream, or {@code -errno}
      */
-    private long read(Batch batch, boolean direct) {
-        int vectors = 0;
-        if (direct) {
-            batch.set(vectors++, target, payloadLeft);
-        }
-        batch.set(vectors++, batch.buffer(), ahead);
-        return TcpSockets.receive(socket, batch.header(vectors));
+    private long read(Batch batch, long directly, int after) {
+        batch.set(0, target, directly);
+        batch.set(1, batch.buffer(), after);
+        return TcpSockets.receive(socket, batch.header(2));
     }
 
     /** Updates the state for bytes that the socket has stored, first in the target. Returns how many it has stored there. */
