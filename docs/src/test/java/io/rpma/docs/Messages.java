@@ -101,6 +101,11 @@ final class Messages {
         }
 
         private void add(ExpressionTree argument) {
+            if (argument instanceof ConditionalExpressionTree choice) {
+                add(choice.getTrueExpression());
+                add(choice.getFalseExpression());
+                return;
+            }
             String text = text(argument).replaceAll("(" + VALUE + "|\\{})+", VALUE).strip();
             // A text that is only the name of a function, or a value, is a part of another message.
             if (text.contains(" ") && text.replace(VALUE, "").length() >= 8) {
