@@ -55,11 +55,20 @@ final class SharedPair extends Pair {
             Thread.onSpinWait();
         }
         if (!attachment.isActive()) {
-            shared.completions().revive(attachment);
+            announce();
         }
         do {
             poll(shared.completions());
         } while (!attachment.isEmpty() || !attachment.isActive());
+    }
+
+    /** Sets the ready bits of all levels, as an initiator does, so that the next poll enters the ring into the list. */
+    private void announce() {
+        long base = shared.memory().address();
+        int index = attachment.index();
+        setReady();
+        Memory.getAndBitwiseOrLong(base + SharedReceives.READY_MIDDLE + (index >>> 12) * 8L, 1L << (index >>> 6));
+        Memory.getAndBitwiseOrLong(base + SharedReceives.READY_TOP, 1L << (index >>> 12));
     }
 
     /** Returns whether the ready bit of the server is set. */
