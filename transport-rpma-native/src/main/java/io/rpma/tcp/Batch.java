@@ -57,6 +57,18 @@ final class Batch {
         bytes = 0;
     }
 
+    /** Returns the message header for two pieces of memory, of which one may be empty and is then omitted. */
+    long header(long first, long firstBytes, long second, long secondBytes) {
+        int vectors = 0;
+        if (firstBytes > 0) {
+            set(vectors++, first, firstBytes);
+        }
+        if (secondBytes > 0) {
+            set(vectors++, second, secondBytes);
+        }
+        return header(vectors);
+    }
+
     /** Returns the {@code struct msghdr} with the first {@code vectorsUsed} vectors. */
     long header(int vectorsUsed) {
         TcpSockets.setVectors(header, vectors, vectorsUsed);

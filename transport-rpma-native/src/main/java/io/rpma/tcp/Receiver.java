@@ -121,7 +121,8 @@ final class Receiver {
             }
             long directly = direct ? Math.min(payloadLeft, MOST_DIRECT) : 0;
             int after = direct && directly < payloadLeft ? 0 : ahead;
-            long count = read(batch, directly, after);
+            // The socket stores the rest of the payload in its target, and what follows in the batch.
+            long count = TcpSockets.receive(socket, batch.header(target, directly, batch.buffer(), after));
             if (direct && region != null) {
                 region.exit();
             }
@@ -141,19 +142,6 @@ final class Receiver {
             }
         }
         return true;
-    }
-
-    /**
-     * Makes one system call that reads from the socket.
-     *
-     * @param directly how many bytes of the payload the socket stores in their target; 0 for none
-     * @param after how many bytes it stores in the batch after them; 0 for none
-     * @return the number of bytes, 0 at the end of the stream, or {@code -errno}
-     */
-    private long read(Batch batch, long directly, int after) {
-        batch.set(0, target, directly);
-        batch.set(1, batch.buffer(), after);
-        return TcpSockets.receive(socket, batch.header(2));
     }
 
     /** Updates the state for bytes that the socket has stored, first in the target. Returns how many it has stored there. */
