@@ -16,6 +16,7 @@ package io.rpma.netty;
 import io.netty.channel.ChannelConfig;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.RecvByteBufAllocator;
+import io.netty.util.internal.PlatformDependent;
 import io.rpma.netty.loop.InliningBarrier;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
@@ -29,6 +30,9 @@ import java.lang.invoke.MethodType;
 final class ReadLoop {
     private static final InliningBarrier READ_ARRIVED = new InliningBarrier(MethodHandles.lookup(), Source.class, "readArrived",
         MethodType.methodType(boolean.class, RecvByteBufAllocator.ExtendedHandle.class));
+
+    private static final InliningBarrier READ_TURN =
+        new InliningBarrier(MethodHandles.lookup(), ReadLoop.class, "readTurn", MethodType.methodType(void.class));
 
     private final AbstractRpmaChannel channel;
     private final Source source;
@@ -116,9 +120,16 @@ final class ReadLoop {
     }
 
     private void read() {
-        if (reading) {
-            return;
+        if (!reading) {
+            try {
+                READ_TURN.method().invokeExact(this);
+            } catch (Throwable e) {
+                PlatformDependent.throwException(e);
+            }
         }
+    }
+
+    private void readTurn() {
         ChannelConfig config = channel.config();
         ChannelPipeline pipeline = channel.pipeline();
         RecvByteBufAllocator.ExtendedHandle handle = (RecvByteBufAllocator.ExtendedHandle) channel.unsafe().recvBufAllocHandle();

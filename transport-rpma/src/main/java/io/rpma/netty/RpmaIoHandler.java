@@ -22,6 +22,7 @@ import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.util.concurrent.SingleThreadEventExecutor;
 import io.netty.util.concurrent.ThreadAwareExecutor;
+import io.netty.util.internal.PlatformDependent;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 import io.rpma.Rpma;
@@ -29,6 +30,7 @@ import io.rpma.RpmaUnavailableException;
 import io.rpma.netty.loop.EpollRegistration;
 import io.rpma.netty.loop.EpollSet;
 import io.rpma.netty.loop.HotQueues;
+import io.rpma.netty.loop.InliningBarrier;
 import io.rpma.netty.loop.LoopCounts;
 import io.rpma.netty.loop.LoopTurn;
 import io.rpma.netty.loop.NativeAccess;
@@ -40,6 +42,8 @@ import io.rpma.netty.loop.SpinPolicy;
 import io.rpma.netty.loop.TcpNotice;
 import io.rpma.netty.memory.RegisteredMemory;
 import io.rpma.netty.receive.LoopCompletions;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.util.Objects;
 
 /**
@@ -60,6 +64,9 @@ public final class RpmaIoHandler implements IoHandler {
 
     /** While an idle loop polls, it offers its processor to other threads at this interval. */
     private static final long YIELD_INTERVAL_NANOS = 10_000;
+
+    private static final InliningBarrier RUN_IDLE = new InliningBarrier(MethodHandles.lookup(), RpmaIoHandler.class, "runIdle",
+        MethodType.methodType(void.class, IoHandlerContext.class));
 
     private final ThreadAwareExecutor executor;
     private final IoHandler epoll;
@@ -180,9 +187,17 @@ public final class RpmaIoHandler implements IoHandler {
                 set.runNow(context);
             }
         } else {
-            runIdle(context);
+            runIdleBehindBarrier(context);
         }
         return turn.active;
+    }
+
+    private void runIdleBehindBarrier(IoHandlerContext context) {
+        try {
+            RUN_IDLE.method().invokeExact(this, context);
+        } catch (Throwable e) {
+            PlatformDependent.throwException(e);
+        }
     }
 
     /** Waits until there is work: polls if that is likely to succeed soon, and otherwise blocks. */

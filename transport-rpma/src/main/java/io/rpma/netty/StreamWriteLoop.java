@@ -17,9 +17,13 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.DefaultFileRegion;
 import io.netty.channel.FileRegion;
+import io.netty.util.internal.PlatformDependent;
+import io.rpma.netty.loop.InliningBarrier;
 import io.rpma.netty.stream.StreamQueuePair;
 import io.rpma.netty.stream.StreamWriter;
 import java.io.IOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 
 /**
  * The write loop of a stream. It sends the flushed entries in their order: bytes and file regions as messages
@@ -28,6 +32,9 @@ import java.io.IOException;
  * <p>Used by the event loop of the channel.
  */
 final class StreamWriteLoop {
+    private static final InliningBarrier WRITE_ENTRIES = new InliningBarrier(MethodHandles.lookup(), StreamWriteLoop.class,
+        "writeEntries", MethodType.methodType(void.class, ChannelOutboundBuffer.class, StreamQueuePair.class));
+
     private final RpmaChannel channel;
     private final AbstractRpmaChannel.ConnectionUnsafe unsafe;
     private final StreamWriter writer = new StreamWriter();
@@ -50,6 +57,14 @@ final class StreamWriteLoop {
 
     /** Writes the flushed entries, as far as the peer and the device have room for them. */
     void write(ChannelOutboundBuffer in, StreamQueuePair to) throws Exception {
+        try {
+            WRITE_ENTRIES.method().invokeExact(this, in, to);
+        } catch (Throwable e) {
+            PlatformDependent.throwException(e);
+        }
+    }
+
+    private void writeEntries(ChannelOutboundBuffer in, StreamQueuePair to) throws Exception {
         if (to.broken() != null) {
             // Operations that have ended have causes of their own, which an exception thrown here would replace.
             operations.settle();

@@ -13,7 +13,10 @@
 
 package io.rpma.netty.loop;
 
+import io.netty.util.internal.PlatformDependent;
 import io.rpma.WorkCompletions;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.util.Arrays;
 
 /**
@@ -27,6 +30,9 @@ public final class HotQueues {
     private static final int BATCH = 64;
     /** A queue that has been empty this many times in a row is no longer polled. */
     private static final int COLD_AFTER_EMPTY_POLLS = 512;
+
+    private static final InliningBarrier ARM_AND_POLL = new InliningBarrier(MethodHandles.lookup(), RpmaRegistration.class,
+        "armAndPoll", MethodType.methodType(boolean.class, WorkCompletions.class));
 
     private final WorkCompletions batch = new WorkCompletions(BATCH);
     private final boolean isEndless;
@@ -70,7 +76,7 @@ public final class HotQueues {
             } else if (registration.hotIndex >= 0 && !registration.handle.awaitsCompletions()) {
                 cool(registration);
             } else if (++registration.emptyPolls >= COLD_AFTER_EMPTY_POLLS && registration.hotIndex >= 0 && !isEndless
-                    && !registration.armAndPoll(batch)) {
+                    && !armAndPoll(registration)) {
                 cool(registration);
             }
         }
@@ -91,7 +97,7 @@ public final class HotQueues {
             RpmaRegistration registration = hot[i];
             if (!registration.handle.awaitsCompletions()) {
                 cool(registration);
-            } else if (registration.armAndPoll(batch)) {
+            } else if (armAndPoll(registration)) {
                 turn.active++;
                 registration.emptyPolls = 0;
                 worked = true;
@@ -100,6 +106,15 @@ public final class HotQueues {
             }
         }
         return worked || hotCount > 0;
+    }
+
+    private boolean armAndPoll(RpmaRegistration registration) {
+        try {
+            return (boolean) ARM_AND_POLL.method().invokeExact(registration, batch);
+        } catch (Throwable e) {
+            PlatformDependent.throwException(e);
+            return false;
+        }
     }
 
     /** Makes the queue of a registration hot, if it is not. */

@@ -338,7 +338,7 @@ public abstract class QueuePair {
     public final int take(WorkCompletions batch) {
         int n;
         try {
-            n = queue.pollWithoutEvent(batch);
+            n = ProviderCalls.pollWithoutEvent(queue, batch);
         } catch (RpmaException e) {
             if (broken != null) {
                 return 0;

@@ -22,6 +22,7 @@ import io.rpma.WorkCompletions;
 import io.rpma.netty.loop.EpollSet;
 import io.rpma.netty.loop.RpmaIoHandle;
 import io.rpma.netty.loop.RpmaIoOps;
+import io.rpma.netty.pair.ProviderCalls;
 import io.rpma.netty.pair.ThreadBatch;
 import io.rpma.netty.pair.TransportLogger;
 import java.io.IOException;
@@ -304,7 +305,7 @@ public final class LoopCompletions implements RpmaIoHandle {
         }
         int n;
         try {
-            n = queue.pollWithoutEvent(batch);
+            n = ProviderCalls.pollWithoutEvent(queue, batch);
         } catch (RpmaException e) {
             failed(e);
             return 0;

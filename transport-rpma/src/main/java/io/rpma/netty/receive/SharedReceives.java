@@ -25,6 +25,7 @@ import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.memory.LimboMemory;
 import io.rpma.netty.memory.NumberProperty;
 import io.rpma.netty.memory.RpmaByteBuf;
+import io.rpma.netty.pair.ProviderCalls;
 import io.rpma.netty.pair.TransportLogger;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -354,7 +355,7 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
             return;
         }
         RpmaByteBuf buf = buffers.getAcquire(slot);
-        queue.receive(buf.slab().region(fabric), buf.block().offset, messageBytes, slot);
+        ProviderCalls.receive(queue, buf.slab().region(fabric), buf.block().offset, messageBytes, slot);
     }
 
     @Override

@@ -18,6 +18,7 @@ import io.rpma.Connection;
 import io.rpma.LocalMemoryRegion;
 import io.rpma.RemoteMemoryRegion;
 import io.rpma.RpmaException;
+import io.rpma.netty.pair.ProviderCalls;
 
 /** Sends the bits of each message as immediate data ({@code rpma_send_with_imm(3)}, {@code rpma_write_with_imm(3)}). */
 final class ImmediateWire extends StreamWire {
@@ -30,7 +31,7 @@ final class ImmediateWire extends StreamWire {
     @Override
     void send(Connection connection, LocalMemoryRegion region, long offset, int bytes, CompletionFlag flag, int bits,
             long context) throws RpmaException {
-        connection.sendWithImmediate(region, offset, bytes, flag, bits, context);
+        ProviderCalls.sendWithImmediate(connection, region, offset, bytes, flag, bits, context);
     }
 
     @Override

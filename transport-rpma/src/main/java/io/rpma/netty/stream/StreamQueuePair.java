@@ -15,12 +15,14 @@ package io.rpma.netty.stream;
 
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoEventLoop;
+import io.netty.util.internal.PlatformDependent;
 import io.rpma.CompletionStatus;
 import io.rpma.Connection;
 import io.rpma.ConnectionEvent;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
+import io.rpma.netty.loop.InliningBarrier;
 import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.memory.LimboMemory;
 import io.rpma.netty.pair.StacklessIOException;
@@ -32,6 +34,8 @@ import io.rpma.netty.receive.LoopReceives;
 import io.rpma.netty.receive.ReceiveBuffers;
 import io.rpma.netty.receive.StreamArrival;
 import java.io.IOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.net.InetSocketAddress;
 import java.net.ProtocolException;
 import java.nio.ByteBuffer;
@@ -46,6 +50,11 @@ import java.util.function.BooleanSupplier;
  * <p>Used by one event loop at a time.
  */
 public final class StreamQueuePair extends StreamEnd {
+    private static final InliningBarrier TELL =
+        new InliningBarrier(MethodHandles.lookup(), StreamQueuePair.class, "tell", MethodType.methodType(void.class));
+    private static final InliningBarrier TAKE = new InliningBarrier(MethodHandles.lookup(), StreamQueuePair.class, "take",
+        MethodType.methodType(void.class, WorkCompletions.class, int.class));
+
     private final StreamSizes sizes;
     private final ReceiveBuffers receives;
     private final StreamSender sender;
@@ -194,7 +203,9 @@ public final class StreamQueuePair extends StreamEnd {
         boolean outermost = !receiver.isNotifying();
         receiver.beginNotifying();
         try {
-            tell();
+            TELL.method().invokeExact(this);
+        } catch (Throwable e) {
+            PlatformDependent.throwException(e);
         } finally {
             if (outermost) {
                 receiver.endNotifying();
@@ -219,6 +230,14 @@ public final class StreamQueuePair extends StreamEnd {
 
     @Override
     protected void completed(WorkCompletions batch, int index) {
+        try {
+            TAKE.method().invokeExact(this, batch, index);
+        } catch (Throwable e) {
+            PlatformDependent.throwException(e);
+        }
+    }
+
+    private void take(WorkCompletions batch, int index) {
         long context = batch.context(index);
         if ((context & StreamSender.CONTEXT) != 0) {
             sender.completed(context);

@@ -17,12 +17,16 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.RecvByteBufAllocator;
+import io.netty.util.internal.PlatformDependent;
 import io.rpma.CompletionOpcode;
 import io.rpma.RpmaException;
+import io.rpma.netty.loop.InliningBarrier;
 import io.rpma.netty.memory.RpmaByteBuf;
 import io.rpma.netty.pair.ChannelCounts;
 import io.rpma.netty.receive.ReceiveBuffers;
 import io.rpma.netty.receive.StreamArrival;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.net.ProtocolException;
 import java.util.ArrayDeque;
 import java.util.Queue;
@@ -39,6 +43,10 @@ public final class StreamReceiver implements StreamWire.Sink {
     static final int WRITTEN = CompletionOpcode.RECV_RDMA_WITH_IMM.code();
 
     private static final int MOST_READ_SLOTS = 8;
+
+    private static final InliningBarrier READ_OLDEST =
+        new InliningBarrier(MethodHandles.lookup(), StreamReceiver.class, "readOldest", MethodType.methodType(ByteBuf.class,
+            RecvByteBufAllocator.ExtendedHandle.class, ByteBufAllocator.class, boolean.class));
 
     private final StreamEnd pair;
     private final StreamSizes sizes;
@@ -236,6 +244,15 @@ public final class StreamReceiver implements StreamWire.Sink {
      * @param whole whether large data is passed on without copying even if it is longer than the handle expects
      */
     public ByteBuf read(RecvByteBufAllocator.ExtendedHandle handle, ByteBufAllocator allocator, boolean whole) {
+        try {
+            return (ByteBuf) READ_OLDEST.method().invokeExact(this, handle, allocator, whole);
+        } catch (Throwable e) {
+            PlatformDependent.throwException(e);
+            return null;
+        }
+    }
+
+    private ByteBuf readOldest(RecvByteBufAllocator.ExtendedHandle handle, ByteBufAllocator allocator, boolean whole) {
         int bytes = unread.bytes();
         boolean area = unread.slot() == UnreadMessages.AREA;
         int start = area ? 0 : prefix;

@@ -16,7 +16,9 @@ package io.rpma.netty.stream;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.FileRegion;
+import io.netty.util.internal.PlatformDependent;
 import io.rpma.NativeMemory;
+import io.rpma.netty.loop.InliningBarrier;
 import io.rpma.netty.memory.RegisteredMemory;
 import io.rpma.netty.memory.RpmaByteBuf;
 import io.rpma.netty.memory.Slab;
@@ -24,6 +26,8 @@ import io.rpma.netty.memory.SoleHolder;
 import io.rpma.netty.pair.SentEntries;
 import java.io.EOFException;
 import java.io.IOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 
 /**
  * Turns the flushed entries of a channel into the messages of a stream. A large buffer in registered memory is sent from where it
@@ -34,6 +38,9 @@ import java.io.IOException;
 public final class StreamWriter {
     /** Shorter buffers are copied into a message, together with other flushed data. */
     private static final int IN_PLACE_BYTES = 4096;
+
+    private static final InliningBarrier WRITE_COPIED = new InliningBarrier(MethodHandles.lookup(), StreamWriter.class,
+        "writeCopied", MethodType.methodType(void.class, StreamSender.class, ChannelOutboundBuffer.class, int.class));
 
     private final Gatherer gatherer = new Gatherer();
     private final Follower follower = new Follower();
@@ -59,7 +66,15 @@ public final class StreamWriter {
         if (slab != null) {
             writeInPlace(to, in, buf, slab);
         } else {
-            writeCopied(to, in, buf.readableBytes());
+            writeBehindBarrier(to, in, buf.readableBytes());
+        }
+    }
+
+    private void writeBehindBarrier(StreamSender to, ChannelOutboundBuffer in, int together) {
+        try {
+            WRITE_COPIED.method().invokeExact(this, to, in, together);
+        } catch (Throwable e) {
+            PlatformDependent.throwException(e);
         }
     }
 
