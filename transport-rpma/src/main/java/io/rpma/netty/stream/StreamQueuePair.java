@@ -52,7 +52,7 @@ import java.util.function.BooleanSupplier;
 public final class StreamQueuePair extends StreamEnd {
     private static final InliningBarrier TELL =
         new InliningBarrier(MethodHandles.lookup(), StreamQueuePair.class, "tell", MethodType.methodType(void.class));
-    private static final InliningBarrier TAKE = new InliningBarrier(MethodHandles.lookup(), StreamQueuePair.class, "take",
+    private static final InliningBarrier DISPATCH = new InliningBarrier(MethodHandles.lookup(), StreamQueuePair.class, "dispatch",
         MethodType.methodType(void.class, WorkCompletions.class, int.class));
 
     private final StreamSizes sizes;
@@ -231,13 +231,13 @@ public final class StreamQueuePair extends StreamEnd {
     @Override
     protected void completed(WorkCompletions batch, int index) {
         try {
-            TAKE.method().invokeExact(this, batch, index);
+            DISPATCH.method().invokeExact(this, batch, index);
         } catch (Throwable e) {
             PlatformDependent.throwException(e);
         }
     }
 
-    private void take(WorkCompletions batch, int index) {
+    private void dispatch(WorkCompletions batch, int index) {
         long context = batch.context(index);
         if ((context & StreamSender.CONTEXT) != 0) {
             sender.completed(context);
