@@ -20,14 +20,15 @@ import java.lang.invoke.MethodType;
 /**
  * A method that the just-in-time compiler never inlines into its caller. The transport uses it for two purposes.
  *
- * <p><b>The handlers of the application are compiled separately from the transport.</b> HotSpot's C2 compiler inlines at most 15 levels of calls ({@code -XX:MaxInlineLevel}). In a pipeline with few handlers, C2
- * can inline the poll of the completion queue, the read loop, the pipeline and the handler into one another. The handler then
- * begins at level 11, and C2 does not inline what the handler calls below level 15, not even the accessor of the JDK that reads
- * eight bytes in a loop over the payload. Whether this happens depends on which method is compiled first: the throughput of the
- * same program differed by a factor of five from one run to the next. Behind a barrier, the levels are counted from 0 again.
+ * <p><b>The handlers of the application are compiled separately from the transport.</b> HotSpot's C2 compiler inlines at most 15
+ * levels of calls ({@code -XX:MaxInlineLevel}). In a pipeline with few handlers, C2 can inline the poll of the completion queue,
+ * the read loop, the pipeline and the handler into one another. The handler then begins at level 11, and C2 does not inline what
+ * the handler calls below level 15, not even the accessor of the JDK that reads eight bytes in a loop over the payload. Whether
+ * this happens depends on which method is compiled first: the throughput of the same program differed by a factor of five from
+ * one run to the next. Behind a barrier, the levels are counted from 0 again.
  *
- * <p><b>The parts of the data path are compiled separately from one another.</b> Otherwise C2 compiles each part several times: by
- * itself, and inlined into each of its callers, and into their callers. In the first seconds of a process C2 competes with the
+ * <p><b>The parts of the data path are compiled separately from one another.</b> Otherwise C2 compiles each part several times:
+ * by itself, and inlined into each of its callers, and into their callers. In the first seconds of a process C2 competes with the
  * event loops for the processors, so this work decides how soon a process reaches its full rate. Barriers therefore stand between
  * the event loop, the reading, the writing and the provider.
  *
