@@ -73,6 +73,7 @@ public final class RpmaIoHandler implements IoHandler {
     private final EpollSet set;
     private final SpinPolicy spin;
     private RunQueue runQueue;
+    private boolean hasMemory;
     private final LoopTurn turn = new LoopTurn();
     private final LoopCounts counters = new LoopCounts();
     private final RpmaLoopCounters published = new RpmaLoopCounters(counters);
@@ -152,9 +153,7 @@ public final class RpmaIoHandler implements IoHandler {
         epoll.initialize();
         closeRunQueue();
         runQueue = RunQueue.ofThisThread();
-        // The buffers that this loop receives return the public allocator, whatever allocator its channels have.
-        RegisteredMemory.allocator(RpmaByteBufAllocator.DEFAULT);
-        RegisteredMemory.beginMagazines();
+        beginMemory();
         counters.name = Thread.currentThread().getName();
         RpmaMetrics.began(published);
         if (executor instanceof SingleThreadEventExecutor loop) {
@@ -162,6 +161,21 @@ public final class RpmaIoHandler implements IoHandler {
             // a quiet period, a turn during which the shutdown begins is the last one, and the loop's channels would never be
             // closed.
             loop.addShutdownHook(shutdownHook);
+        }
+    }
+
+    /**
+     * Prepares the registered memory for this thread. If a property of it has a value that is not allowed, every bind and every
+     * connect fails for this reason. The loop runs nevertheless: if its thread ended, their promises would get no result.
+     */
+    private void beginMemory() {
+        try {
+            // The buffers that this loop receives return the public allocator, whatever allocator its channels have.
+            RegisteredMemory.allocator(RpmaByteBufAllocator.DEFAULT);
+            RegisteredMemory.beginMagazines();
+            hasMemory = true;
+        } catch (ExceptionInInitializerError | NoClassDefFoundError e) {
+            LOGGER.debug("There is no registered memory. Binding or connecting a channel will fail for this reason.", e);
         }
     }
 
@@ -286,7 +300,9 @@ public final class RpmaIoHandler implements IoHandler {
         registrations.destroyAll();
         epoll.destroy();
         closeRunQueue();
-        RegisteredMemory.endMagazines();
+        if (hasMemory) {
+            RegisteredMemory.endMagazines();
+        }
         RpmaMetrics.ended(published);
     }
 

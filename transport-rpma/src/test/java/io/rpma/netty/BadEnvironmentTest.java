@@ -110,9 +110,12 @@ class BadEnvironmentTest {
     @ParameterizedTest
     @ValueSource(longs = {Long.MIN_VALUE, -1, 0, (4 << 20) - 1, (4L << 40) + 1, Long.MAX_VALUE})
     void aLimitOfMemoryThatIsNotAllowedIsNamedWithThoseThatAre(long value) throws Exception {
-        String said = run("BIND", with("-Dio.rpma.netty.maxRegisteredBytes=" + value), "127.0.0.1");
-        assertSays(said, "-Dio.rpma.netty.maxRegisteredBytes is " + value + "; allowed are 4194304 to 4398046511104, and without"
-            + " the property the value is ");
+        // The loop of the first bind has to survive it: the second one is on the same loop, and fails for the same reason.
+        String said = run("BIND", with("-Dio.rpma.netty.maxRegisteredBytes=" + value), "127.0.0.1", "127.0.0.1");
+        for (String each : said.strip().split("\n")) {
+            assertSays(each, "-Dio.rpma.netty.maxRegisteredBytes is " + value + "; allowed are 4194304 to 4398046511104, and"
+                + " without the property the value is ");
+        }
     }
 
     @ParameterizedTest
