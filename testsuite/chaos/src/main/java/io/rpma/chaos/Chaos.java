@@ -17,7 +17,6 @@ import io.rpma.Rpma;
 import io.rpma.RpmaProvider;
 import io.rpma.chaos.cases.ChaosCase;
 import io.rpma.chaos.cases.ChaosCases;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -83,18 +82,19 @@ public final class Chaos implements Callable<Integer> {
         if (seed == null) {
             seed = new SplittableRandom().nextLong() >>> 1;
         }
-        Files.createDirectories(logs);
         Schedule schedule = Schedule.of(seed, Math.round(minutes * 60_000), cases);
         System.out.println("provider=" + provider + " seed=" + seed + " minutes=" + minutes);
         System.out.print(schedule);
         Ledger ledger = new Ledger(pauseMillis);
+        Path ofProvider;
         try (Surroundings surroundings = new Surroundings(provider, logs, ledger)) {
+            ofProvider = surroundings.logs();
             schedule.run(surroundings);
             surroundings.finish();
             ledger.machinePause(surroundings.machine().longest());
         }
         System.out.print(ledger.table());
-        System.out.println(ledger.isClean() ? "clean" : "NOT CLEAN; the processes' logs are in " + logs);
+        System.out.println(ledger.isClean() ? "clean" : "NOT CLEAN; the processes' logs are in " + ofProvider);
         return ledger.isClean() ? 0 : 1;
     }
 }

@@ -42,6 +42,7 @@ public final class Surroundings implements AutoCloseable {
 
     private final String provider;
     private final Path logs;
+    private final Path archive;
     private final Ledger ledger;
     private final Pauses machine = new Pauses();
     private final Queue<String> pauses = new ConcurrentLinkedQueue<>();
@@ -54,9 +55,18 @@ public final class Surroundings implements AutoCloseable {
     private Path publicClassPath;
     private final List<Child> hostile = new ArrayList<>();
 
-    Surroundings(String provider, Path logs, Ledger ledger) throws IOException, InterruptedException {
+    /**
+     * Begins to measure the machine.
+     *
+     * @param provider the provider of the server
+     * @param allLogs the folder of all logs, in which each provider has a folder of its own: runs with different providers can
+     *        take place at the same time
+     * @param ledger what happened so far
+     */
+    Surroundings(String provider, Path allLogs, Ledger ledger) throws IOException, InterruptedException {
         this.provider = provider;
-        this.logs = logs;
+        logs = Files.createDirectories(allLogs.resolve(provider));
+        archive = allLogs.toAbsolutePath().resolveSibling("hostile.jsa");
         this.ledger = ledger;
         try (var old = Files.newDirectoryStream(logs, "*.log")) {
             for (Path log : old) {
@@ -146,7 +156,6 @@ public final class Surroundings implements AutoCloseable {
 
     /** Creates an archive of the classes that hostile processes need, so that a thousand of these processes can be started. */
     private void archive() throws IOException, InterruptedException {
-        Path archive = archivePath();
         Path jar = Path.of(Child.classPath().split(":")[0]);
         if (!Files.isRegularFile(jar) || Files.exists(archive)
             && Files.getLastModifiedTime(archive).compareTo(Files.getLastModifiedTime(jar)) > 0
@@ -171,10 +180,6 @@ public final class Surroundings implements AutoCloseable {
         return all;
     }
 
-    private Path archivePath() {
-        return logs.toAbsolutePath().getParent().resolve("hostile.jsa");
-    }
-
     /**
      * Starts a hostile process that connects to the server.
      *
@@ -193,8 +198,8 @@ public final class Surroundings implements AutoCloseable {
             throws IOException {
         List<String> all = new ArrayList<>(List.of("-XX:TieredStopAtLevel=1", "-Xmx64m", "-Xlog:disable", "-Xlog:all=off",
             "-Dio.rpma.netty.maxRegisteredBytes=" + (192 << 20), "-XX:ErrorFile=/dev/null", "-XX:-CreateCoredumpOnCrash"));
-        if (Files.exists(archivePath())) {
-            all.add("-XX:SharedArchiveFile=" + archivePath());
+        if (Files.exists(archive)) {
+            all.add("-XX:SharedArchiveFile=" + archive);
         }
         all.addAll(List.of(options));
         Child child = child("hostile-" + attack, path.provider(), prefix, all, HostileMain.class,
