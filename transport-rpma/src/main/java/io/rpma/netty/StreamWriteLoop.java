@@ -18,7 +18,7 @@ import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.DefaultFileRegion;
 import io.netty.channel.FileRegion;
 import io.netty.util.internal.PlatformDependent;
-import io.rpma.netty.loop.InliningBarrier;
+import io.rpma.netty.jit.InliningBarrier;
 import io.rpma.netty.stream.StreamQueuePair;
 import io.rpma.netty.stream.StreamWriter;
 import java.io.IOException;

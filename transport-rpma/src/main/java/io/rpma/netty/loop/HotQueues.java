@@ -15,6 +15,7 @@ package io.rpma.netty.loop;
 
 import io.netty.util.internal.PlatformDependent;
 import io.rpma.WorkCompletions;
+import io.rpma.netty.jit.InliningBarrier;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.Arrays;

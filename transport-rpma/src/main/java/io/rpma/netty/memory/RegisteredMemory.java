@@ -17,8 +17,12 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.util.concurrent.FastThreadLocal;
 import io.netty.util.concurrent.FastThreadLocalThread;
+import io.netty.util.internal.PlatformDependent;
 import io.rpma.LocalMemoryRegion;
 import io.rpma.RpmaException;
+import io.rpma.netty.jit.InliningBarrier;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
@@ -34,6 +38,8 @@ public final class RegisteredMemory {
     /** The largest registered buffer in bytes. */
     static final int MAX_CAPACITY = Slabs.SLAB_SIZE;
 
+    private static final InliningBarrier ALLOCATE = InliningBarrier.ofStatic(MethodHandles.lookup(), RegisteredMemory.class,
+        "allocate", MethodType.methodType(RpmaByteBuf.class, int.class, int.class));
     private static final LongAdder UNREGISTERED = new LongAdder();
     private static final RpmaByteBuf.Pool POOL = new RpmaByteBuf.Pool() {
         @Override
@@ -128,6 +134,15 @@ public final class RegisteredMemory {
      * @return the buffer, or {@code null} if it is too large or the limit of registered memory is reached
      */
     public static RpmaByteBuf registered(int initialCapacity, int maxCapacity) {
+        try {
+            return (RpmaByteBuf) ALLOCATE.method().invokeExact(initialCapacity, maxCapacity);
+        } catch (Throwable e) {
+            PlatformDependent.throwException(e);
+            return null;
+        }
+    }
+
+    private static RpmaByteBuf allocate(int initialCapacity, int maxCapacity) {
         RpmaByteBuf buf = initialCapacity <= MAX_CAPACITY ? take(BuddyArena.shift(initialCapacity)) : null;
         if (buf == null) {
             UNREGISTERED.increment();

@@ -17,10 +17,14 @@ import io.netty.buffer.AbstractReferenceCountedByteBuf;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.util.internal.PlatformDependent;
 import io.rpma.NativeMemory;
+import io.rpma.netty.jit.InliningBarrier;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
@@ -32,6 +36,9 @@ import java.nio.channels.ScatteringByteChannel;
  * creates no garbage. A buffer that becomes larger than a slab continues in unregistered memory, and is copied when it is sent.
  */
 public final class RpmaByteBuf extends AbstractReferenceCountedByteBuf {
+    private static final InliningBarrier RECYCLE =
+        new InliningBarrier(MethodHandles.lookup(), RpmaByteBuf.class, "recycle", MethodType.methodType(void.class));
+
     private final Pool pool;
     private BuddyArena.Block block;
     private ByteBuffer memory;
@@ -106,6 +113,14 @@ public final class RpmaByteBuf extends AbstractReferenceCountedByteBuf {
 
     @Override
     protected void deallocate() {
+        try {
+            RECYCLE.method().invokeExact(this);
+        } catch (Throwable e) {
+            PlatformDependent.throwException(e);
+        }
+    }
+
+    private void recycle() {
         if (outgrown != null) {
             outgrown.release();
             outgrown = null;

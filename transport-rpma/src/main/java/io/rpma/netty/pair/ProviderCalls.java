@@ -21,7 +21,7 @@ import io.rpma.LocalMemoryRegion;
 import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.WorkCompletions;
-import io.rpma.netty.loop.InliningBarrier;
+import io.rpma.netty.jit.InliningBarrier;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 

@@ -15,7 +15,7 @@ package io.rpma.netty.pair;
 
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.util.internal.PlatformDependent;
-import io.rpma.netty.loop.InliningBarrier;
+import io.rpma.netty.jit.InliningBarrier;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 

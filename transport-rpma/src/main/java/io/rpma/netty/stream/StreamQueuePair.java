@@ -22,7 +22,7 @@ import io.rpma.ConnectionEvent;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
-import io.rpma.netty.loop.InliningBarrier;
+import io.rpma.netty.jit.InliningBarrier;
 import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.memory.LimboMemory;
 import io.rpma.netty.pair.StacklessIOException;

@@ -20,7 +20,7 @@ import io.netty.channel.RecvByteBufAllocator;
 import io.netty.util.internal.PlatformDependent;
 import io.rpma.CompletionOpcode;
 import io.rpma.RpmaException;
-import io.rpma.netty.loop.InliningBarrier;
+import io.rpma.netty.jit.InliningBarrier;
 import io.rpma.netty.memory.RpmaByteBuf;
 import io.rpma.netty.pair.ChannelCounts;
 import io.rpma.netty.receive.ReceiveBuffers;

@@ -18,7 +18,7 @@ import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.FileRegion;
 import io.netty.util.internal.PlatformDependent;
 import io.rpma.NativeMemory;
-import io.rpma.netty.loop.InliningBarrier;
+import io.rpma.netty.jit.InliningBarrier;
 import io.rpma.netty.memory.RegisteredMemory;
 import io.rpma.netty.memory.RpmaByteBuf;
 import io.rpma.netty.memory.Slab;
@@ -196,6 +196,9 @@ public final class StreamWriter {
 
     /** Copies flushed buffers into a message until it is full. */
     private static final class Gatherer implements ChannelOutboundBuffer.MessageProcessor {
+        private static final InliningBarrier COPY = new InliningBarrier(MethodHandles.lookup(), RpmaByteBuf.class, "writeBytes",
+            MethodType.methodType(ByteBuf.class, ByteBuf.class, int.class, int.class));
+
         StreamSender to;
         RpmaByteBuf message;
         // Whether a buffer has more bytes than the message has room for.
@@ -215,9 +218,17 @@ public final class StreamWriter {
                 more = true;
                 return false;
             }
-            message.writeBytes(buf, buf.readerIndex(), Math.min(bytes, room));
+            copy(buf, Math.min(bytes, room));
             more = bytes > room;
             return !more;
+        }
+
+        private void copy(ByteBuf from, int bytes) {
+            try {
+                ByteBuf ignored = (ByteBuf) COPY.method().invokeExact(message, from, from.readerIndex(), bytes);
+            } catch (Throwable e) {
+                PlatformDependent.throwException(e);
+            }
         }
     }
 

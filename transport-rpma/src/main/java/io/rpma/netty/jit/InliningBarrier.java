@@ -11,7 +11,7 @@
  * language governing permissions and limitations under the License.
  */
 
-package io.rpma.netty.loop;
+package io.rpma.netty.jit;
 
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
@@ -30,7 +30,7 @@ import java.lang.invoke.MethodType;
  * <p><b>The parts of the data path are compiled separately from one another.</b> Otherwise C2 compiles each part several times:
  * by itself, and inlined into each of its callers, and into their callers. In the first seconds of a process C2 competes with the
  * event loops for the processors, so this work decides how soon a process reaches its full rate. Barriers therefore stand between
- * the event loop, the reading, the writing and the provider.
+ * the event loop, the reading, the writing, the buffers and the provider.
  *
  * <p>C2 inlines a call through a method handle only if the handle is a constant to the compiler. The field that holds the handle
  * is therefore not final, although it never changes. A call allocates nothing, and takes a few nanoseconds.
@@ -40,6 +40,10 @@ import java.lang.invoke.MethodType;
 public final class InliningBarrier {
     // Must not be final. See above.
     private MethodHandle method;
+
+    private InliningBarrier(MethodHandle method) {
+        this.method = method;
+    }
 
     /**
      * Creates a barrier in front of an instance method. Called when a class that holds the barrier is initialized.
@@ -53,6 +57,19 @@ public final class InliningBarrier {
     public InliningBarrier(MethodHandles.Lookup lookup, Class<?> owner, String name, MethodType type) {
         try {
             method = lookup.findVirtual(owner, name, type);
+        } catch (ReflectiveOperationException e) {
+            throw new ExceptionInInitializerError(e);
+        }
+    }
+
+    /**
+     * Creates a barrier in front of a static method; see the constructor.
+     *
+     * @param type the types of the result and of the parameters
+     */
+    public static InliningBarrier ofStatic(MethodHandles.Lookup lookup, Class<?> owner, String name, MethodType type) {
+        try {
+            return new InliningBarrier(lookup.findStatic(owner, name, type));
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
