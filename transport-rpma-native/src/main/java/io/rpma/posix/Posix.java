@@ -20,8 +20,8 @@ import java.lang.foreign.MemoryLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.StructLayout;
 import java.lang.invoke.MethodHandle;
-import java.lang.invoke.VarHandle;
 
+import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static java.lang.foreign.ValueLayout.JAVA_LONG;
 
 /**
@@ -96,7 +96,8 @@ public final class Posix {
 
     private static final Linker LINKER = NativeAccess.linker();
     private static final StructLayout CAPTURE = Linker.Option.captureStateLayout();
-    private static final VarHandle ERRNO = CAPTURE.varHandle(MemoryLayout.PathElement.groupElement("errno"));
+    // An access by offset, because a handle for a field of a structure makes the JDK generate classes while a process starts.
+    private static final long ERRNO = CAPTURE.byteOffset(MemoryLayout.PathElement.groupElement("errno"));
     private static final long LONGEST_TEXT = 4096;
 
     // One capture area per thread: it holds errno only between a call and the statement after it.
@@ -107,7 +108,7 @@ public final class Posix {
     private static final CFunction MUNMAP = CFunction.of("munmap", 2);
     private static final CFunction MPROTECT = CFunction.of("mprotect", 3);
     private static final CFunction CLOSE = CFunction.of("close", 1);
-    private static final CFunction FCNTL = CFunction.variadic("fcntl", 3, 2);
+    private static final CFunction FCNTL = CFunction.of("fcntl", 3);
     private static final CFunction GETRLIMIT = CFunction.of("getrlimit", 2);
     private static final CFunction MSYNC = CFunction.of("msync", 3);
     private static final CFunction EVENTFD = CFunction.of("eventfd", 2);
@@ -153,7 +154,7 @@ public final class Posix {
 
     /** Returns the {@code errno} that the last captured call of this thread left. */
     public static int errno(MemorySegment capture) {
-        return (int) ERRNO.get(capture, 0L);
+        return capture.get(JAVA_INT, ERRNO);
     }
 
     /** Returns the C library's text for an error number. */

@@ -30,8 +30,8 @@ class CFunctionTest {
     private static final int O_RDWR = 2;
     private static final int O_CLOEXEC = 0x80000;
 
-    private static final CFunction OPENAT = CFunction.variadic("openat", 4, 3);
-    private static final CFunction FCNTL = CFunction.variadic("fcntl", 3, 2);
+    private static final CFunction OPENAT = CFunction.of("openat", 4);
+    private static final CFunction FCNTL = CFunction.of("fcntl", 3);
     private static final CFunction PREAD = CFunction.of("pread", 4);
     private static final CFunction PWRITE = CFunction.of("pwrite", 4);
     private static final CFunction LSEEK = CFunction.of("lseek", 3);
@@ -64,10 +64,28 @@ class CFunctionTest {
         }
     }
 
+    /** The JDK generates code for each type, while the process starts. */
     @Test
-    void functionsWithAsManyArgumentsShareTheirType() {
-        assertEquals(PREAD.handle().type(), PWRITE.handle().type());
-        assertEquals(CFunction.of("mmap", 6).handle().type(), CFunction.of("process_vm_readv", 6).handle().type());
+    void allFunctionsShareOneType() {
+        assertEquals(PREAD.handle().type(), CLOSE.handle().type());
+        assertEquals(CFunction.of("mmap", 6).handle().type(), CFunction.of("getpid", 0).handle().type());
+    }
+
+    @Test
+    void aFunctionWithoutArgumentsIgnoresTheRegisters() {
+        assertEquals(ProcessHandle.current().pid(), CFunction.of("getpid", 0).callUnsigned());
+    }
+
+    @Test
+    void moreArgumentsThanRegistersAreRefused() {
+        IllegalArgumentException e = assertThrows(IllegalArgumentException.class, () -> CFunction.of("syscall", 7));
+        assertTrue(e.getMessage().contains("syscall has 7 arguments"), e.getMessage());
+    }
+
+    /** The tests run with assertions, so a call with another number of arguments does not go unnoticed. */
+    @Test
+    void aCallPassesAsManyArgumentsAsTheFunctionHas() {
+        assertThrows(AssertionError.class, () -> LSEEK.callLong(-1));
     }
 
     @Test

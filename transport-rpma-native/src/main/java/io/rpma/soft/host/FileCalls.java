@@ -35,7 +35,7 @@ public final class FileCalls {
     private static final int LOCK_EX_NB = 6;
     private static final int NOBODY_ELSE = 0600;
 
-    private static final CFunction OPEN = CFunction.variadic("open", 3, 2);
+    private static final CFunction OPEN = CFunction.of("open", 3);
     private static final CFunction FLOCK = CFunction.of("flock", 2);
     private static final CFunction UNLINK = CFunction.of("unlink", 1);
     private static final CFunction RENAME = CFunction.of("rename", 2);
