@@ -45,7 +45,8 @@ final class TcpCompletionQueue implements CompletionQueue {
     private Thread looking;
     private boolean found;
     // The thread in pollWithoutEvent(), which promises to call consumeEvent() before it waits, and whether the last call was one
-    // of that method. The completions that it adds itself cause no event here, and cause events of other queues later.
+    // of that method. The completions that it adds itself cause no event here. They cause events of other queues at its next
+    // call, or at the end of this one if it may wait afterwards.
     private Thread promising;
     private boolean promised;
     // Whether that thread has called consumeEvent() since, so that it waits if the next poll finds nothing, and whether a poll is
@@ -237,6 +238,10 @@ final class TcpCompletionQueue implements CompletionQueue {
             if (promise != null && !ring.isEmpty()) {
                 // The batch of the caller is full.
                 fire();
+            }
+            if (!patient) {
+                // The caller has consumed the event already, and waits if this poll has found nothing.
+                signalOthers();
             }
         }
         return count;

@@ -125,6 +125,19 @@ class PollWithoutEventTest {
         assertTrue(isReadable(own));
     }
 
+    /** The thread polls once more after it has consumed the event, and then waits. */
+    @Test
+    void anotherQueueIsSignalledByTheLastPollBeforeAWait() throws Exception {
+        assertEquals(0, shared.pollWithoutEvent(one));
+        assertFalse(shared.consumeEvent());
+        work.add(() -> complete(own, 7));
+        assertEquals(0, shared.pollWithoutEvent(one));
+        assertTrue(isReadable(own));
+        assertTrue(own.consumeEvent());
+        assertEquals(1, own.poll(one));
+        assertEquals(7, one.context(0));
+    }
+
     @Test
     void anotherQueueThatHasBeenPolledIsNotSignalled() throws Exception {
         work.add(() -> complete(own, 7));
