@@ -168,6 +168,23 @@ public interface Connection extends AutoCloseable {
             long context) throws RpmaException;
 
     /**
+     * Permits the messages that are sent from now on, and the writes with immediate data, to complete as soon as the provider
+     * does not need their memory any more, although the other side may not have received them yet. They complete in the order in
+     * which they were posted, after all earlier work requests. A message that has completed in this way is not sent again: if the
+     * other side has no posted receive for it, everything that follows on this connection waits until there is one. So use this
+     * only with credits, which guarantee a receive. The completion of a work request that is posted when this is off shows that
+     * all earlier ones have been executed.
+     *
+     * <p>Called by the thread that posts work requests. At first it is off. A provider that gains nothing by it ignores it; the
+     * provider tcp makes use of it if the other side supports it.
+     *
+     * @param isOn whether messages may complete early
+     */
+    default void completeSendsEarly(boolean isOn) {
+        // A provider whose device copies messages into the memory of the other side has nothing to release earlier.
+    }
+
+    /**
      * Sends a message ({@code rpma_send}), which takes one posted receive of the other side. If none is posted there, the message
      * waits, on real devices in steps of 655 milliseconds. Use credits to avoid that.
      *

@@ -62,7 +62,7 @@ final class Acceptor {
     private final int listener;
     private final int set;
     private final Alarm alarm;
-    private final byte[] greeting = Greeting.own(Greeting.SIZE).write();
+    private final byte[] greeting = Greeting.own().write();
     private final MemorySegment events = Arena.ofAuto().allocate((long) EVENTS * EpollSet.EVENT_BYTES, 8);
     private final HalfOpenClients clients;
     // The data that each client has sent, by its socket.
@@ -84,9 +84,10 @@ final class Acceptor {
      * A request that has been received.
      *
      * @param socket the socket of the client
+     * @param version the version of the protocol that it has chosen
      * @param data its private data
      */
-    record Waiting(int socket, byte[] data) {
+    record Waiting(int socket, int version, byte[] data) {
     }
 
     /** Creates the acceptor, which takes ownership of the listening socket, the set and the alarm. */
@@ -275,13 +276,14 @@ final class Acceptor {
         Greeting request = Greeting.read(bytes);
         if (request == null || request.size() != Greeting.REQUEST_SIZE || !request.isUnderstood()) {
             String name = nameOf(fd);
-            Response.reject(fd, "the request makes no sense to version " + Greeting.VERSION + " of the protocol");
+            Response.reject(fd, "the request makes no sense to versions " + Greeting.OLDEST + " to " + Greeting.VERSION
+                + " of the protocol");
             TcpLog.violation("Acceptor", "an invalid request arrived at " + address + ": the connection of " + name
                 + " is closed");
             return;
         }
         int end = Greeting.SIZE + ConnectionRequest.MAX_CONNECT_PRIVATE_DATA;
-        waiting.add(new Waiting(fd, Arrays.copyOfRange(bytes, Greeting.SIZE, end)));
+        waiting.add(new Waiting(fd, request.version(), Arrays.copyOfRange(bytes, Greeting.SIZE, end)));
         if (waiting.size() >= MAX_WAITING) {
             pause();
         }

@@ -125,9 +125,14 @@ final class Adapter {
         wakeUp();
     }
 
-    /** Arms the socket of a connection, which is open, to wake the adapter's thread once more. */
-    void arm(Place place, int socket, boolean isBlocked) {
-        EpollSet.modify(set, socket, EpollSet.IN | EpollSet.ONCE | (isBlocked ? EpollSet.OUT : 0), place.id);
+    /**
+     * Arms the socket of a connection, which is open, to wake the adapter's thread once more.
+     *
+     * @param isRead whether the thread is woken when data arrives
+     * @param isBlocked whether it is woken when the socket has room
+     */
+    void arm(Place place, int socket, boolean isRead, boolean isBlocked) {
+        EpollSet.modify(set, socket, EpollSet.ONCE | (isRead ? EpollSet.IN : 0) | (isBlocked ? EpollSet.OUT : 0), place.id);
     }
 
     /** Runs something on the adapter's thread. */

@@ -30,6 +30,8 @@ final class Completer {
     private Transmitter transmitter;
     // The number of the last work request that has completed.
     private long completed;
+    // The number of the last work request that the peer is known to have executed. Later ones may have completed.
+    private long executed;
     // Whether the peer has been asked for an acknowledgement that it might otherwise delay.
     private boolean asked;
 
@@ -71,13 +73,14 @@ final class Completer {
     /** Handles an acknowledgement: the peer has executed all requests up to a number. Returns whether that is possible. */
     boolean acknowledge(int last) {
         long upTo = widen(last);
-        if (pair.isError() || upTo <= completed) {
+        if (pair.isError() || upTo <= executed) {
             return true;
         }
         if (upTo > transmitter.sentCompletely()) {
             pair.violated("the acknowledgement of a request that has not been sent completely");
             return false;
         }
+        executed = upTo;
         while (completed < upTo) {
             if (sends.isAnswered(completed + 1)) {
                 pair.violated("the acknowledgement of a read instead of its answer");
@@ -92,9 +95,19 @@ final class Completer {
         return true;
     }
 
+    /** Completes the next requests as far as they complete as soon as the socket has taken them, and it has taken them. */
+    void transmitted() {
+        long taken = transmitter.sentCompletely();
+        while (completed < taken && sends.isOnce(completed + 1) && !pair.isError()) {
+            succeed();
+        }
+    }
+
     /** Completes the next request successfully. */
     private void succeed() {
         long request = ++completed;
+        // Before the completion is added: its owner may then post another request in this slot.
+        sends.done(request);
         if (sends.isSignalled(request)) {
             CompletionOpcode opcode = switch (sends.type(request)) {
                 case Wire.SEND -> CompletionOpcode.SEND;
@@ -106,7 +119,6 @@ final class Completer {
                 pair.fail(0, CompletionStatus.WR_FLUSH_ERR);
             }
         }
-        sends.done(request);
     }
 
     /** Returns the request that the next answer belongs to, 0 if there is none. */
@@ -125,6 +137,7 @@ final class Completer {
         while (completed < request && !pair.isError()) {
             succeed();
         }
+        executed = Math.max(executed, request);
         transmitter.answered();
     }
 
@@ -135,8 +148,9 @@ final class Completer {
             return;
         }
         CompletionStatus why = CompletionStatus.of(status);
-        // The queue pair of the peer may have failed after it had no receive for the request.
-        if (culprit <= completed || culprit > transmitter.sentBefore()
+        // The queue pair of the peer may have failed after it had no receive for the request. The request may have completed as
+        // soon as the socket had taken it.
+        if (culprit <= executed || culprit > transmitter.sentBefore()
             || why == CompletionStatus.SUCCESS || why.code() != status) {
             pair.violated("the refusal of a request that has not been sent");
             return;
@@ -192,7 +206,7 @@ final class Completer {
 
     private void end(long request, CompletionStatus status) {
         completed = request;
-        completions.add(sends.context(request), status.code(), 0, 0, 0, 0, number, request);
         sends.done(request);
+        completions.add(sends.context(request), status.code(), 0, 0, 0, 0, number, request);
     }
 }

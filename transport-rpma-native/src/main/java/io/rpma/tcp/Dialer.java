@@ -53,9 +53,10 @@ final class Dialer {
      * A connection to a listener that has greeted.
      *
      * @param socket the non-blocking socket; -1 if nobody listens
+     * @param version the version of the protocol, if somebody listens
      * @param remote the address
      */
-    record Dialled(int socket, InetSocketAddress remote) {
+    record Dialled(int socket, int version, InetSocketAddress remote) {
     }
 
     /** Sets the options that sockets of both sides have. */
@@ -81,17 +82,18 @@ final class Dialer {
             setOptions(fd);
             int result = ClientSockets.connect(fd, remote, deadline);
             if (result == -Posix.ECONNREFUSED) {
-                return new Dialled(-1, remote);
+                return new Dialled(-1, 0, remote);
             }
             if (result < 0) {
                 throw failure(remote, -result);
             }
             int patience = Math.clamp(timeoutMillis, LEAST_GREETING_MILLIS, MOST_GREETING_MILLIS);
-            if (!hear(fd, remote, System.nanoTime() + patience * 1_000_000L)) {
-                return new Dialled(-1, remote);
+            Greeting greeting = hear(fd, remote, System.nanoTime() + patience * 1_000_000L);
+            if (greeting == null) {
+                return new Dialled(-1, 0, remote);
             }
             done = true;
-            return new Dialled(fd, remote);
+            return new Dialled(fd, greeting.version(), remote);
         } finally {
             if (!done) {
                 Posix.close(fd);
@@ -119,11 +121,11 @@ final class Dialer {
             + Posix.strerror(errno), null);
     }
 
-    /** Reads the greeting, after that of soft if there is one. Returns {@code false} if the listener closes before it greets. */
-    private static boolean hear(int fd, InetSocketAddress remote, long deadline) throws RpmaException {
+    /** Reads the greeting, after that of soft if there is one. Returns {@code null} if the listener closes before it greets. */
+    private static Greeting hear(int fd, InetSocketAddress remote, long deadline) throws RpmaException {
         byte[] start = take(fd, START, remote, deadline);
         if (start == null) {
-            return false;
+            return null;
         }
         if (Arrays.equals(start, 0, SOFT.length, SOFT, 0, SOFT.length)) {
             skipSoft(fd, start, remote, deadline);
@@ -150,11 +152,11 @@ final class Dialer {
         if (!greeting.isUnderstood()) {
             throw TcpLog.failure(RpmaError.PROVIDER, Posix.EPROTONOSUPPORT, "the listener at " + remote + " speaks versions "
                 + greeting.lowest() + " to " + greeting.highest() + " of software RDMA over TCP, with " + greeting.reads()
-                + " concurrent reads and messages of up to " + greeting.maxMessage() + " bytes; this release speaks version "
-                + Greeting.VERSION + ", with " + Wire.MAX_READS + " and " + Limits.MAX_MESSAGE + ": use the same release on"
-                + " both sides", null);
+                + " concurrent reads and messages of up to " + greeting.maxMessage() + " bytes; this release speaks versions "
+                + Greeting.OLDEST + " to " + Greeting.VERSION + ", with " + Wire.MAX_READS + " and " + Limits.MAX_MESSAGE
+                + ": use the same release on both sides", null);
         }
-        return true;
+        return greeting;
     }
 
     /** Reads the rest of the hello of the provider soft, of which the start has been read. */

@@ -35,8 +35,10 @@ import java.util.HexFormat;
  * @param process a random number of the process
  */
 record Greeting(int lowest, int highest, int size, int reads, long maxMessage, byte[] host, byte[] process) {
-    /** The version that this release supports. */
-    static final int VERSION = 1;
+    /** The oldest version that this release supports. */
+    static final int OLDEST = 1;
+    /** The newest version that it supports. With it, the other side executes {@link Wire#ONCE}. */
+    static final int VERSION = 2;
     /** Bytes of a greeting. */
     static final int SIZE = 64;
     /** Bytes of a request: a greeting, and the private data. */
@@ -50,9 +52,14 @@ record Greeting(int lowest, int highest, int size, int reads, long maxMessage, b
     private static final byte[] HOST = readHost();
     private static final byte[] PROCESS = random();
 
-    /** Returns the greeting of this process. */
-    static Greeting own(int size) {
-        return new Greeting(VERSION, VERSION, size, Wire.MAX_READS, Limits.MAX_MESSAGE, HOST, PROCESS);
+    /** Returns the greeting of a listener of this process. */
+    static Greeting own() {
+        return new Greeting(OLDEST, VERSION, SIZE, Wire.MAX_READS, Limits.MAX_MESSAGE, HOST, PROCESS);
+    }
+
+    /** Returns the beginning of a request of this process, which has chosen a version. */
+    static Greeting request(int version) {
+        return new Greeting(version, version, REQUEST_SIZE, Wire.MAX_READS, Limits.MAX_MESSAGE, HOST, PROCESS);
     }
 
     private static byte[] readHost() {
@@ -101,8 +108,13 @@ record Greeting(int lowest, int highest, int size, int reads, long maxMessage, b
             : new Greeting(lowest, highest, size, reads, maxMessage, host, process);
     }
 
-    /** Returns whether the sender supports the version of this release, and its limits. */
+    /** Returns whether the sender supports a version of this release, and its limits. */
     boolean isUnderstood() {
-        return lowest <= VERSION && highest >= VERSION && reads >= Wire.MAX_READS && maxMessage >= Limits.MAX_MESSAGE;
+        return lowest <= VERSION && highest >= OLDEST && reads >= Wire.MAX_READS && maxMessage >= Limits.MAX_MESSAGE;
+    }
+
+    /** Returns the newest version that both sides support. */
+    int version() {
+        return Math.min(highest, VERSION);
     }
 }

@@ -28,8 +28,10 @@ final class IncomingRequest extends TcpConnectionRequest {
     private boolean accepted;
 
     /** Creates the request; the socket is taken over. */
-    IncomingRequest(ProtectionDomain domain, Queues queues, int socket, InetSocketAddress remote, byte[] data) {
+    IncomingRequest(ProtectionDomain domain, Queues queues, int socket, int version, InetSocketAddress remote,
+            byte[] data) {
         super(domain, queues, remote);
+        queues.pair().speak(version);
         this.socket = socket;
         privateData = ByteBuffer.wrap(data).asReadOnlyBuffer();
     }

@@ -26,10 +26,13 @@ import java.nio.ByteBuffer;
 /** A request to a listener whose greeting has arrived, or a request that is rejected because there is no listener. */
 final class OutgoingRequest extends TcpConnectionRequest {
     private final int socket;
+    private final int version;
 
     OutgoingRequest(ProtectionDomain domain, Queues queues, Dialer.Dialled dialled) {
         super(domain, queues, dialled.remote());
         socket = dialled.socket();
+        version = dialled.version();
+        queues.pair().speak(version);
     }
 
     @Override
@@ -49,7 +52,7 @@ final class OutgoingRequest extends TcpConnectionRequest {
             return TcpConnection.rejected(domain(), queues(), remoteAddress());
         }
         InetSocketAddress local = TcpSockets.localAddress(socket);
-        byte[] request = Greeting.own(Greeting.REQUEST_SIZE).write();
+        byte[] request = Greeting.request(version).write();
         System.arraycopy(data, 0, request, Greeting.SIZE, data.length);
         TcpConnection connection = TcpConnection.requested(domain(), queues(), socket, local, remoteAddress());
         long buffer = Scratch.get().messageAddress();

@@ -61,6 +61,7 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
     private Receiver receiver;
     private PersistentFlushes flushes;
     private int socket = -1;
+    private int version = Greeting.OLDEST;
     private boolean awaitsReady;
     private int looks;
     // Whether the last drive that read the socket has left no data. The polling thread may find an old value.
@@ -113,6 +114,16 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
 
     int number() {
         return number;
+    }
+
+    /** Sets the version of the protocol, before the queue pair is started. */
+    void speak(int chosen) {
+        version = chosen;
+    }
+
+    /** Returns whether the peer reads no further while it has no receive for a request that is not sent again. */
+    boolean canSendOnce() {
+        return version > Greeting.OLDEST;
     }
 
     SendQueue sends() {
@@ -259,16 +270,18 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
                 || transmitter.unacknowledged() >= MOST_UNACKNOWLEDGED;
         }
         boolean more = false;
-        if ((todo & RECEIVE) != 0 && !receiver.hasEnded()) {
+        boolean wasPaused = receiver.isPaused();
+        if (((todo & RECEIVE) != 0 || wasPaused) && !receiver.hasEnded()) {
             drained = receiver.receive(BUDGET);
             more = !drained;
         }
-        resumeIfPossible();
+        more |= resumeIfPossible();
         flushes.takeResult();
         if ((todo & DISCONNECT) != 0) {
             fail(0, CompletionStatus.WR_FLUSH_ERR);
         }
         more |= transmitter.transmit(acknowledging);
+        completer.transmitted();
         completer.checkNext();
         if ((todo & DISCONNECT) != 0) {
             transmitter.end();
@@ -276,21 +289,29 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
         flushes.next();
         boolean wasBlocked = blocked;
         blocked = transmitter.isBlocked();
+        boolean paused = receiver.isPaused();
         if ((todo & ARM) != 0 && !receiver.hasEnded()) {
-            Adapter.instance().arm(place, socket, blocked);
+            Adapter.instance().arm(place, socket, !paused, blocked);
         }
         if (more) {
             hurried = true;
             Adapter.instance().look(place);
         } else if (blocked && !wasBlocked) {
-            Adapter.instance().arm(place, socket, true);
+            Adapter.instance().arm(place, socket, !paused, true);
+        } else if (wasPaused && !paused) {
+            // The adapter did not watch the socket for data meanwhile.
+            Adapter.instance().look(place);
         } else if (transmitter.owesAcknowledgement() && !place.isListed()) {
             Adapter.instance().look(place);
         }
     }
 
-    /** Lets the peer resume if there is a receive for its message; otherwise registers this queue pair for the next receive. */
-    private void resumeIfPossible() {
+    /**
+     * Lets the peer resume if there is a receive for its message; otherwise registers this queue pair for the next receive.
+     *
+     * @return whether there is a receive now for the message at which reading has paused
+     */
+    private boolean resumeIfPossible() {
         receiver.resumeIfPossible();
         if (receiver.isStarved()) {
             starved = true;
@@ -303,6 +324,7 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
             receiver.resumeIfPossible();
         }
         starved = receiver.isStarved();
+        return receiver.isPaused() && receiver.canContinue();
     }
 
     @Override

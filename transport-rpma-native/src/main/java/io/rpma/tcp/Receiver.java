@@ -22,6 +22,8 @@ import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
 import io.rpma.posix.TcpSockets;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 
 /**
  * The receiving half of a connection: reads frames, checks all their fields, and executes them. Large payloads are read from the
@@ -43,6 +45,7 @@ final class Receiver {
     private final Completer completer;
     private final Transmitter transmitter;
     private final ProtectionDomain domain;
+    private final OneSidedRequests oneSided;
     private final int socket;
     // The header of the current frame, as far as it has been received.
     private final long header;
@@ -57,6 +60,12 @@ final class Receiver {
     private boolean holdsReceive;
     private boolean dropping;
     private boolean resumed;
+    // Whether the header is that of a request that is not sent again, and there is no receive for it. Nothing is read then; what
+    // one call has read beyond the header is kept.
+    private boolean paused;
+    private MemorySegment kept;
+    private long keptAt;
+    private long keptBytes;
     private boolean ended;
 
     /**
@@ -90,6 +99,7 @@ final class Receiver {
         this.domain = domain;
         this.socket = socket;
         this.header = header;
+        oneSided = new OneSidedRequests(pair, domain, transmitter, header);
     }
 
     boolean hasEnded() {
@@ -111,6 +121,9 @@ final class Receiver {
         Batch batch = Batch.get();
         long left = budget;
         while (!ended) {
+            if (paused && !continueReading()) {
+                return true;
+            }
             if (left <= 0) {
                 return false;
             }
@@ -190,8 +203,50 @@ final class Receiver {
             if (headerHave == Wire.HEADER) {
                 headerHave = 0;
                 begin();
+                if (paused) {
+                    keep(at, end - at);
+                    return;
+                }
             }
         }
+    }
+
+    // ---- pausing
+
+    /** Keeps what has been read after the header of a request that has no receive. It is no more than one call has read. */
+    private void keep(long from, long length) {
+        if (kept == null) {
+            kept = Arena.ofAuto().allocate(Batch.BUFFER);
+        }
+        // It may be the end of what was kept before.
+        Memory.copy(from, kept.address(), length);
+        keptAt = kept.address();
+        keptBytes = length;
+    }
+
+    /** Continues with the request at which reading has paused. Returns whether there was a receive for it, and for those kept. */
+    private boolean continueReading() {
+        if (!canContinue()) {
+            return false;
+        }
+        paused = false;
+        request(Wire.type(header), Wire.length(header));
+        if (!paused && !ended) {
+            long length = keptBytes;
+            keptBytes = 0;
+            parse(keptAt, length);
+        }
+        return !paused;
+    }
+
+    /** Returns whether reading is paused until there is a receive. */
+    boolean isPaused() {
+        return paused;
+    }
+
+    /** Returns whether reading can continue after a pause: there is a receive, or the queue pair has failed and needs none. */
+    boolean canContinue() {
+        return pair.isError() || !receives.isEmpty();
     }
 
     private void store(long from, long length) {
@@ -260,7 +315,7 @@ final class Receiver {
             case Wire.READ_DATA, Wire.PERSISTED -> answer(type, length);
             case Wire.READY -> pair.ready();
             case Wire.ACK -> {
-                if (isWanted()) {
+                if (Wire.isWanted(header)) {
                     transmitter.wantAcknowledgement();
                 }
             }
@@ -292,7 +347,11 @@ final class Receiver {
         dropping = false;
         boolean immediate = (Wire.flags(header) & Wire.WITH_IMMEDIATE) != 0;
         if ((type == Wire.SEND || type == Wire.WRITE && immediate) && !receives.take(taken)) {
-            starve(payload);
+            if ((Wire.flags(header) & Wire.ONCE) != 0) {
+                paused = true;
+            } else {
+                starve(payload);
+            }
             return;
         }
         switch (type) {
@@ -304,9 +363,9 @@ final class Receiver {
                 holdsReceive = immediate;
                 beginWrite(next, length);
             }
-            case Wire.READ -> beginRead(next, length);
-            case Wire.ATOMIC_WRITE -> atomicWrite(next);
-            default -> flush(type, next, length & 0xffff_ffffL | (long) Wire.immediate(header) << 32);
+            case Wire.READ -> oneSided.read(next, length);
+            case Wire.ATOMIC_WRITE -> oneSided.atomicWrite(next);
+            default -> oneSided.flush(type, next, length & 0xffff_ffffL | (long) Wire.immediate(header) << 32);
         }
     }
 
@@ -330,73 +389,13 @@ final class Receiver {
         }
     }
 
-    /** Returns the region that a request accesses. If the access is not allowed, refuses the request and returns {@code null}. */
-    private TcpLocalMemoryRegion reach(long number, MemoryUsage usage, long length) {
-        TcpLocalMemoryRegion found = domain.find(Wire.key(header));
-        if (found != null && found.allows(usage.bit()) && found.contains(Wire.address(header) - found.address(), length)) {
-            return found;
-        }
-        refuse(number, CompletionStatus.REM_ACCESS_ERR, CompletionStatus.WR_FLUSH_ERR);
-        return null;
-    }
-
     private void beginWrite(long number, int length) {
         if (length == 0) {
             expectPayload(0, null, 0);
             return;
         }
-        TcpLocalMemoryRegion found = reach(number, MemoryUsage.WRITE_DST, length);
+        TcpLocalMemoryRegion found = oneSided.reach(number, MemoryUsage.WRITE_DST, length);
         expectPayload(found == null ? 0 : Wire.address(header), found, length);
-    }
-
-    private void beginRead(long number, int length) {
-        TcpLocalMemoryRegion found = length == 0 ? null : reach(number, MemoryUsage.READ_SRC, length);
-        if (length > 0 && found == null) {
-            return;
-        }
-        if (!transmitter.answers().add(Wire.READ, number, found, Wire.address(header), length)) {
-            pair.violated("more reads than " + Wire.MAX_READS + " at a time");
-            return;
-        }
-        transmitter.executed(number, false);
-    }
-
-    private void atomicWrite(long number) {
-        TcpLocalMemoryRegion found = reach(number, MemoryUsage.WRITE_DST, Long.BYTES);
-        if (found == null) {
-            return;
-        }
-        if (!found.enter()) {
-            refuse(number, CompletionStatus.REM_ACCESS_ERR, CompletionStatus.WR_FLUSH_ERR);
-            return;
-        }
-        long to = Wire.address(header);
-        long value = Memory.getLong(header + Wire.VALUE);
-        if (to % Long.BYTES == 0) {
-            Memory.putLongRelease(to, value);
-        } else {
-            Memory.copy(header + Wire.VALUE, to, Long.BYTES);
-        }
-        found.exit();
-        transmitter.executed(number, isWanted());
-    }
-
-    private void flush(int type, long number, long length) {
-        boolean persistent = type == Wire.FLUSH_PERSISTENT;
-        TcpLocalMemoryRegion found =
-            reach(number, persistent ? MemoryUsage.FLUSH_PERSISTENT : MemoryUsage.FLUSH_VISIBILITY, length);
-        if (found == null) {
-            return;
-        }
-        if (persistent && !transmitter.answers().add(type, number, found, Wire.address(header), length)) {
-            pair.violated("more flushes than " + Wire.MAX_READS + " at a time");
-            return;
-        }
-        transmitter.executed(number, !persistent && isWanted());
-    }
-
-    private boolean isWanted() {
-        return (Wire.flags(header) & Wire.WANTED) != 0;
     }
 
     private void answer(int type, int length) {
@@ -435,7 +434,7 @@ final class Receiver {
             if (holdsReceive) {
                 receive(type == Wire.SEND ? CompletionOpcode.RECV : CompletionOpcode.RECV_RDMA_WITH_IMM);
             }
-            transmitter.executed(number, isWanted());
+            transmitter.executed(number, Wire.isWanted(header));
         } else {
             completer.answered();
         }
@@ -482,6 +481,6 @@ final class Receiver {
 
     /** Returns whether a request of the peer waits for a receive. */
     boolean isStarved() {
-        return dropping && !resumed;
+        return paused || dropping && !resumed;
     }
 }

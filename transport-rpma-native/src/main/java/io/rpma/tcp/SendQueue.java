@@ -74,10 +74,11 @@ final class SendQueue {
      *
      * @param type the type of the frame
      * @param source the address of the local memory
+     * @param isOnce whether the request completes as soon as the socket has taken it
      * @param isBad whether the request fails once all earlier ones have completed
      */
-    void post(int type, boolean withImmediate, boolean isBad, boolean isSignalled, TcpLocalMemoryRegion region, long source,
-            long length, int immediate, long address, long key, long value, long context) throws RpmaException {
+    void post(int type, boolean withImmediate, boolean isOnce, boolean isBad, boolean isSignalled, TcpLocalMemoryRegion region,
+            long source, long length, int immediate, long address, long key, long value, long context) throws RpmaException {
         long last = posted;
         if (last - (long) RETIRED.getAcquire(this) >= slots) {
             throw TcpLog.failure(RpmaError.PROVIDER, Posix.ENOMEM, "send queue full: " + slots + " of " + slots
@@ -85,7 +86,8 @@ final class SendQueue {
                 + " request completions often enough, or configure a larger queue (ConnectionConfig.sendQueueSize)", null);
         }
         int index = (int) (last + 1) & mask;
-        kinds[index] = type | ((withImmediate ? Wire.WITH_IMMEDIATE : 0) | (isSignalled ? Wire.WANTED : 0)) << 8;
+        kinds[index] = type | ((withImmediate ? Wire.WITH_IMMEDIATE : 0)
+            | (isOnce ? Wire.ONCE : isSignalled ? Wire.WANTED : 0)) << 8;
         bad[index] = isBad;
         signalled[index] = isSignalled;
         lengths[index] = (int) length;
@@ -161,6 +163,11 @@ final class SendQueue {
     /** Clears the region of a work request that has completed. */
     void done(long number) {
         regions[(int) number & mask] = null;
+    }
+
+    /** Returns whether a work request completes as soon as the socket has taken it. */
+    boolean isOnce(long number) {
+        return (flags(number) & Wire.ONCE) != 0;
     }
 
     /** Returns whether a work request is answered by a frame of its own, and not by an acknowledgement. */

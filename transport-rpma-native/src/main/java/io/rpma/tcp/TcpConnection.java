@@ -47,6 +47,8 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner 
     private ConnectionEvent end;
     private boolean wasEstablished;
     private boolean ended;
+    // Used by the thread that posts work requests.
+    private boolean early;
 
     private TcpConnection(ProtectionDomain domain, Queues queues, int socket, boolean isClient, ByteBuffer privateData,
             InetSocketAddress localAddress, InetSocketAddress remoteAddress) throws RpmaException {
@@ -258,6 +260,11 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner 
     // ---- work requests
 
     @Override
+    public void completeSendsEarly(boolean isOn) {
+        early = isOn;
+    }
+
+    @Override
     public void receive(LocalMemoryRegion target, long offset, long length, long context) throws RpmaException {
         checkOpen();
         pair.receive(TcpLocalMemoryRegion.of(target), offset, length, context);
@@ -341,7 +348,8 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner 
         }
         boolean bad = region != null && (region.domain() != domain || !region.allows(usage.bit())
             || !region.contains(offset, length));
-        pair.sends().post(type, withImmediate, bad, flag == CompletionFlag.ALWAYS, region,
+        boolean once = early && pair.canSendOnce() && (type == Wire.SEND || type == Wire.WRITE && withImmediate);
+        pair.sends().post(type, withImmediate, once, bad, flag == CompletionFlag.ALWAYS, region,
             region == null ? 0 : region.address() + offset, length, immediate, address, key, value, context);
         pair.kick(Drivable.SEND);
     }

@@ -114,7 +114,7 @@ final class TcpEndpoint implements Endpoint {
             }
             Queues queues = Queues.create(domain, QueueSizes.of(config, domain));
             done = true;
-            return new IncomingRequest(domain, queues, next.socket(), remote, next.data());
+            return new IncomingRequest(domain, queues, next.socket(), next.version(), remote, next.data());
         } finally {
             if (!done) {
                 Response.reject(next.socket(), "the listener has no room for the connection");

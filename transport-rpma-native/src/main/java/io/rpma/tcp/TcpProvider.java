@@ -32,7 +32,7 @@ public final class TcpProvider extends SoftwareProvider {
     private TcpProvider() {
         super(TcpLog.INSTANCE);
         // These two calls read files. They are made here, on the thread that chooses the provider, and not on an event loop.
-        Greeting.own(Greeting.SIZE);
+        Greeting.own();
         ProtectionDomain.newKey();
     }
 

@@ -54,6 +54,11 @@ final class Wire {
     static final int WITH_IMMEDIATE = 1;
     /** The sender waits for the acknowledgement of this request. */
     static final int WANTED = 2;
+    /**
+     * The sender will not send this request again, because its memory may already have changed. If there is no receive for it,
+     * the receiver reads no further until there is one.
+     */
+    static final int ONCE = 4;
 
     /** The offset of the eight bytes of an atomic write in a header. */
     static final int VALUE = 32;
@@ -82,6 +87,11 @@ final class Wire {
 
     static int flags(long at) {
         return Memory.getByte(at + 1) & 0xff;
+    }
+
+    /** Returns whether the sender of a request waits for its acknowledgement. */
+    static boolean isWanted(long at) {
+        return (flags(at) & WANTED) != 0;
     }
 
     /** Returns the two bytes that are zero in this version. */

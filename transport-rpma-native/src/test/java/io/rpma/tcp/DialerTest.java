@@ -100,7 +100,7 @@ class DialerTest {
     }
 
     private static byte[] greeting() {
-        return Greeting.own(Greeting.SIZE).write();
+        return Greeting.own().write();
     }
 
     private static byte[] soft(int size) {

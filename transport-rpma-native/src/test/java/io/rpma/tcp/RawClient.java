@@ -57,7 +57,7 @@ final class RawClient implements AutoCloseable {
     }
 
     static byte[] request() {
-        return Greeting.own(Greeting.REQUEST_SIZE).write();
+        return Greeting.request(Greeting.VERSION).write();
     }
 
     byte[] read(int length) throws IOException {

@@ -33,12 +33,17 @@ final class RawServer implements AutoCloseable {
 
     /** Listens, and greets the client when it connects. */
     RawServer() throws IOException {
+        this(Greeting.own());
+    }
+
+    /** Does the same with another greeting. */
+    RawServer(Greeting greeting) throws IOException {
         Thread.ofPlatform().daemon().start(() -> {
             try {
                 Socket client = listener.accept();
                 client.setSoTimeout(10_000);
                 client.setTcpNoDelay(true);
-                client.getOutputStream().write(Greeting.own(Greeting.SIZE).write());
+                client.getOutputStream().write(greeting.write());
                 greeted.complete(client);
             } catch (IOException e) {
                 greeted.completeExceptionally(e);
@@ -50,13 +55,14 @@ final class RawServer implements AutoCloseable {
         return new InetSocketAddress(listener.getInetAddress(), listener.getLocalPort());
     }
 
-    /** Reads the request of the client, and accepts it. */
-    void accept() throws IOException, InterruptedException, ExecutionException, TimeoutException {
+    /** Reads the request of the client, and accepts it. Returns the request. */
+    Greeting accept() throws IOException, InterruptedException, ExecutionException, TimeoutException {
         socket = greeted.get(10, TimeUnit.SECONDS);
         in = new DataInputStream(socket.getInputStream());
-        read(Greeting.REQUEST_SIZE);
+        Greeting request = Greeting.read(read(Greeting.REQUEST_SIZE));
         int length = ConnectionRequest.MAX_ACCEPT_PRIVATE_DATA;
         write(RawClient.frame(Wire.ACCEPT, 0, length, 0, 0, 0, 0, 0, new byte[length]));
+        return request;
     }
 
     byte[] read(int length) throws IOException {

@@ -65,8 +65,8 @@ class WireTest {
             Greeting greeting = Greeting.read(bytes);
             assertNotNull(greeting);
             assertTrue(greeting.isUnderstood());
-            assertArrayEquals(Greeting.own(0).host(), greeting.host());
-            assertArrayEquals(Greeting.own(0).process(), greeting.process());
+            assertArrayEquals(Greeting.own().host(), greeting.host());
+            assertArrayEquals(Greeting.own().process(), greeting.process());
         }
     }
 
@@ -85,8 +85,8 @@ class WireTest {
         try (RawClient client = RawClient.connect(station.address())) {
             client.read(Greeting.SIZE);
             byte[] request = RawClient.request();
-            request[8] = 2;
-            request[10] = 2;
+            request[8] = 3;
+            request[10] = 3;
             client.write(request);
             assertEquals(Wire.REJECT, client.read(Wire.HEADER)[0]);
         }

@@ -16,7 +16,7 @@
  * and when it blocks, and how it ends what is left when it terminates. Internal; the module does not export this package.
  *
  * <p>The handler is made of these classes, and everything that lives on a loop implements {@link
- * io.rpma.netty.loop.RpmaIoHandle}. The package depends on {@code io.rpma} and on Netty only, and on no other package of the
- * transport. One thread uses these classes, that of the loop, except where they say otherwise.
+ * io.rpma.netty.loop.RpmaIoHandle}. Of the other packages of the transport, this one uses {@code io.rpma.netty.jit} alone. One
+ * thread uses these classes, that of the loop, except where they say otherwise.
  */
 package io.rpma.netty.loop;

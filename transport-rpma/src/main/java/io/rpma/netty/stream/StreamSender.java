@@ -92,6 +92,8 @@ public final class StreamSender implements PostTarget {
         peerCredits = peer.credits();
         credits = peer.credits();
         peerBulkBytes = peer.bulkBytes();
+        // The credits guarantee a receive for each message. Only the end of the stream has to be known to have been delivered.
+        pair.connection.completeSendsEarly(true);
     }
 
     // ---- what can be sent ----
@@ -280,6 +282,7 @@ public final class StreamSender implements PostTarget {
     void finish() {
         if (!finSent && pair.isUsable()) {
             finSent = true;
+            pair.connection.completeSendsEarly(false);
             control(Immediate.FIN, 0, true);
         }
     }
