@@ -36,6 +36,8 @@ final class Receiver {
     private static final int MOST_DIRECT = 64 << 10;
     /** The size in bytes from which on the next payload is expected to be as long. */
     private static final int LARGE = 8192;
+    /** The most bytes of memory that a connection has after a pause in order to keep data in the next one. */
+    private static final int KEPT = 1024;
     /** The bytes read after a large payload: the next header, and little payload that would have to be copied. */
     private static final int SHORT_AHEAD = 256;
 
@@ -215,10 +217,10 @@ final class Receiver {
 
     /** Keeps what has been read after the header of a request that has no receive. It is no more than one call has read. */
     private void keep(long from, long length) {
-        if (kept == null) {
-            kept = Arena.ofAuto().allocate(Batch.BUFFER);
+        // What was kept before may end with this data; it then has room for it.
+        if (kept == null || kept.byteSize() < length) {
+            kept = Arena.ofAuto().allocate(Math.max(length, KEPT));
         }
-        // It may be the end of what was kept before.
         Memory.copy(from, kept.address(), length);
         keptAt = kept.address();
         keptBytes = length;
@@ -235,6 +237,9 @@ final class Receiver {
             long length = keptBytes;
             keptBytes = 0;
             parse(keptAt, length);
+        }
+        if (!paused && kept.byteSize() > KEPT) {
+            kept = null;
         }
         return !paused;
     }
