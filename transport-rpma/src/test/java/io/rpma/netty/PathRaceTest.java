@@ -227,6 +227,20 @@ class PathRaceTest {
         second.close();
     }
 
+    /**
+     * A host that has never answered has one thread for connections to it, which must not be that of another path. The address
+     * belongs to another host, but the stand-ins connect to this host.
+     */
+    @Test
+    void theNextPathIsAskedThoughTheHostHasNeverAnswered() throws Exception {
+        InetSocketAddress remote =
+            new InetSocketAddress(InetAddress.getByAddress(new byte[] {(byte) 192, 0, 2, 77}), address.getPort());
+        TcpFallback fallback = new TcpFallback(10, TcpFallbackTest.recording(Collections.synchronizedList(new ArrayList<>())));
+        Client client = new Client(remote, fallback, silent(RpmaPath.SHARED_MEMORY), open(RpmaPath.RDMA));
+        assertTrue(client.get().isEstablished());
+        client.close();
+    }
+
     /** The first connection of a process loads classes, for example, for which its event loop may need longer than 250 ms. */
     @Test
     void theHeadStartBeginsWhenTheEventLoopHasStartedTheAttempt() throws Exception {

@@ -34,15 +34,17 @@ import java.util.concurrent.TimeUnit;
 /**
  * Performs the blocking part of connecting: the resolution of a device, an address and a route. It runs on platform threads of
  * its own (a blocking native call would pin a virtual thread), which end when they are idle. {@link HostExecutor} ensures that
- * hosts which do not answer do not delay connections to others.
+ * hosts which do not answer do not delay connections to others. Each path has an executor of its own, so that a path which does
+ * not answer does not delay the others to the same host.
  */
 public final class Connector {
     private static final int MAX_THREADS = 128;
     private static final int MAX_WAITING = 65_536;
     private static final int MAX_KNOWN = 1024;
 
-    private static final HostExecutor EXECUTOR = new HostExecutor(new ThreadPoolExecutor(0, Integer.MAX_VALUE, 10,
-        TimeUnit.SECONDS, new SynchronousQueue<>(), new ConnectorThreads()), MAX_THREADS, MAX_WAITING);
+    private static final ThreadPoolExecutor THREADS = new ThreadPoolExecutor(0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS,
+        new SynchronousQueue<>(), new ConnectorThreads());
+    private static final ConcurrentHashMap<RpmaProvider, HostExecutor> EXECUTORS = new ConcurrentHashMap<>();
 
     // The fabric over which an address was last reached, so that only the first connection to it has to resolve the fabric.
     private static final ConcurrentHashMap<Target, Fabric> KNOWN = new ConcurrentHashMap<>();
@@ -77,6 +79,10 @@ public final class Connector {
         void prepared(Prepared prepared, Throwable failure);
     }
 
+    private static HostExecutor executor(RpmaProvider provider) {
+        return EXECUTORS.computeIfAbsent(provider, path -> new HostExecutor(THREADS, MAX_THREADS, MAX_WAITING));
+    }
+
     /**
      * Prepares a request on another thread.
      *
@@ -90,7 +96,7 @@ public final class Connector {
     static HostExecutor.Task execute(RpmaProvider provider, InetSocketAddress remote, Dialer dialer, int timeoutMillis,
             Receiver receiver) {
         long since = System.nanoTime();
-        return EXECUTOR.execute(remote.getAddress(), () -> {
+        return executor(provider).execute(remote.getAddress(), () -> {
             Prepared prepared;
             try {
                 long left = timeoutMillis - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - since);
@@ -141,7 +147,7 @@ public final class Connector {
     public static void abandon(QueuePair pair) {
         if (pair.fabric.isIwarp()) {
             try {
-                EXECUTOR.execute(pair.remoteAddress.getAddress(), () -> {
+                executor(pair.fabric.provider()).execute(pair.remoteAddress.getAddress(), () -> {
                     pair.close();
                     return false;
                 });
