@@ -281,9 +281,12 @@ class EarlySendTest {
         }
     }
 
-    /** The peer may refuse a message, for example because its receive is too short. */
-    @Test
-    void aRefusalOfACompletedMessageFailsTheQueuePair() throws Exception {
+    /** What a test does after a message that has completed early. */
+    private interface Sequel {
+        void run(RawServer raw, Connection client) throws Exception;
+    }
+
+    private void afterACompletedMessage(Sequel sequel) throws Exception {
         try (RawServer raw = new RawServer(); ConnectionRequest request = station.request(raw.address());
                 Connection client = request.connect(null)) {
             raw.accept();
@@ -291,40 +294,36 @@ class EarlySendTest {
             client.completeSendsEarly(true);
             client.send(station.region, 0, 8, CompletionFlag.ALWAYS, 1);
             await(client, 1);
+            sequel.run(raw, client);
+        }
+    }
+
+    /** The peer may refuse a message, for example because its receive is too short. */
+    @Test
+    void aRefusalOfACompletedMessageFailsTheQueuePair() throws Exception {
+        afterACompletedMessage((raw, client) -> {
             client.completeSendsEarly(false);
             client.send(station.region, 0, 8, CompletionFlag.ALWAYS, 2);
             raw.write(RawClient.frame(Wire.NAK, 0, 0, 1, 0, 0, 0, CompletionStatus.REM_INV_REQ_ERR.code()));
             await(client, 2, CompletionStatus.WR_FLUSH_ERR);
             client.disconnect();
-        }
+        });
     }
 
     @Test
     void aRefusalOfAnAcknowledgedMessageIsAViolation() throws Exception {
-        try (RawServer raw = new RawServer(); ConnectionRequest request = station.request(raw.address());
-                Connection client = request.connect(null)) {
-            raw.accept();
-            assertEquals(ConnectionEvent.ESTABLISHED, client.waitForEvent(Station.LONG));
-            client.completeSendsEarly(true);
-            client.send(station.region, 0, 8, CompletionFlag.ALWAYS, 1);
-            await(client, 1);
+        afterACompletedMessage((raw, client) -> {
             raw.write(RawClient.frame(Wire.NAK, 0, 0, 1, 1, 0, 0, CompletionStatus.REM_INV_REQ_ERR.code()));
             assertEquals(ConnectionEvent.LOST, client.waitForEvent(Station.LONG));
-        }
+        });
     }
 
     /** It cannot be sent again: its memory may have changed. */
     @Test
     void aRequestToSendACompletedMessageAgainIsAViolation() throws Exception {
-        try (RawServer raw = new RawServer(); ConnectionRequest request = station.request(raw.address());
-                Connection client = request.connect(null)) {
-            raw.accept();
-            assertEquals(ConnectionEvent.ESTABLISHED, client.waitForEvent(Station.LONG));
-            client.completeSendsEarly(true);
-            client.send(station.region, 0, 8, CompletionFlag.ALWAYS, 1);
-            await(client, 1);
+        afterACompletedMessage((raw, client) -> {
             raw.write(RawClient.frame(Wire.NOT_READY, 0, 0, 1, 0, 0, 0, 0));
             assertEquals(ConnectionEvent.LOST, client.waitForEvent(Station.LONG));
-        }
+        });
     }
 }
