@@ -292,6 +292,11 @@ final class Acceptor {
 
     // ---- called by the thread that takes requests
 
+    /** Returns whether there is a request. */
+    synchronized boolean hasNext() {
+        return !waiting.isEmpty();
+    }
+
     /** Takes the next request, {@code null} if there is none. */
     synchronized Waiting next() {
         Waiting next = waiting.poll();

@@ -51,7 +51,7 @@ final class Alarm {
     }
 
     /** Creates the descriptor if there is none. Returns 0, or {@code -errno}. */
-    private int create() {
+    synchronized int create() {
         if (set == NONE && !closed) {
             int made = Sockets.epollCreate();
             if (made < 0) {

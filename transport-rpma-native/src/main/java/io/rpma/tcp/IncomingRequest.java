@@ -23,16 +23,22 @@ import java.nio.ByteBuffer;
 /** The request of a client. */
 final class IncomingRequest extends TcpConnectionRequest {
     private final int socket;
+    private final Alarm events;
     private final ByteBuffer privateData;
     // Whether the client may have received the acceptance. A rejection would then be a violation of the protocol.
     private boolean accepted;
 
-    /** Creates the request; the socket is taken over. */
-    IncomingRequest(ProtectionDomain domain, Queues queues, int socket, int version, InetSocketAddress remote,
+    /**
+     * Creates the request; the socket is taken over.
+     *
+     * @param events the events of the connection, whose descriptor exists already
+     */
+    IncomingRequest(ProtectionDomain domain, Queues queues, int socket, Alarm events, int version, InetSocketAddress remote,
             byte[] data) {
         super(domain, queues, remote);
         queues.pair().speak(version);
         this.socket = socket;
+        this.events = events;
         privateData = ByteBuffer.wrap(data).asReadOnlyBuffer();
     }
 
@@ -49,8 +55,9 @@ final class IncomingRequest extends TcpConnectionRequest {
     @Override
     protected Connection open(byte[] data) throws RpmaException {
         InetSocketAddress local = TcpSockets.localAddress(socket);
-        // Everything that may fail for lack of resources comes first: an acceptance cannot be revoked.
-        TcpConnection connection = TcpConnection.accepting(domain(), queues(), socket, privateData, local, remoteAddress());
+        // Nothing below fails for lack of resources: an acceptance cannot be revoked.
+        TcpConnection connection =
+            TcpConnection.accepting(domain(), queues(), socket, events, privateData, local, remoteAddress());
         accepted = true;
         long sent = Response.accept(socket, data);
         if (sent != Wire.HEADER + data.length || local == null) {
@@ -65,6 +72,7 @@ final class IncomingRequest extends TcpConnectionRequest {
     @Override
     void drop() {
         if (!accepted) {
+            events.close();
             Response.reject(socket, "the request was rejected by the application");
         } else if (!queues().pair().ownsSocket()) {
             Posix.close(socket);

@@ -39,7 +39,7 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner 
     private final Queues queues;
     private final QueuePair pair;
     private final int socket;
-    private final Alarm events = new Alarm();
+    private final Alarm events;
     private final Handshake handshake;
     private boolean started;
     // Events that have not been taken; guarded by the lock of the alarm.
@@ -50,34 +50,38 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner 
     // Used by the thread that posts work requests.
     private boolean early;
 
-    private TcpConnection(ProtectionDomain domain, Queues queues, int socket, boolean isClient, ByteBuffer privateData,
-            InetSocketAddress localAddress, InetSocketAddress remoteAddress) throws RpmaException {
+    private TcpConnection(ProtectionDomain domain, Queues queues, int socket, Alarm events, boolean isClient,
+            ByteBuffer privateData, InetSocketAddress localAddress, InetSocketAddress remoteAddress) {
         super(TcpLog.INSTANCE, privateData, localAddress, remoteAddress);
         this.domain = domain;
         this.queues = queues;
         pair = queues.pair();
         this.socket = socket;
+        this.events = events;
         handshake = isClient ? new Handshake(socket) : null;
-        events.made();
     }
 
     /** Creates the connection of a client that is about to send its request. */
     static TcpConnection requested(ProtectionDomain domain, Queues queues, int socket, InetSocketAddress local,
             InetSocketAddress remote) throws RpmaException {
-        TcpConnection connection = new TcpConnection(domain, queues, socket, true, null, local, remote);
+        TcpConnection connection = new TcpConnection(domain, queues, socket, new Alarm().made(), true, null, local, remote);
         connection.events.watch(socket);
         return connection;
     }
 
-    /** Creates the connection of a server that is about to accept, and to call {@link #start}. */
-    static TcpConnection accepting(ProtectionDomain domain, Queues queues, int socket, ByteBuffer privateData,
-            InetSocketAddress local, InetSocketAddress remote) throws RpmaException {
-        return new TcpConnection(domain, queues, socket, false, privateData, local, remote);
+    /**
+     * Creates the connection of a server that is about to accept, and to call {@link #start}.
+     *
+     * @param events the events of the connection, whose descriptor exists already
+     */
+    static TcpConnection accepting(ProtectionDomain domain, Queues queues, int socket, Alarm events, ByteBuffer privateData,
+            InetSocketAddress local, InetSocketAddress remote) {
+        return new TcpConnection(domain, queues, socket, events, false, privateData, local, remote);
     }
 
     /** Creates a connection that has been rejected, because there is no listener. */
     static TcpConnection rejected(ProtectionDomain domain, Queues queues, InetSocketAddress remote) throws RpmaException {
-        TcpConnection connection = new TcpConnection(domain, queues, -1, true, null, null, remote);
+        TcpConnection connection = new TcpConnection(domain, queues, -1, new Alarm().made(), true, null, null, remote);
         connection.ended(ConnectionEvent.REJECTED);
         return connection;
     }

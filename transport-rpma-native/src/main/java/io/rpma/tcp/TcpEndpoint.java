@@ -97,14 +97,14 @@ final class TcpEndpoint implements Endpoint {
             // Throws for a closed configuration, whether there is a request or not.
             config.timeoutMillis();
         }
-        Acceptor.Waiting next = acceptor.next();
-        if (next == null) {
-            int errno = acceptor.takeShortage();
-            if (errno != 0) {
-                throw OpenFiles.failure(errno, "clients of " + address + " cannot be accepted and have to wait");
-            }
+        if (!acceptor.hasNext()) {
+            checkShortage(acceptor.takeShortage());
             return null;
         }
+        // The connection needs this descriptor. If it cannot be created, the request has not been taken and waits.
+        Alarm events = new Alarm();
+        checkShortage(-events.create());
+        Acceptor.Waiting next = acceptor.next();
         InetSocketAddress remote = TcpSockets.remoteAddress(next.socket());
         boolean done = false;
         try {
@@ -114,11 +114,18 @@ final class TcpEndpoint implements Endpoint {
             }
             Queues queues = Queues.create(domain, QueueSizes.of(config, domain));
             done = true;
-            return new IncomingRequest(domain, queues, next.socket(), next.version(), remote, next.data());
+            return new IncomingRequest(domain, queues, next.socket(), events, next.version(), remote, next.data());
         } finally {
             if (!done) {
+                events.close();
                 Response.reject(next.socket(), "the listener has no room for the connection");
             }
+        }
+    }
+
+    private void checkShortage(int errno) throws RpmaException {
+        if (errno != 0) {
+            throw OpenFiles.failure(errno, "clients of " + address + " cannot be accepted and have to wait");
         }
     }
 

@@ -24,7 +24,6 @@ import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /** A process that has few descriptors. It runs the scenario that its argument names, and prints what happens. */
@@ -87,24 +86,37 @@ final class ExhaustedChild {
             + e.getMessage());
     }
 
-    /** Runs out of descriptors while a request is being accepted. Prints the failure, and what the client learns. */
+    /** Runs out of descriptors while a request waits. Prints the failure, and whether the request can be accepted afterwards. */
     private static void accept(Station station) throws Exception {
         try (Connection client = station.peer.newConnectionRequest(station.address(), null).connect(null)) {
-            ConnectionRequest request = station.endpoint.waitForConnectionRequest(null, Station.LONG);
+            // The adapter has received the request.
+            while (!((Acceptor) Station.field(station.endpoint, "acceptor")).hasNext()) {
+                Thread.onSpinWait();
+            }
             exhaust();
             try {
-                request.connect(null);
+                station.endpoint.nextConnectionRequest(null);
             } catch (RpmaException e) {
                 print(e);
             }
-            long begin = System.nanoTime();
-            ConnectionEvent event = client.nextEvent();
-            while (event == null && System.nanoTime() - begin < TimeUnit.SECONDS.toNanos(30)) {
-                Thread.onSpinWait();
-                event = client.nextEvent();
+            release();
+            ConnectionRequest request = station.endpoint.nextConnectionRequest(null);
+            // An accepted request needs no further descriptor.
+            exhaust();
+            try (Connection server = request.connect(null)) {
+                System.out.println(nextEvent(client) + " " + nextEvent(server));
             }
-            System.out.println(event);
         }
+    }
+
+    /** Waits for an event without a descriptor. */
+    private static ConnectionEvent nextEvent(Connection connection) throws RpmaException {
+        ConnectionEvent event = connection.nextEvent();
+        while (event == null) {
+            Thread.onSpinWait();
+            event = connection.nextEvent();
+        }
+        return event;
     }
 
     /** Requests the descriptors of a completion queue when there are none left. */

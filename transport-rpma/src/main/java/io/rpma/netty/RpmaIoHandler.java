@@ -232,7 +232,11 @@ public final class RpmaIoHandler implements IoHandler {
             return;
         }
         counters.blocks++;
-        set.run(context);
+        if (hot.hasUnwatched()) {
+            set.runBriefly(context);
+        } else {
+            set.run(context);
+        }
         set.lastRunNanos = System.nanoTime();
         if (!hot.isEmpty()) {
             // A completion ended the wait. Record whether polling would have seen it.

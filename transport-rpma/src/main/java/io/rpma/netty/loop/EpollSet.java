@@ -24,10 +24,13 @@ import java.util.ArrayList;
 public final class EpollSet {
     /** If epoll has not run for this long, connections may have ended without the loop having noticed. */
     private static final long BEHIND_NANOS = 1_000_000;
+    /** How long {@link #runBriefly} waits at most. */
+    static final long BRIEF_NANOS = 1_000_000;
 
     private final IoHandler epoll;
     private final LoopTurn turn;
-    private final NonBlockingContext nonBlocking = new NonBlockingContext();
+    private final LimitedContext nonBlocking = new LimitedContext(0);
+    private final LimitedContext brief = new LimitedContext(BRIEF_NANOS);
     // Registrations that were opened since epoll last ran. One that is closed before epoll runs again is never added to the
     // epoll set.
     private final ArrayList<RpmaRegistration> fresh = new ArrayList<>();
@@ -67,6 +70,11 @@ public final class EpollSet {
     /** Runs epoll without waiting, whatever the context of the turn allows. */
     public void runNow(IoHandlerContext context) {
         run(nonBlocking.of(context));
+    }
+
+    /** Runs epoll as {@link #run} does, but waits for {@link #BRIEF_NANOS} at most. */
+    public void runBriefly(IoHandlerContext context) {
+        run(brief.of(context));
     }
 
     /** Runs epoll, after it has added the descriptors of the registrations that were opened since it ran last. */

@@ -14,6 +14,8 @@
 package io.rpma.netty.loop;
 
 import io.netty.util.internal.PlatformDependent;
+import io.netty.util.internal.logging.InternalLogger;
+import io.netty.util.internal.logging.InternalLoggerFactory;
 import io.rpma.WorkCompletions;
 import io.rpma.netty.jit.InliningBarrier;
 import java.lang.invoke.MethodHandles;
@@ -32,6 +34,11 @@ public final class HotQueues {
     /** A queue that has been empty this many times in a row is no longer polled. */
     private static final int COLD_AFTER_EMPTY_POLLS = 512;
 
+    /** The warning about queues without a descriptor is logged once in this time: one minute, in nanoseconds. */
+    private static final long WARNING_INTERVAL_NANOS = 60_000_000_000L;
+
+    private static final InternalLogger LOGGER = InternalLoggerFactory.getInstance("io.rpma.netty.RpmaIoHandler");
+
     private static final InliningBarrier ARM_AND_POLL = new InliningBarrier(MethodHandles.lookup(), RpmaRegistration.class,
         "armAndPoll", MethodType.methodType(boolean.class, WorkCompletions.class));
 
@@ -41,6 +48,10 @@ public final class HotQueues {
     private final LoopTurn turn;
     private RpmaRegistration[] hot = new RpmaRegistration[16];
     private int hotCount;
+    // How many queues remain hot because they cannot be armed; counted when the loop is about to block.
+    private int unwatched;
+    private boolean hasWarned;
+    private long warnedNanos;
 
     /**
      * Creates an empty set.
@@ -55,6 +66,11 @@ public final class HotQueues {
 
     public boolean isEmpty() {
         return hotCount == 0;
+    }
+
+    /** Returns whether queues remain hot because they cannot be armed, so that the loop has to poll them at intervals. */
+    public boolean hasUnwatched() {
+        return unwatched > 0;
     }
 
     /** Polls every hot queue once. Returns the number of completions that were handled. */
@@ -78,7 +94,7 @@ public final class HotQueues {
                 cool(registration);
             } else if (++registration.emptyPolls >= COLD_AFTER_EMPTY_POLLS && registration.hotIndex >= 0 && !isEndless
                     && !armAndPoll(registration)) {
-                cool(registration);
+                rest(registration);
             }
         }
         counters.polls += total;
@@ -86,11 +102,13 @@ public final class HotQueues {
     }
 
     /**
-     * Arms every hot queue and polls it once more; a queue that is still empty becomes cold. Returns whether there was work, or
-     * a queue is hot nevertheless because epoll, run on behalf of another queue, has reported it since it was armed.
+     * Arms every hot queue and polls it once more; a queue that is still empty becomes cold, unless it cannot be armed. Returns
+     * whether there was work, or a queue is hot nevertheless because epoll, run on behalf of another queue, has reported it since
+     * it was armed.
      */
     public boolean arm() {
         boolean worked = false;
+        unwatched = 0;
         for (int i = hotCount - 1; i >= 0; i--) {
             if (i >= hotCount) {
                 continue;
@@ -102,11 +120,34 @@ public final class HotQueues {
                 turn.active++;
                 registration.emptyPolls = 0;
                 worked = true;
-            } else if (registration.hotIndex >= 0) {
+            } else {
+                rest(registration);
+            }
+        }
+        return worked || hotCount > unwatched;
+    }
+
+    /** Makes a queue cold that was armed and found empty. One that cannot be armed remains hot. */
+    private void rest(RpmaRegistration registration) {
+        if (registration.hotIndex >= 0) {
+            if (registration.isUnwatched) {
+                unwatched++;
+                registration.emptyPolls = 0;
+            } else {
                 cool(registration);
             }
         }
-        return worked || hotCount > 0;
+    }
+
+    /** Logs that a queue cannot be armed. */
+    void logUnwatched(RpmaIoHandle handle, IllegalStateException reason) {
+        long now = System.nanoTime();
+        if (!hasWarned || now - warnedNanos >= WARNING_INTERVAL_NANOS) {
+            hasWarned = true;
+            warnedNanos = now;
+            LOGGER.warn("{} cannot be woken by its completions, so its event loop polls it every {} us while it waits for them."
+                + " This is logged once a minute, also if there are others.", handle, EpollSet.BRIEF_NANOS / 1000, reason);
+        }
     }
 
     private boolean armAndPoll(RpmaRegistration registration) {

@@ -37,6 +37,8 @@ public final class RpmaRegistration implements IoRegistration, DescriptorWatch.O
     int hotIndex = -1;
     /** How often in a row the queue was empty, while it is hot. */
     int emptyPolls;
+    /** Whether the descriptor of its queue could not be created or watched when the queue was last to be armed. */
+    boolean isUnwatched;
     private final EpollSet epoll;
     private final Registrations registrations;
     private final HotQueues hot;
@@ -73,22 +75,36 @@ public final class RpmaRegistration implements IoRegistration, DescriptorWatch.O
 
     /**
      * Arms the queue and polls it once more. Returns whether there was work, or whether the queue is no longer armed: the code
-     * that handles completions may run epoll ({@link EpollSet#catchUp}), which reports each event only once.
+     * that handles completions may run epoll ({@link EpollSet#catchUp}), which reports each event only once. If the descriptor of
+     * the queue cannot be watched, the queue is only polled, and {@link #isUnwatched} is set.
      */
     boolean armAndPoll(WorkCompletions batch) {
-        try {
-            if (completions == null) {
-                // The descriptor is registered only now, because a connection whose completions arrive immediately, or in a
-                // shared queue, never needs it.
-                completions = epoll.newWatch(this, queue.fd(), false);
+        if (completions != null || watchQueue()) {
+            try {
+                signalled = false;
+                queue.consumeEvent();
+            } catch (RpmaException | RuntimeException e) {
+                failed(e);
+                return true;
             }
-            signalled = false;
-            queue.consumeEvent();
-        } catch (RpmaException | RuntimeException e) {
-            failed(e);
-            return true;
         }
         return poll(batch) > 0 || signalled;
+    }
+
+    /**
+     * Adds the descriptor of the queue to the epoll set. This happens only when the queue is armed for the first time, because a
+     * connection whose completions arrive immediately, or in a shared queue, never needs the descriptor. Returns whether it
+     * succeeded. It may not, because the process has no descriptors left; the connection is established and must not suffer.
+     */
+    private boolean watchQueue() {
+        try {
+            completions = epoll.newWatch(this, queue.fd(), false);
+            isUnwatched = false;
+        } catch (IllegalStateException e) {
+            isUnwatched = true;
+            hot.logUnwatched(handle, e);
+        }
+        return completions != null;
     }
 
     @Override

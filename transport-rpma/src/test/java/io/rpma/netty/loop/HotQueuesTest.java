@@ -13,6 +13,7 @@
 package io.rpma.netty.loop;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoRegistration;
@@ -20,12 +21,14 @@ import io.netty.channel.unix.FileDescriptor;
 import io.rpma.CompletionQueue;
 import io.rpma.WorkCompletions;
 import io.rpma.netty.RpmaEventLoopGroup;
+import io.rpma.netty.RpmaLoopCounters;
 import io.rpma.netty.RpmaMetrics;
 import io.rpma.netty.RpmaPolling;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -79,9 +82,13 @@ class HotQueuesTest {
             }
         }
 
-        private static long blocksOfThisLoop() {
+        static RpmaLoopCounters countersOfThisLoop() {
             String name = Thread.currentThread().getName();
-            return RpmaMetrics.loops().stream().filter(each -> each.name().equals(name)).findFirst().orElseThrow().blocks();
+            return RpmaMetrics.loops().stream().filter(each -> each.name().equals(name)).findFirst().orElseThrow();
+        }
+
+        static long blocksOfThisLoop() {
+            return countersOfThisLoop().blocks();
         }
 
         /** Waits until the loop has handled the completion, and returns how often the loop has blocked before it did so. */
@@ -225,5 +232,58 @@ class HotQueuesTest {
                 each.close();
             }
         }
+    }
+
+    /** A queue whose descriptor cannot be created at first. It has one completion meanwhile. */
+    private static final class LateQueue extends PipeQueue {
+        private static final int POLLS = 20;
+
+        private final Semaphore completions = new Semaphore(0);
+        private int polls;
+        private long blocksBefore;
+        private volatile long blocksMeanwhile;
+        private volatile boolean hasDescriptor;
+
+        LateQueue(FileDescriptor[] pipe) {
+            super(pipe);
+        }
+
+        @Override
+        public int fd() {
+            if (!hasDescriptor) {
+                throw new IllegalStateException("Too many open files");
+            }
+            return super.fd();
+        }
+
+        @Override
+        public int poll(WorkCompletions batch) {
+            polls++;
+            if (polls == 1) {
+                blocksBefore = blocksOfThisLoop();
+            }
+            int n = polls == POLLS ? 1 : super.poll(batch);
+            if (polls == POLLS) {
+                blocksMeanwhile = blocksOfThisLoop() - blocksBefore;
+            }
+            completions.release(n);
+            return n;
+        }
+    }
+
+    /** The loop finds the completions of such a queue, and waits for a moment between two polls. */
+    @Test
+    void aQueueWhoseDescriptorCannotBeCreatedIsPolledAtIntervals() throws Exception {
+        LateQueue queue = new LateQueue(pipe);
+        register(queue);
+        queue.completions.acquire();
+        assertTrue(queue.blocksMeanwhile >= LateQueue.POLLS / 4, () -> "the loop blocked " + queue.blocksMeanwhile + " times");
+        queue.hasDescriptor = true;
+        RpmaLoopCounters counters = loop.submit(PipeQueue::countersOfThisLoop).get();
+        while (counters.hotQueues() > 0) {
+            Thread.onSpinWait();
+        }
+        loop.execute(queue::complete);
+        queue.completions.acquire();
     }
 }

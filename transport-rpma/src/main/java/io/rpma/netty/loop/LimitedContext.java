@@ -16,14 +16,24 @@ package io.rpma.netty.loop;
 import io.netty.channel.IoHandlerContext;
 
 /**
- * The context of a loop's turn, except that the wait must not block. Only the thread of the loop uses this class, so its field
- * needs no lock.
+ * The context of a loop's turn, except that the wait is limited. Only the thread of the loop uses this class, so its field needs
+ * no lock.
  */
-final class NonBlockingContext implements IoHandlerContext {
+final class LimitedContext implements IoHandlerContext {
+    private final long maxNanos;
     private IoHandlerContext context;
 
+    /**
+     * Creates a context.
+     *
+     * @param maxNanos the longest wait in nanoseconds; 0 if the wait must not block
+     */
+    LimitedContext(long maxNanos) {
+        this.maxNanos = maxNanos;
+    }
+
     /** Sets the context of the loop, and returns this object. */
-    NonBlockingContext of(IoHandlerContext loop) {
+    LimitedContext of(IoHandlerContext loop) {
         context = loop;
         return this;
     }
@@ -35,17 +45,18 @@ final class NonBlockingContext implements IoHandlerContext {
 
     @Override
     public boolean canBlock() {
-        return false;
+        return maxNanos > 0 && context.canBlock();
     }
 
     @Override
     public long delayNanos(long currentTimeNanos) {
-        return 0;
+        return Math.min(maxNanos, context.delayNanos(currentTimeNanos));
     }
 
     @Override
     public long deadlineNanos() {
-        return context.deadlineNanos();
+        // Epoll sets its timer, to delayNanos(), only if the deadline differs from the one before.
+        return maxNanos > 0 ? System.nanoTime() + maxNanos : context.deadlineNanos();
     }
 
     @Override
