@@ -79,14 +79,14 @@ public final class RpmaRegistration implements IoRegistration, DescriptorWatch.O
      * the queue cannot be watched, the queue is only polled, and {@link #isUnwatched} is set.
      */
     boolean armAndPoll(WorkCompletions batch) {
-        if (completions != null || watchQueue()) {
-            try {
+        try {
+            if (completions != null || watchQueue()) {
                 signalled = false;
                 queue.consumeEvent();
-            } catch (RpmaException | RuntimeException e) {
-                failed(e);
-                return true;
             }
+        } catch (RpmaException | RuntimeException e) {
+            failed(e);
+            return true;
         }
         return poll(batch) > 0 || signalled;
     }

@@ -286,4 +286,31 @@ class HotQueuesTest {
         loop.execute(queue::complete);
         queue.completions.acquire();
     }
+
+    /** The handle of such a queue ends. The loop, and its other queues, are not affected. */
+    @Test
+    void aQueueThatHasNoDescriptorAnyMoreEndsItsHandleAlone() throws Exception {
+        CountDownLatch destroyed = new CountDownLatch(1);
+        PipeQueue ended = new PipeQueue(pipe) {
+            @Override
+            public int fd() {
+                return -1;
+            }
+
+            @Override
+            public void destroy() {
+                destroyed.countDown();
+            }
+        };
+        PipeQueue other = new PipeQueue(pipe);
+        loop.submit(() -> {
+            // The queue that was opened last is armed first.
+            register(other);
+            register(ended);
+            return null;
+        }).sync();
+        destroyed.await();
+        loop.execute(other::complete);
+        other.blocksUntilHandled();
+    }
 }
