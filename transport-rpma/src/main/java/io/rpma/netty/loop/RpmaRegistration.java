@@ -18,7 +18,6 @@ import io.netty.channel.IoRegistration;
 import io.netty.util.internal.logging.InternalLogger;
 import io.netty.util.internal.logging.InternalLoggerFactory;
 import io.rpma.CompletionQueue;
-import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import java.util.concurrent.RejectedExecutionException;
 
@@ -84,7 +83,7 @@ public final class RpmaRegistration implements IoRegistration, DescriptorWatch.O
                 signalled = false;
                 queue.consumeEvent();
             }
-        } catch (RpmaException | RuntimeException e) {
+        } catch (Throwable e) {
             failed(e);
             return true;
         }
@@ -187,7 +186,7 @@ public final class RpmaRegistration implements IoRegistration, DescriptorWatch.O
             for (int i = 0; i < fds.length; i++) {
                 events[i] = epoll.newWatch(this, fds[i], true);
             }
-        } catch (RuntimeException e) {
+        } catch (Throwable e) {
             failed(e);
         }
     }

@@ -34,6 +34,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Tests an event loop that prepares to block. It arms its completion queues one after the other, and polls each of them once
@@ -287,13 +289,20 @@ class HotQueuesTest {
         queue.completions.acquire();
     }
 
-    /** The handle of such a queue ends. The loop, and its other queues, are not affected. */
-    @Test
-    void aQueueThatHasNoDescriptorAnyMoreEndsItsHandleAlone() throws Exception {
+    /**
+     * The handle of a queue that has no descriptor any more ends, also if a class cannot be loaded that should say why. The loop,
+     * and its other queues, are not affected.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aQueueWhoseDescriptorFailsEndsItsHandleAlone(boolean isError) throws Exception {
         CountDownLatch destroyed = new CountDownLatch(1);
         PipeQueue ended = new PipeQueue(pipe) {
             @Override
             public int fd() {
+                if (isError) {
+                    throw new NoClassDefFoundError("io/rpma/Reason");
+                }
                 return -1;
             }
 
