@@ -232,7 +232,8 @@ public final class RpmaIoHandler implements IoHandler {
             return;
         }
         counters.blocks++;
-        if (hot.hasUnwatched()) {
+        boolean isBrief = !hot.isEmpty();
+        if (isBrief) {
             set.runBriefly(context);
         } else {
             set.run(context);
@@ -240,7 +241,7 @@ public final class RpmaIoHandler implements IoHandler {
         set.lastRunNanos = System.nanoTime();
         if (!hot.isEmpty()) {
             // A completion ended the wait. Record whether polling would have seen it.
-            if (!polled) {
+            if (!polled && !isBrief) {
                 spin.blocked(set.lastRunNanos - idleSince);
             }
             hot.poll();

@@ -48,8 +48,6 @@ public final class HotQueues {
     private final LoopTurn turn;
     private RpmaRegistration[] hot = new RpmaRegistration[16];
     private int hotCount;
-    // How many queues remain hot because they cannot be armed; counted when the loop is about to block.
-    private int unwatched;
     private boolean hasWarned;
     private long warnedNanos;
 
@@ -66,11 +64,6 @@ public final class HotQueues {
 
     public boolean isEmpty() {
         return hotCount == 0;
-    }
-
-    /** Returns whether queues remain hot because they cannot be armed, so that the loop has to poll them at intervals. */
-    public boolean hasUnwatched() {
-        return unwatched > 0;
     }
 
     /** Polls every hot queue once. Returns the number of completions that were handled. */
@@ -104,11 +97,10 @@ public final class HotQueues {
     /**
      * Arms every hot queue and polls it once more; a queue that is still empty becomes cold, unless it cannot be armed. Returns
      * whether there was work, or a queue is hot nevertheless because epoll, run on behalf of another queue, has reported it since
-     * it was armed.
+     * it was armed. If not, the queues that are still hot cannot be armed, and the loop has to poll them at intervals.
      */
     public boolean arm() {
         boolean worked = false;
-        unwatched = 0;
         for (int i = hotCount - 1; i >= 0; i--) {
             if (i >= hotCount) {
                 continue;
@@ -124,14 +116,16 @@ public final class HotQueues {
                 rest(registration);
             }
         }
-        return worked || hotCount > unwatched;
+        for (int i = 0; i < hotCount && !worked; i++) {
+            worked = !hot[i].isUnwatched;
+        }
+        return worked;
     }
 
     /** Makes a queue cold that was armed and found empty. One that cannot be armed remains hot. */
     private void rest(RpmaRegistration registration) {
         if (registration.hotIndex >= 0) {
             if (registration.isUnwatched) {
-                unwatched++;
                 registration.emptyPolls = 0;
             } else {
                 cool(registration);

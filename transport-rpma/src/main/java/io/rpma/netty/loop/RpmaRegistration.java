@@ -195,6 +195,7 @@ public final class RpmaRegistration implements IoRegistration, DescriptorWatch.O
         hot.cool(this);
         opened = false;
         queue = null;
+        isUnwatched = false;
         if (completions != null) {
             completions.cancel();
             completions = null;
