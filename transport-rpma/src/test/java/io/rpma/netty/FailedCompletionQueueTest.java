@@ -216,8 +216,7 @@ class FailedCompletionQueueTest {
         List<RpmaChannel> staying = all.stream().filter(child -> child.home() != broken).toList();
         assertTrue(ending.size() > 1 && staying.size() > 1, () -> ending + " end, and stay " + staying);
         queues.get(broken).failing = call;
-        // Wakes the event loop.
-        clientOf(ending.get(0), clients).writeAndFlush(Unpooled.copyInt(0)).sync();
+        wake(clientOf(ending.get(0), clients));
         for (RpmaChannel child : ending) {
             assertTrue(child.closeFuture().await(20, TimeUnit.SECONDS), child::toString);
             assertTrue(clientOf(child, clients).closeFuture().await(20, TimeUnit.SECONDS));
@@ -254,6 +253,14 @@ class FailedCompletionQueueTest {
         assertTrue(again > 0, "the loop has streams again");
     }
 
+    /**
+     * Wakes the event loop whose queue fails. If that loop was polling, its streams may have ended already, and the write of the
+     * client fails.
+     */
+    private static void wake(Channel client) {
+        client.writeAndFlush(Unpooled.copyInt(0));
+    }
+
     /** The channel cannot be notified at once, because it is not registered with any event loop. */
     @Test
     void aChannelThatIsBetweenTwoLoopsEndsWhenItIsOnOneAgain() throws Exception {
@@ -267,7 +274,7 @@ class FailedCompletionQueueTest {
         RpmaChannel other = all.stream().filter(child -> child.home() == broken && child != moving).findFirst().orElseThrow();
         moving.deregister().sync();
         queues.get(broken).failing = Call.POLL;
-        clientOf(other, clients).writeAndFlush(Unpooled.copyInt(0)).sync();
+        wake(clientOf(other, clients));
         assertTrue(other.closeFuture().await(20, TimeUnit.SECONDS));
         EventLoop to = children.next();
         while (to == broken) {
