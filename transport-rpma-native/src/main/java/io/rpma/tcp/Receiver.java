@@ -22,25 +22,12 @@ import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
 import io.rpma.posix.TcpSockets;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 
 /**
  * The receiving half of a connection: reads frames, checks all their fields, and executes them. Large payloads are read from the
  * socket directly to their target; several small frames are read by one call. Only the holder of the queue pair uses it.
  */
 final class Receiver {
-    /** The size in bytes from which on a payload is read directly to its target. */
-    private static final int DIRECT = 2048;
-    /** The most bytes that one system call reads directly. While the kernel copies, it acknowledges nothing that arrives. */
-    private static final int MOST_DIRECT = 64 << 10;
-    /** The size in bytes from which on the next payload is expected to be as long. */
-    private static final int LARGE = 8192;
-    /** The most bytes of memory that a connection has after a pause in order to keep data in the next one. */
-    private static final int KEPT = 1024;
-    /** The bytes read after a large payload: the next header, and little payload that would have to be copied. */
-    private static final int SHORT_AHEAD = 256;
-
     private final Handler pair;
     private final SendQueue sends;
     private final ReceiveQueue receives;
@@ -52,12 +39,7 @@ final class Receiver {
     // The header of the current frame, as far as it has been received.
     private final long header;
     private int headerHave;
-    private boolean inPayload;
-    // The target address of the rest of the payload; with 0 it is discarded.
-    private long target;
-    private TcpLocalMemoryRegion region;
-    private long payloadLeft;
-    private int ahead = Batch.BUFFER;
+    private final ArrivingPayload payload = new ArrivingPayload();
     private final Receives.Taken taken = new Receives.Taken();
     private boolean holdsReceive;
     private boolean dropping;
@@ -65,9 +47,7 @@ final class Receiver {
     // Whether the header is that of a request that is not sent again, and there is no receive for it. Nothing is read then; what
     // one call has read beyond the header is kept.
     private boolean paused;
-    private MemorySegment kept;
-    private long keptAt;
-    private long keptBytes;
+    private final KeptData kept = new KeptData();
     private boolean ended;
 
     /**
@@ -129,17 +109,17 @@ final class Receiver {
             if (left <= 0) {
                 return false;
             }
-            boolean direct = inPayload && target != 0 && payloadLeft >= DIRECT;
-            if (direct && region != null && !region.enter()) {
+            long directly = payload.directly();
+            boolean direct = directly > 0;
+            if (direct && !payload.enter()) {
                 withdrawn();
                 continue;
             }
-            long directly = direct ? Math.min(payloadLeft, MOST_DIRECT) : 0;
-            int after = direct && directly < payloadLeft ? 0 : ahead;
+            int after = direct && directly < payload.left() ? 0 : payload.ahead();
             // The socket stores the rest of the payload in its target, and what follows in the batch.
-            long count = TcpSockets.receive(socket, batch.header(target, directly, batch.buffer(), after));
-            if (direct && region != null) {
-                region.exit();
+            long count = TcpSockets.receive(socket, batch.header(payload.target(), directly, batch.buffer(), after));
+            if (direct) {
+                payload.exit();
             }
             if (count == -Posix.EINTR) {
                 continue;
@@ -161,10 +141,8 @@ final class Receiver {
 
     /** Updates the state for bytes that the socket has stored, first in the target. Returns how many it has stored there. */
     private long advance(long count) {
-        long part = Math.min(count, payloadLeft);
-        target += part;
-        payloadLeft -= part;
-        if (payloadLeft == 0) {
+        long part = Math.min(count, payload.left());
+        if (payload.advance(part)) {
             finish();
         }
         return part;
@@ -188,14 +166,9 @@ final class Receiver {
         long at = from;
         long end = from + length;
         while (at < end && !ended) {
-            if (inPayload) {
-                long part = Math.min(payloadLeft, end - at);
-                store(at, part);
-                at += part;
-                payloadLeft -= part;
-                if (payloadLeft == 0) {
-                    finish();
-                }
+            if (payload.isExpected()) {
+                store(at, Math.min(payload.left(), end - at));
+                at += advance(end - at);
                 continue;
             }
             long part = Math.min(Wire.HEADER - headerHave, end - at);
@@ -206,7 +179,7 @@ final class Receiver {
                 headerHave = 0;
                 begin();
                 if (paused) {
-                    keep(at, end - at);
+                    kept.keep(at, end - at);
                     return;
                 }
             }
@@ -214,17 +187,6 @@ final class Receiver {
     }
 
     // ---- pausing
-
-    /** Keeps what has been read after the header of a request that has no receive. It is no more than one call has read. */
-    private void keep(long from, long length) {
-        // What was kept before may end with this data; it then has room for it.
-        if (kept == null || kept.byteSize() < length) {
-            kept = Arena.ofAuto().allocate(Math.max(length, KEPT));
-        }
-        Memory.copy(from, kept.address(), length);
-        keptAt = kept.address();
-        keptBytes = length;
-    }
 
     /** Continues with the request at which reading has paused. Returns whether there was a receive for it, and for those kept. */
     private boolean continueReading() {
@@ -234,12 +196,10 @@ final class Receiver {
         paused = false;
         request(Wire.type(header), Wire.length(header));
         if (!paused && !ended) {
-            long length = keptBytes;
-            keptBytes = 0;
-            parse(keptAt, length);
+            parse(kept.address(), kept.take());
         }
-        if (!paused && kept.byteSize() > KEPT) {
-            kept = null;
+        if (!paused) {
+            kept.trim();
         }
         return !paused;
     }
@@ -255,23 +215,20 @@ final class Receiver {
     }
 
     private void store(long from, long length) {
-        if (target == 0) {
+        if (payload.isDiscarded()) {
             return;
         }
-        if (region != null && !region.enter()) {
+        if (!payload.enter()) {
             withdrawn();
             return;
         }
-        Memory.copy(from, target, length);
-        target += length;
-        if (region != null) {
-            region.exit();
-        }
+        payload.copy(from, length);
+        payload.exit();
     }
 
     /** Refuses a request whose target region has been closed, and discards the rest of its payload. */
     private void withdrawn() {
-        discardRest();
+        payload.discard();
         long number = transmitter.executed() + 1;
         switch (Wire.type(header)) {
             case Wire.READ_DATA -> pair.fail(completer.awaitedAnswer(), CompletionStatus.LOC_PROT_ERR);
@@ -283,11 +240,7 @@ final class Receiver {
     // ---- frames
 
     private void expectPayload(long to, TcpLocalMemoryRegion in, long length) {
-        inPayload = true;
-        target = to;
-        region = in;
-        payloadLeft = length;
-        ahead = length >= LARGE && to != 0 ? SHORT_AHEAD : Batch.BUFFER;
+        payload.expect(to, in, length);
         if (length == 0) {
             finish();
         }
@@ -295,12 +248,6 @@ final class Receiver {
 
     private void drop(long length) {
         expectPayload(0, null, length);
-    }
-
-    private void discardRest() {
-        target = 0;
-        region = null;
-        ahead = Batch.BUFFER;
     }
 
     private void begin() {
@@ -334,15 +281,15 @@ final class Receiver {
     private void request(int type, int length) {
         long next = transmitter.executed() + 1;
         int ahead = Wire.number(header) - (int) next;
-        long payload = type == Wire.SEND || type == Wire.WRITE ? length : 0;
+        long carried = type == Wire.SEND || type == Wire.WRITE ? length : 0;
         if (pair.isError()) {
             // A device in the error state would not respond, and the peer would time out. Refuse at once with the same status.
             transmitter.refuse(next, CompletionStatus.RETRY_EXC_ERR);
-            drop(payload);
+            drop(carried);
             return;
         }
         if (dropping && ahead > 0) {
-            drop(payload);
+            drop(carried);
             return;
         }
         if (ahead != 0 || dropping && !resumed) {
@@ -355,7 +302,7 @@ final class Receiver {
             if ((Wire.flags(header) & Wire.ONCE) != 0) {
                 paused = true;
             } else {
-                starve(payload);
+                starve(carried);
             }
             return;
         }
@@ -375,11 +322,11 @@ final class Receiver {
     }
 
     /** Drops a request for which there is no receive. The peer sends it again when there is one. */
-    private void starve(long payload) {
+    private void starve(long length) {
         dropping = true;
         resumed = false;
         transmitter.oweNotReady();
-        drop(payload);
+        drop(length);
     }
 
     private void beginSend(long number, int length) {
@@ -421,8 +368,7 @@ final class Receiver {
     // ---- complete frames
 
     private void finish() {
-        inPayload = false;
-        region = null;
+        payload.end();
         int type = Wire.type(header);
         boolean isRequest = type == Wire.SEND || type == Wire.WRITE;
         if (dropping && isRequest) {
@@ -468,7 +414,7 @@ final class Receiver {
      * may be the memory of a read that has been flushed, and gives back the receive that a message has begun to fill.
      */
     void giveUp() {
-        discardRest();
+        payload.discard();
         if (holdsReceive) {
             holdsReceive = false;
             receives.abandon(taken);
