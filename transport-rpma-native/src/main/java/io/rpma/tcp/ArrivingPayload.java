@@ -28,7 +28,6 @@ final class ArrivingPayload {
     /** The bytes read after a large payload: the next header, and little payload that would have to be copied. */
     private static final int SHORT_AHEAD = 256;
 
-    private boolean isExpected;
     // The target address of the rest of the payload; with 0 it is discarded.
     private long target;
     // The region that contains the target, or null.
@@ -43,7 +42,6 @@ final class ArrivingPayload {
      * @param in the region that contains this address, {@code null} if none has to be held while it is written to
      */
     void expect(long to, TcpLocalMemoryRegion in, long length) {
-        isExpected = true;
         target = to;
         region = in;
         left = length;
@@ -57,21 +55,22 @@ final class ArrivingPayload {
         ahead = Batch.BUFFER;
     }
 
-    /** Called when the frame is complete. */
+    /** Called when the frame is complete: forgets the region. */
     void end() {
-        isExpected = false;
         region = null;
     }
 
     /** Returns whether a frame has a payload that has not been received completely. */
     boolean isExpected() {
-        return isExpected;
+        return left > 0;
     }
 
+    /** Returns whether the rest is discarded. */
     boolean isDiscarded() {
         return target == 0;
     }
 
+    /** Returns the address where the rest goes, 0 if it is discarded. */
     long target() {
         return target;
     }
@@ -83,7 +82,7 @@ final class ArrivingPayload {
 
     /** Returns how many bytes the next system call reads directly to the target, 0 if they are few or have no target. */
     long directly() {
-        return isExpected && target != 0 && left >= DIRECT ? Math.min(left, MOST_DIRECT) : 0;
+        return target != 0 && left >= DIRECT ? Math.min(left, MOST_DIRECT) : 0;
     }
 
     /** Returns how many bytes the next system call reads behind this payload, or behind the last one. */

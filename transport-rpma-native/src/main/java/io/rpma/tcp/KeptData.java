@@ -21,36 +21,34 @@ import java.lang.foreign.MemorySegment;
  * no receive. It is no more than one system call has read. Only the holder of the queue pair uses it.
  */
 final class KeptData {
-    /** The most bytes of memory that a connection has after a pause in order to keep data in the next one. */
+    /** The fewest bytes of memory that are allocated, and the most that a connection holds while it is not paused. */
     private static final int LEAST = 1024;
 
     private MemorySegment memory;
-    private long at;
     private long bytes;
 
-    /** Keeps data. It may be the end of the data that was kept before. */
+    /** Keeps data, which may be the end of the data that was kept before. The memory then has room for it and is not replaced. */
     void keep(long from, long length) {
-        // What was kept before may end with this data; it then has room for it.
         if (memory == null || memory.byteSize() < length) {
             memory = Arena.ofAuto().allocate(Math.max(length, LEAST));
         }
         Memory.copy(from, memory.address(), length);
-        at = memory.address();
         bytes = length;
     }
 
+    /** Returns the address of the data. Only after {@link #keep}, and before {@link #trim}. */
     long address() {
-        return at;
+        return memory.address();
     }
 
-    /** Returns the number of bytes that are kept. From then on, none are. */
+    /** Returns how many bytes are kept, and forgets them. The memory still contains them until {@link #keep} or {@link #trim}. */
     long take() {
         long result = bytes;
         bytes = 0;
         return result;
     }
 
-    /** Frees the memory, if it is larger than a connection may hold while it is not paused. */
+    /** Called when a pause has ended: frees the memory if there is more than a connection holds while it is not paused. */
     void trim() {
         if (memory.byteSize() > LEAST) {
             memory = null;
