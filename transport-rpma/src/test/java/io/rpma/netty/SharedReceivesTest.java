@@ -27,6 +27,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
 import io.netty.util.NetUtil;
 import io.netty.util.ReferenceCountUtil;
 import io.netty.util.concurrent.EventExecutor;
@@ -129,7 +130,11 @@ class SharedReceivesTest {
     }
 
     private Channel serve(int bufferBytes, boolean autoRead, boolean shared) throws InterruptedException {
-        return new ServerBootstrap().group(group).channel(RpmaServerChannel.class)
+        return serve(group, bufferBytes, autoRead, shared);
+    }
+
+    private Channel serve(EventLoopGroup on, int bufferBytes, boolean autoRead, boolean shared) throws InterruptedException {
+        return new ServerBootstrap().group(on).channel(RpmaServerChannel.class)
             .option(RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES, bufferBytes)
             .option(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE, shared)
             .option(ChannelOption.SO_BACKLOG, 1024)
@@ -146,7 +151,12 @@ class SharedReceivesTest {
 
     private static Channel connect(Channel server, int bufferBytes, boolean shared, ChannelHandler handler)
             throws InterruptedException {
-        return new Bootstrap().group(group).channel(RpmaChannel.class)
+        return connect(group, server, bufferBytes, shared, handler);
+    }
+
+    private static Channel connect(EventLoopGroup on, Channel server, int bufferBytes, boolean shared, ChannelHandler handler)
+            throws InterruptedException {
+        return new Bootstrap().group(on).channel(RpmaChannel.class)
             .option(RpmaChannelOption.RPMA_RECEIVE_BUFFER_BYTES, bufferBytes)
             .option(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE, shared)
             .handler(handler).connect(server.localAddress()).sync().channel();
@@ -200,6 +210,43 @@ class SharedReceivesTest {
             collectors.get(i).expect(MESSAGES, 3 * MESSAGES);
         }
         finish(server, clients);
+    }
+
+    /**
+     * The first connections fill all receives that there are with messages that nobody reads. They keep those receives, so the
+     * next connections need others.
+     */
+    @Test
+    void messagesThatWereReceivedBeforeTheCrowdDelayNobody() throws Exception {
+        RpmaEventLoopGroup one = new RpmaEventLoopGroup(1);
+        try {
+            Channel server = serve(one, 512, false, true);
+            List<Channel> clients = new ArrayList<>();
+            List<Collector> collectors = new ArrayList<>();
+            List<Reader> ends = new ArrayList<>();
+            for (int i = 0; i < CROWD; i++) {
+                Collector collector = new Collector();
+                collectors.add(collector);
+                // The clients take their receives from another queue than the server.
+                Channel client = connect(one, server, 1024, true, collector);
+                clients.add(client);
+                ends.add(next());
+                send(client, 0, MESSAGES);
+            }
+            ends.get(CROWD - 1).channel.config().setAutoRead(true);
+            collectors.get(CROWD - 1).expect(0, MESSAGES);
+            for (int i = 0; i < 2000; i++) {
+                send(clients.get(CROWD - 1), i + MESSAGES, 1);
+                collectors.get(CROWD - 1).expect(i + MESSAGES, 1);
+            }
+            for (int i = 0; i < CROWD - 1; i++) {
+                ends.get(i).channel.config().setAutoRead(true);
+                collectors.get(i).expect(0, MESSAGES);
+            }
+            finish(server, clients);
+        } finally {
+            one.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+        }
     }
 
     /** Connections end while many more messages than there are receives have not been read, or not even been polled. */
