@@ -221,28 +221,27 @@ class SharedReceivesTest {
         RpmaEventLoopGroup one = new RpmaEventLoopGroup(1);
         try {
             Channel server = serve(one, 512, false, true);
+            // The clients take their receives from another queue than the server.
             List<Channel> clients = new ArrayList<>();
-            List<Collector> collectors = new ArrayList<>();
-            List<Reader> ends = new ArrayList<>();
-            for (int i = 0; i < CROWD; i++) {
-                Collector collector = new Collector();
-                collectors.add(collector);
-                // The clients take their receives from another queue than the server.
-                Channel client = connect(one, server, 1024, true, collector);
+            Collector early = new Collector();
+            clients.add(connect(one, server, 1024, true, early));
+            Reader earlyEnd = next();
+            send(clients.getFirst(), 0, MESSAGES);
+            while (clients.size() < CROWD) {
+                Channel client = connect(one, server, 1024, true, new ChannelInboundHandlerAdapter());
                 clients.add(client);
-                ends.add(next());
+                next();
                 send(client, 0, MESSAGES);
             }
-            ends.get(CROWD - 1).channel.config().setAutoRead(true);
-            collectors.get(CROWD - 1).expect(0, MESSAGES);
+            Collector late = new Collector();
+            clients.add(connect(one, server, 1024, true, late));
+            next().channel.config().setAutoRead(true);
             for (int i = 0; i < 2000; i++) {
-                send(clients.get(CROWD - 1), i + MESSAGES, 1);
-                collectors.get(CROWD - 1).expect(i + MESSAGES, 1);
+                send(clients.getLast(), i, 1);
+                late.expect(i, 1);
             }
-            for (int i = 0; i < CROWD - 1; i++) {
-                ends.get(i).channel.config().setAutoRead(true);
-                collectors.get(i).expect(0, MESSAGES);
-            }
+            earlyEnd.channel.config().setAutoRead(true);
+            early.expect(0, MESSAGES);
             finish(server, clients);
         } finally {
             one.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
