@@ -91,14 +91,4 @@ final class AttachmentTable {
     SharedReceiveAttachment[] all() {
         return attachments;
     }
-
-    /** Wakes the initiators that wait for a receive. */
-    void wakeWaiters() {
-        Memory.getAndSetInt(base + SharedReceives.WAITING, 0);
-        for (SharedReceiveAttachment attachment : attachments) {
-            if (attachment != null) {
-                attachment.wakeWaiter();
-            }
-        }
-    }
 }

@@ -68,6 +68,7 @@ final class LocalProcess {
     private final Map<Integer, PublishedRanges> domains = new ConcurrentHashMap<>();
     private final RemoteProcesses remotes;
     private final LimboList limbo = new LimboList();
+    private final StarvationTimer starvationTimer = new StarvationTimer();
 
     LocalProcess() {
         SecureRandom random = new SecureRandom();
@@ -108,6 +109,11 @@ final class LocalProcess {
     /** Returns a value that is the same for all processes of this host and network namespace. */
     byte[] host() {
         return host.clone();
+    }
+
+    /** Returns what finds the queue pairs that have been waiting for a shared receive for a long time. */
+    StarvationTimer starvationTimer() {
+        return starvationTimer;
     }
 
     RegionTable regions() {

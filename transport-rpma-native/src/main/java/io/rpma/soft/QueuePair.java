@@ -67,7 +67,7 @@ final class QueuePair extends LocalEnd {
         this.domain = domain;
         sends = new SendQueue(sizes.sends());
         completer = new Completer(this, sends);
-        waiting = new WaitingRequests(this, completer, sends.capacity());
+        waiting = new WaitingRequests(this, completer, sends.capacity(), process.starvationTimer());
         this.channel = channel;
         this.receiveChannel = receiveChannel;
         responder = new Responder(this, sizes, base() + Half.ring(receiveCapacity()), process.limbo());

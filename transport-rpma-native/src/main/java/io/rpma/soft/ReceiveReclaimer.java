@@ -32,6 +32,8 @@ final class ReceiveReclaimer {
     /** The shortest and the longest time between two passes of a repair that is not complete. */
     private static final long MIN_REPAIR_MILLIS = 10;
     private static final long MAX_REPAIR_MILLIS = 40;
+    /** The longest time between two repairs that initiators ask for. */
+    private static final long MAX_SEARCH_MILLIS = 640;
 
     private final ReceiveQueueOwner queue;
     private final PostedReceives receives;
@@ -41,6 +43,7 @@ final class ReceiveReclaimer {
     private int ended;
     private boolean repairing;
     private long lastRepair;
+    private long searchMillis = MIN_REPAIR_MILLIS;
 
     /**
      * Creates the reclaimer of a queue.
@@ -101,8 +104,25 @@ final class ReceiveReclaimer {
             return;
         }
         repairing = true;
-        long sinceLast = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - lastRepair);
-        later(lastRepair == 0 ? 0 : MIN_REPAIR_MILLIS - sinceLast, MIN_REPAIR_MILLIS);
+        later(lastRepair == 0 ? 0 : MIN_REPAIR_MILLIS - sinceLast(), MIN_REPAIR_MILLIS);
+    }
+
+    /**
+     * Schedules a repair because an initiator has been waiting for a receive for a long time, unless the last one was a short
+     * time ago. There may only be more initiators than receives, so the time is doubled whenever a repair finds nothing. An
+     * initiator that keeps waiting asks again.
+     */
+    synchronized void scheduleSearch() {
+        if (lastRepair != 0 && sinceLast() > 2 * searchMillis) {
+            searchMillis = MIN_REPAIR_MILLIS;
+        }
+        if (lastRepair == 0 || sinceLast() >= searchMillis) {
+            scheduleRepair();
+        }
+    }
+
+    private long sinceLast() {
+        return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - lastRepair);
     }
 
     private void later(long millis, long nextDelay) {
@@ -120,10 +140,12 @@ final class ReceiveReclaimer {
             return;
         }
         boolean over = true;
+        int found = 0;
         try {
             // Not under a lock: posting wakes senders of this process, whose work requests are then executed by this thread.
             LostReceives lost = new LostReceives(receives, attachments);
-            reportLost(lost.giveBack());
+            found = lost.giveBack();
+            reportLost(found);
             over = !lost.hasLeftAny();
             if (!over) {
                 later(nextDelay, Math.min(2 * nextDelay, MAX_REPAIR_MILLIS));
@@ -133,6 +155,7 @@ final class ReceiveReclaimer {
                 synchronized (this) {
                     repairing = false;
                     lastRepair = System.nanoTime();
+                    searchMillis = found > 0 ? MIN_REPAIR_MILLIS : Math.min(2 * searchMillis, MAX_SEARCH_MILLIS);
                 }
             }
             queue.releaseMemory();

@@ -28,6 +28,16 @@ import io.rpma.soft.shared.SharedReceives;
  * <p>Used by the thread that executes work requests; see {@link QueuePair}.
  */
 final class RemoteReceives {
+    /** How a shared receive is looked for. Other processes can overwrite {@link SharedReceives#HEAD}. */
+    enum Search {
+        /** From HEAD on. */
+        BRIEF,
+        /** From HEAD on, and everywhere if HEAD is visibly wrong: before a request waits. */
+        CAREFUL,
+        /** Everywhere: when a request has been waiting for a long time. */
+        THOROUGH
+    }
+
     // The half of this end.
     private final long base;
     private final long remoteBase;
@@ -90,15 +100,18 @@ final class RemoteReceives {
     /**
      * Returns the address of a posted receive, 0 if there is none.
      *
-     * @param thorough whether every shared receive is looked at
+     * @param search how shared receives are looked for
      */
-    long find(boolean thorough) {
+    long find(Search search) {
         if (shared != null) {
             found = ahead;
             ahead = 0;
             if (found == 0) {
-                // A request that is about to wait does not rely on SharedReceives.HEAD, which other processes can overwrite.
-                found = thorough ? shared.search() : shared.find();
+                found = switch (search) {
+                    case BRIEF -> shared.find();
+                    case CAREFUL -> shared.findOrSearch();
+                    case THOROUGH -> shared.search();
+                };
             }
             return found == 0 ? 0 : shared.entry(found);
         }

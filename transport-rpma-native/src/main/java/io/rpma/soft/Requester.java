@@ -78,6 +78,7 @@ final class Requester {
     private int busy;
     // The reason that was announced to the peer last, 0 if none is.
     private int announcement;
+    private boolean thorough;
 
     /**
      * Creates the requester of a queue pair that is being connected.
@@ -161,7 +162,7 @@ final class Requester {
             return RING_FULL;
         }
         for (int tries = 0; tries < MOST_TRIES; tries++) {
-            long entry = receives.find(announcement == NO_RECEIVE);
+            long entry = receives.find(search());
             if (entry == 0) {
                 return NO_RECEIVE;
             }
@@ -249,7 +250,7 @@ final class Requester {
             return RING_FULL;
         }
         for (int tries = 0; tries < MOST_TRIES; tries++) {
-            long entry = receives.find(announcement == NO_RECEIVE);
+            long entry = receives.find(search());
             if (entry == 0) {
                 return NO_RECEIVE;
             }
@@ -265,6 +266,11 @@ final class Requester {
             return SUCCESS;
         }
         return NO_RECEIVE;
+    }
+
+    private RemoteReceives.Search search() {
+        return thorough ? RemoteReceives.Search.THOROUGH
+            : announcement == NO_RECEIVE ? RemoteReceives.Search.CAREFUL : RemoteReceives.Search.BRIEF;
     }
 
     /** Loads the receive for the next message into this processor's cache, after the current message has been signalled. */
@@ -333,6 +339,11 @@ final class Requester {
     /** Returns whether a reason was announced. */
     boolean isAnnounced() {
         return announcement != 0;
+    }
+
+    /** Sets whether the next attempts search all shared receives. */
+    void searchThoroughly(boolean all) {
+        thorough = all;
     }
 
     /** Clears the announcement, so that the next request makes an attempt of its own. */

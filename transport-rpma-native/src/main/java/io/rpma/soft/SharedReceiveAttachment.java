@@ -361,27 +361,19 @@ final class SharedReceiveAttachment {
     }
 
     /**
-     * Wakes the peer if it waits for a receive. If this attachment has been removed meanwhile, the waiting bit may be that of the
-     * attachment that has its index now, which was published before its peer set the bit. The index is therefore looked up again
-     * after the bit has been cleared (rows M31 and M51 of docs/memory-order.md).
+     * Wakes the peer if it waits for a receive, because this queue pair takes no more. Called while the queue pair is attached.
      */
     void wakeWaiter() {
-        if (FaultPoints.ENABLED) {
-            FaultPoints.at("wakingWaiter");
-        }
         long bit = 1L << index;
         if ((Memory.getLongAcquire(waiters) & bit) != 0) {
             Memory.getAndBitwiseAndLong(waiters, ~bit);
-            wakePeer(own);
-            LocalEnd current = queue.attachedEnd(index);
-            if (current != null && current != own) {
-                wakePeer(current);
-            }
+            wakePeer();
         }
     }
 
-    private static void wakePeer(LocalEnd of) {
-        RemoteEnd end = of.remote();
+    /** Wakes the peer, whose waiting bit has been cleared. */
+    void wakePeer() {
+        RemoteEnd end = own.remote();
         if (end != null && end.tryRetain()) {
             end.wake();
             end.release();

@@ -57,6 +57,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     // The address of the number by which this queue is armed: only this process writes there.
     private final long arming;
     private final boolean mayOverflow;
+    private final Runnable beforeWaiting;
     private final ConcurrentLinkedQueue<SharedReceiveAttachment> revived = new ConcurrentLinkedQueue<>();
     private final ConcurrentLinkedQueue<SharedReceiveAttachment> detached = new ConcurrentLinkedQueue<>();
     // The number of queue pairs added to the two lists since they were read; each that the owner was woken for adds URGENT.
@@ -79,13 +80,14 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
     private SharedReceiveAttachment[] orphaned = new SharedReceiveAttachment[0];
 
     SharedReceiveCompletionQueue(AttachmentTable attachments, ReceiveReclaimer reclaimer, int size, long base, long arming,
-            boolean mayOverflow) throws RpmaException {
+            boolean mayOverflow, Runnable beforeWaiting) throws RpmaException {
         super(new CompletionChannel(), size);
         this.attachments = attachments;
         this.reclaimer = reclaimer;
         this.base = base;
         this.arming = arming;
         this.mayOverflow = mayOverflow;
+        this.beforeWaiting = beforeWaiting;
         signal = new RepeatedSignal(channel().event(), () -> lookOwed || news.get() >= MOST_DETACHED);
         Memory.putLongRelease(arming, 1);
     }
@@ -106,6 +108,7 @@ final class SharedReceiveCompletionQueue extends SoftCompletionQueue {
             Memory.fullFence();
             considerLook();
         }
+        beforeWaiting.run();
         return hasRung;
     }
 

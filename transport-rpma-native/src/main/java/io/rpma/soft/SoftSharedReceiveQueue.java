@@ -54,6 +54,7 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue, ReceiveQueueOw
     private final SharedMemory posted;
     private final SharedMemory memory;
     private final AttachmentTable attachments;
+    private final ReceiveWaiters waiters;
     private final PostedReceives receives;
     private final ReceiveReclaimer reclaimer;
     private final SharedReceiveCompletionQueue completionQueue;
@@ -79,12 +80,13 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue, ReceiveQueueOw
             long ring = posted.address();
             long base = memory.address();
             attachments = new AttachmentTable(base);
+            waiters = new ReceiveWaiters(base, attachments);
             receives = new PostedReceives(slots, capacity, ring, base, ThreadLocalRandom.current().nextInt(),
-                attachments::wakeWaiters, this::scheduleRepair);
+                waiters::wake, this::scheduleRepair);
             reclaimer = new ReceiveReclaimer(this, receives, attachments, completions != 0);
             completionQueue = completions == 0 ? null
                 : new SharedReceiveCompletionQueue(attachments, reclaimer, completions, base,
-                    SharedReceives.arming(ring, capacity), completions < slots);
+                    SharedReceives.arming(ring, capacity), completions < slots, this::wakeMore);
             done = true;
         } finally {
             if (!done) {
@@ -168,9 +170,19 @@ final class SoftSharedReceiveQueue implements SharedReceiveQueue, ReceiveQueueOw
         }
     }
 
+    /**
+     * Called before the owner waits for completions: wakes an initiator for each receive that has not been taken. Those that were
+     * woken before may be stopped, or may not need a receive any more.
+     */
+    private void wakeMore() {
+        if (waiters.areThere()) {
+            waiters.wake(receives.free());
+        }
+    }
+
     /** Handles the report of a sender that has been waiting for a receive for a while: receives may be lost. */
     void starved() {
-        scheduleRepair();
+        reclaimer.scheduleSearch();
     }
 
     @Override

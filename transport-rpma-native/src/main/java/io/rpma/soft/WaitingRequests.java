@@ -19,8 +19,6 @@ import io.rpma.soft.host.FaultPoints;
 import io.rpma.soft.shared.Half;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 
 /**
  * The work requests of a queue pair that have to wait for the peer, in the order in which they were posted. While there are some,
@@ -31,9 +29,8 @@ import java.util.concurrent.TimeUnit;
  * its own; each loads the other's position (acquire) before its first access.
  */
 final class WaitingRequests {
-    /** The first and the longest delay after which a request that waits for a shared receive is retried without a signal. */
-    private static final int FIRST_LOOK_MILLIS = 50;
-    private static final int LAST_LOOK_MILLIS = 1_600;
+    /** The largest number of ticks after which a request that waits is retried once more without having been woken. */
+    private static final int MOST_TICKS = 32;
     private static final int SPINS = 100;
 
     private static final int WR_FLUSH_ERR = CompletionStatus.WR_FLUSH_ERR.code();
@@ -45,6 +42,7 @@ final class WaitingRequests {
     private static final VarHandle AGAIN;
     private static final VarHandle TAIL;
     private static final VarHandle HEAD;
+    private static final VarHandle WATCHED;
 
     static {
         try {
@@ -53,6 +51,7 @@ final class WaitingRequests {
             AGAIN = lookup.findVarHandle(WaitingRequests.class, "again", boolean.class);
             TAIL = lookup.findVarHandle(WaitingRequests.class, "tail", long.class);
             HEAD = lookup.findVarHandle(WaitingRequests.class, "head", long.class);
+            WATCHED = lookup.findVarHandle(WaitingRequests.class, "watched", boolean.class);
         } catch (ReflectiveOperationException e) {
             throw new ExceptionInInitializerError(e);
         }
@@ -61,6 +60,7 @@ final class WaitingRequests {
     private final LocalEnd own;
     private final Completer completer;
     private final int capacity;
+    private final StarvationTimer timer;
     private boolean executing;
     // Set by a thread that found "executing" taken: the holder must look again, as it may not have observed that thread's change.
     private boolean again;
@@ -69,18 +69,24 @@ final class WaitingRequests {
     private WorkRequest[] waiting;
     private long tail;
     private long head;
-    // Accessed only by the thread that executes.
-    private int lookMillis = FIRST_LOOK_MILLIS;
-    private boolean lookScheduled;
+    private boolean watched;
+    // Whether the next attempt is due although the peer has not signalled.
     private volatile boolean lookDue;
+    // Accessed only by the timer: the position of the first request at the last tick, the number of ticks since it was found or
+    // retried, and the number of ticks until it is retried.
+    private long tickedAt = -1;
+    private int ticks;
+    private int patience;
 
     /**
      * Creates an empty queue.
      *
      * @param capacity the capacity of the send queue, a power of two
+     * @param timer finds requests that have been waiting for a shared receive for a long time
      */
-    WaitingRequests(LocalEnd own, Completer completer, int capacity) {
+    WaitingRequests(LocalEnd own, Completer completer, int capacity, StarvationTimer timer) {
         this.own = own;
+        this.timer = timer;
         this.completer = completer;
         this.capacity = capacity;
     }
@@ -191,6 +197,11 @@ final class WaitingRequests {
         if (isStillAnnounced()) {
             return STILL_ANNOUNCED;
         }
+        boolean looks = lookDue;
+        if (looks) {
+            lookDue = false;
+            requester.searchThoroughly(true);
+        }
         int status = requester.execute(request);
         for (int tries = 0; status < 0 && !requester.isAnnounced(status) && tries < Requester.MOST_TRIES; tries++) {
             // Ask to be woken, then try again: the peer may have posted a receive between the first attempt and announce().
@@ -202,13 +213,17 @@ final class WaitingRequests {
             requester.announce(status);
             status = requester.execute(request);
         }
+        requester.searchThoroughly(false);
         if (status < 0) {
             if (!own.isPeerGone()) {
                 if (FaultPoints.ENABLED) {
                     FaultPoints.at("waiting");
                 }
                 if (requester.waitsForShared(status)) {
-                    lookAgainLater();
+                    if (looks) {
+                        requester.reportStarvation();
+                    }
+                    watch();
                 }
                 return status;
             }
@@ -216,27 +231,41 @@ final class WaitingRequests {
         }
         // More receives may have been posted before the announcement, so the next request has to look for itself.
         requester.forgetAnnouncement();
-        lookMillis = FIRST_LOOK_MILLIS;
         return status;
     }
 
-    /**
-     * Schedules another search for a shared receive, in case the peer does not signal: any process that shares the queue can
-     * overwrite the words by which this side announces that it waits. Called by the thread that executes.
-     */
-    private void lookAgainLater() {
-        if (!lookScheduled || lookDue) {
-            // A retry that is already due was scheduled for an earlier request, which did not need it.
-            lookDue = false;
-            lookScheduled = true;
-            CompletableFuture.delayedExecutor(lookMillis, TimeUnit.MILLISECONDS).execute(this::lookAgain);
-            lookMillis = Math.min(2 * lookMillis, LAST_LOOK_MILLIS);
+    /** Makes sure that the timer watches the requests that wait. Called by the thread that executes. */
+    private void watch() {
+        if (!(boolean) WATCHED.getVolatile(this) && WATCHED.compareAndSet(this, false, true)) {
+            timer.add(this);
         }
     }
 
-    private void lookAgain() {
-        lookDue = true;
-        resume();
+    /**
+     * Called by the timer at intervals. If the first request has been waiting since the last tick, it is retried, and then again
+     * after twice the time.
+     *
+     * @return whether the timer has to continue to call this
+     */
+    boolean tick() {
+        long position = (long) HEAD.getAcquire(this);
+        if (own.state() == LocalEnd.CLOSED || position == (long) TAIL.getVolatile(this)) {
+            WATCHED.setVolatile(this, false);
+            // A request that was added before this thread stored "watched" may have found it still set.
+            return own.state() != LocalEnd.CLOSED && (long) HEAD.getAcquire(this) != (long) TAIL.getVolatile(this)
+                && WATCHED.compareAndSet(this, false, true);
+        }
+        if (position != tickedAt) {
+            tickedAt = position;
+            ticks = 0;
+            patience = 1;
+        } else if (++ticks >= patience) {
+            ticks = 0;
+            patience = Math.min(2 * patience, MOST_TICKS);
+            lookDue = true;
+            resume();
+        }
+        return true;
     }
 
     /** Returns whether the peer was asked to signal and has not done so yet: then another attempt is useless. */
@@ -245,11 +274,6 @@ final class WaitingRequests {
             return false;
         }
         if (lookDue) {
-            lookDue = false;
-            lookScheduled = false;
-            if (requester.isAnnounced(Requester.NO_RECEIVE)) {
-                requester.reportStarvation();
-            }
             requester.forgetAnnouncement();
             return false;
         }

@@ -92,6 +92,7 @@ final class Interleavings implements AutoCloseable {
                 case "noLateAnnouncement" -> all.noLateAnnouncement();
                 case "unmappingWaitsForTheOwnThreads" -> all.unmappingWaitsForTheOwnThreads();
                 case "wakingWhoFollowsAtAnIndex" -> all.wakingWhoFollowsAtAnIndex();
+                case "aReceiveWakesOneOfThoseThatWait" -> all.aReceiveWakesOneOfThoseThatWait();
                 case "aLockFileThatCannotBeOpenedToOthers" -> all.aLockFileThatCannotBeOpenedToOthers();
                 default -> throw new IllegalArgumentException(name);
             }
@@ -495,6 +496,28 @@ final class Interleavings implements AutoCloseable {
             shared.receive(station.region, 64, 64, 2);
             assertEquals(2, second.get().server.completionQueue().poll(batch), "completions");
             second.get().closeConnections();
+        }
+    }
+
+    /** A hundred senders wait for a receive of a queue. Each receive wakes one of them, and not all. */
+    private void aReceiveWakesOneOfThoseThatWait() throws Exception {
+        int senders = 100;
+        try (SharedReceiveQueue shared = sharedQueue(4, 4)) {
+            Ends[] all = new Ends[senders];
+            for (int i = 0; i < senders; i++) {
+                all[i] = ends(shared);
+                all[i].client.send(station.region, 0, 8, CompletionFlag.ALWAYS, i);
+            }
+            AtomicInteger wakes = at("wakingWaiter", () -> { });
+            for (int i = 0; i < senders; i++) {
+                shared.receive(station.region, 0, 64, i);
+                Station.expect(shared.receiveCompletionQueue(), i, SUCCESS);
+            }
+            for (int i = 0; i < senders; i++) {
+                Station.expect(all[i].client.completionQueue(), i, SUCCESS);
+                all[i].closeConnections();
+            }
+            assertTrue(wakes.get() <= 2 * senders, wakes + " wakes for " + senders + " receives");
         }
     }
 

@@ -40,7 +40,7 @@ class InterleavingsTest {
         "failureWakesWhoWaitsForASharedReceive",
         "closingWhileAnotherThreadFails", "revivedAndDetachedAtOnce", "faultOfARingThatLeavesTheList", "readyBeforeItIsComplete",
         "lengthIsReadOnce", "detachingKeepsTheQueue", "tellingIsBusy", "noLateAnnouncement", "unmappingWaitsForTheOwnThreads",
-        "wakingWhoFollowsAtAnIndex", "aLockFileThatCannotBeOpenedToOthers"})
+        "wakingWhoFollowsAtAnIndex", "aReceiveWakesOneOfThoseThatWait", "aLockFileThatCannotBeOpenedToOthers"})
     void doesNoHarm(String name) throws Exception {
         child.order(name);
         child.expect("ok");

@@ -16,6 +16,7 @@ import io.rpma.posix.Memory;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicLongArray;
+import java.util.function.IntConsumer;
 
 /**
  * The receives that are posted in a shared receive queue, on the owner's side: the slots and the positions of the ring in which
@@ -51,7 +52,7 @@ public final class PostedReceives {
     private final int capacity;
     private final long ring;
     private final long base;
-    private final Runnable wakeWaiters;
+    private final IntConsumer wakeWaiters;
     private final Runnable damaged;
     private final FreeSlots free;
 
@@ -75,10 +76,11 @@ public final class PostedReceives {
      * @param ring the address of the file of posted receives
      * @param base the address of the file that initiators write
      * @param first the first position
-     * @param wakeWaiters wakes the initiators that wait for a receive
+     * @param wakeWaiters wakes as many initiators that wait for a receive as this number; called while some are waiting
      * @param damaged runs when an overwritten take word has been found; it does not block
      */
-    public PostedReceives(int slots, int capacity, long ring, long base, int first, Runnable wakeWaiters, Runnable damaged) {
+    public PostedReceives(int slots, int capacity, long ring, long base, int first, IntConsumer wakeWaiters,
+            Runnable damaged) {
         this.slots = slots;
         this.capacity = capacity;
         this.ring = ring;
@@ -157,6 +159,7 @@ public final class PostedReceives {
 
     /** Posts a slot whose receive has been set. */
     private void post(int slot) {
+        int first = tail;
         int next = postAt(slot);
         while (next != NONE) {
             next = postAt(next);
@@ -166,8 +169,14 @@ public final class PostedReceives {
         // of docs/memory-order.md).
         Memory.fullFence();
         if (Memory.getInt(base + SharedReceives.WAITING) != 0) {
-            wakeWaiters.run();
+            // Another thread may have posted a later position before this one, in vain: initiators take the positions in order.
+            wakeWaiters.accept((int) TAIL.getVolatile(this) - first);
         }
+    }
+
+    /** Returns the number of receives that have probably not been taken. Any process that shares the queue can change it. */
+    public int free() {
+        return Math.clamp((int) TAIL.getVolatile(this) - Memory.getIntAcquire(base + SharedReceives.HEAD), 0, slots);
     }
 
     /**

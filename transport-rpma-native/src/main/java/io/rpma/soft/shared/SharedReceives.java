@@ -216,8 +216,26 @@ public final class SharedReceives {
     }
 
     /**
-     * Finds the next posted receive by searching all entries, for an initiator that is about to wait. Another process may have
-     * overwritten {@link #HEAD} so that {@link #find} skips receives that are posted.
+     * Finds the next posted receive, for an initiator that is about to wait. If there is none at {@link #HEAD}, the receive
+     * before it must have been posted and taken; otherwise another process has overwritten HEAD, and all entries are searched.
+     *
+     * @return the result as {@link #find} encodes it; 0 if none was found
+     */
+    public long findOrSearch() {
+        long found = find();
+        if (found != 0) {
+            return found;
+        }
+        int last = Memory.getIntAcquire(base + HEAD) - 1;
+        int ahead = postedAt(last) - last;
+        boolean plausible = ahead > 0
+            || ahead == 0 && isTaken(Memory.getLongAcquire(takeWord(base, capacity, last)), last);
+        return plausible ? 0 : search();
+    }
+
+    /**
+     * Finds the next posted receive by searching all entries, for an initiator that has been waiting for a long time. Another
+     * process may have overwritten {@link #HEAD} so that {@link #find} skips receives that are posted.
      *
      * @return the result as {@link #find} encodes it; 0 if none is posted
      */
