@@ -164,6 +164,11 @@ final class RemoteReceives {
         shared.announceWaiting(sharedIndex);
     }
 
+    /** Takes the announcement back, because this end has found a receive. */
+    void withdrawWaiting() {
+        shared.withdrawWaiting(sharedIndex);
+    }
+
     /** Returns whether the announcement stands: no receive has been posted since. */
     boolean isWaiting() {
         return shared.isWaiting(sharedIndex);

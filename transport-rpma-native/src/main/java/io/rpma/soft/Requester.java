@@ -172,7 +172,7 @@ final class Requester {
             int slot = Memory.getInt(entry + ReceiveEntry.SLOT);
             RemoteRegion region = length > 0 && length <= capacity ? memory.region(key) : null;
             // The fields read from the entry are valid only if no other sender has taken it meanwhile.
-            if (receives.areShared() && !receives.take()) {
+            if (receives.areShared() && !takeShared()) {
                 continue;
             }
             if (FaultPoints.ENABLED) {
@@ -255,7 +255,7 @@ final class Requester {
                 return NO_RECEIVE;
             }
             int slot = Memory.getInt(entry + ReceiveEntry.SLOT);
-            if (receives.areShared() && !receives.take()) {
+            if (receives.areShared() && !takeShared()) {
                 continue;
             }
             if (length > 0 && memory.copyTo(region, offset, source, length) != SUCCESS) {
@@ -266,6 +266,16 @@ final class Requester {
             return SUCCESS;
         }
         return NO_RECEIVE;
+    }
+
+    private boolean takeShared() {
+        if (!receives.take()) {
+            return false;
+        }
+        if (announcement == NO_RECEIVE) {
+            receives.withdrawWaiting();
+        }
+        return true;
     }
 
     private RemoteReceives.Search search() {

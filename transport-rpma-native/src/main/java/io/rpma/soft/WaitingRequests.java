@@ -194,10 +194,10 @@ final class WaitingRequests {
 
     /** Executes a request that waits. Returns its status; it is negative if the request has to wait longer. */
     private int execute(WorkRequest request) {
-        if (isStillAnnounced()) {
+        boolean looks = lookDue;
+        if (isStillAnnounced() && !looks) {
             return STILL_ANNOUNCED;
         }
-        boolean looks = lookDue;
         if (looks) {
             lookDue = false;
             requester.searchThoroughly(true);
@@ -270,14 +270,7 @@ final class WaitingRequests {
 
     /** Returns whether the peer was asked to signal and has not done so yet: then another attempt is useless. */
     private boolean isStillAnnounced() {
-        if (!requester.isAnnounced() || own.isPeerGone()) {
-            return false;
-        }
-        if (lookDue) {
-            requester.forgetAnnouncement();
-            return false;
-        }
-        return requester.isStillAnnounced();
+        return requester.isAnnounced() && !own.isPeerGone() && requester.isStillAnnounced();
     }
 
     /** Waits until no thread executes any more, and makes sure that none will. Waits for a thread of this process alone. */

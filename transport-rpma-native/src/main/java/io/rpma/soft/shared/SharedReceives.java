@@ -306,6 +306,13 @@ public final class SharedReceives {
         return (Memory.getLongAcquire(base + WAITERS + (index >>> 6) * 8L) & 1L << index) != 0;
     }
 
+    /** Takes back that an initiator waits. Otherwise the owner would wake it for a receive, and nobody else. */
+    public void withdrawWaiting(int index) {
+        if (isWaiting(index)) {
+            Memory.getAndBitwiseAndLong(base + WAITERS + (index >>> 6) * 8L, ~(1L << index));
+        }
+    }
+
     /** Asks the owner to signal when it posts a receive. The caller then executes a full fence and searches once more. */
     public void announceWaiting(int index) {
         Memory.getAndBitwiseOrLong(base + WAITERS + (index >>> 6) * 8L, 1L << index);

@@ -84,6 +84,7 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
     private final int allSpares;
     private int sharesAtMost;
     private int spares;
+    private int fewest;
     private boolean retired;
     // Read without a lock; a slightly outdated value does no harm.
     private volatile boolean crowded;
@@ -107,6 +108,40 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
         freeSlots = new int[slots];
         for (int slot = slots - 1; slot >= 0; slot--) {
             freeSlots[freeCount++] = slot;
+        }
+    }
+
+    /**
+     * Creates a queue in addition to those of its group, which are full, with so many receives that it is usable.
+     *
+     * @return the queue, or {@code null} if there is not enough memory, or the device has no more queues
+     */
+    static SharedReceives tryCreate(Fabric fabric, int messageBytes, QueueGroup group) {
+        SharedReceives created;
+        try {
+            created = new SharedReceives(fabric, messageBytes, group);
+        } catch (RpmaException e) {
+            TransportLogger.LOGGER.debug("No further shared receive queue of {} can be created; connections share the existing"
+                + " ones.", fabric, e);
+            return null;
+        }
+        if (created.reserve()) {
+            return created;
+        }
+        created.destroy();
+        return null;
+    }
+
+    /** Posts the receives that this queue has at least. Returns whether there was enough memory. */
+    private synchronized boolean reserve() {
+        fewest = FEWEST;
+        try {
+            fill();
+            return true;
+        } catch (RpmaException e) {
+            TransportLogger.LOGGER.debug("There is no memory for a further shared receive queue of {}; connections share the"
+                + " existing ones.", fabric, e);
+            return false;
         }
     }
 
@@ -174,6 +209,11 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
         return (long) Math.max(0, surplus + spares) << BuddyArena.shift(messageBytes);
     }
 
+    /** Returns whether there are as many connections as receives that circulate among them. Called under QueueGroup.LOCK. */
+    boolean isFull() {
+        return users >= 2 * allShares;
+    }
+
     @Override
     public LoopCompletions completions() {
         return completions;
@@ -196,7 +236,7 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
     }
 
     private int wanted() {
-        return spares + (shares <= sharesAtMost ? shares : 2 * allShares);
+        return Math.max(fewest, spares + (shares <= sharesAtMost ? shares : 2 * allShares));
     }
 
     private void measure() {
