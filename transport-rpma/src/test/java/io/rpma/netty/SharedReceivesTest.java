@@ -27,6 +27,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.util.NetUtil;
 import io.netty.util.ReferenceCountUtil;
@@ -39,6 +40,7 @@ import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -248,6 +250,59 @@ class SharedReceivesTest {
             finish(server, clients);
         } finally {
             one.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+        }
+    }
+
+    /**
+     * Three hundred connections of one loop receive a message at the same time, while the loop does not poll. Each message finds
+     * a receive; on a device, one that does not is repeated after 655 ms.
+     */
+    @Test
+    void manyConnectionsCanReceiveAMessageAtTheSameTime() throws Exception {
+        int bytes = 4096;
+        // One loop of this group has 288 receives in a queue.
+        RpmaEventLoopGroup eight = new RpmaEventLoopGroup(8);
+        CountDownLatch polls = new CountDownLatch(1);
+        try {
+            EventLoop one = eight.next();
+            Channel server = serve(bytes, true, true);
+            List<Channel> clients = new ArrayList<>();
+            List<Collector> collectors = new ArrayList<>();
+            List<Reader> ends = new ArrayList<>();
+            while (clients.size() < 300) {
+                Collector collector = new Collector();
+                collectors.add(collector);
+                clients.add(connect(one, server, bytes, true, collector));
+                ends.add(next());
+            }
+            CountDownLatch blocked = new CountDownLatch(1);
+            one.submit(() -> {
+                blocked.countDown();
+                polls.await();
+                return null;
+            });
+            blocked.await();
+            List<ByteBuf> messages = new ArrayList<>();
+            for (Reader end : ends) {
+                // It is so large that it is sent without a copy, and is released when it has been delivered.
+                ByteBuf message = RegisteredMemory.registered(bytes, bytes).setZero(0, bytes).writerIndex(bytes);
+                messages.add(message);
+                end.channel.writeAndFlush(message, end.channel.voidPromise());
+            }
+            long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
+            while (!messages.stream().allMatch(each -> each.refCnt() == 0)) {
+                long waiting = messages.stream().filter(each -> each.refCnt() > 0).count();
+                assertTrue(System.nanoTime() < deadline, waiting + " messages have found no receive");
+                Thread.yield();
+            }
+            polls.countDown();
+            for (Collector each : collectors) {
+                each.expect(0, 1);
+            }
+            finish(server, clients);
+        } finally {
+            polls.countDown();
+            eight.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
         }
     }
 

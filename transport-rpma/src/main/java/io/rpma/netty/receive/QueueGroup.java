@@ -101,7 +101,8 @@ final class QueueGroup {
     }
 
     private SharedReceives tryCreate() {
-        if (hasFailed && System.nanoTime() - failedAt < RETRY_NANOS) {
+        if (queues.size() >= SharedReceives.queuesAtMost(key.loop)
+            || hasFailed && System.nanoTime() - failedAt < RETRY_NANOS) {
             return null;
         }
         SharedReceives created = SharedReceives.tryCreate(key.fabric, key.messageBytes, this);

@@ -47,6 +47,8 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 public final class SharedReceives extends ReceiveBuffers implements LoopCompletions.Owner {
     /** The limit up to which the receives of a queue that belongs to no loop are divided into one share for each connection. */
     private static final int SHARES = (int) NumberProperty.get("io.rpma.netty.sharedReceiveBuffers", 512, 64, 1 << 24);
+    /** The factor between that limit and the receives of all loops of a group. */
+    private static final int MOST = 16;
     /** The smallest value of that limit for the queue of one loop. */
     private static final int FEWEST_SHARES = Math.min(128, SHARES);
     /** No connection is made if there are fewer receives than this for lack of memory. */
@@ -146,11 +148,25 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
     }
 
     /**
+     * Returns the largest number of queues of a loop, or, without a loop, of those that belong to none. All loops of a group
+     * together have at most {@link #MOST} times as many receives as {@code io.rpma.netty.sharedReceiveBuffers}, unless a single
+     * queue for each loop has more.
+     */
+    static int queuesAtMost(IoEventLoop loop) {
+        int shares = loop == null ? SHARES : sharesOf(loop);
+        long each = 2L * shares * (loop == null ? 1 : loops(loop));
+        return (int) Math.max(loop == null ? QueueGroup.SPREAD : 1, (long) MOST * SHARES / each);
+    }
+
+    private static int loops(IoEventLoop loop) {
+        return loop.parent() instanceof MultithreadEventLoopGroup group ? group.executorCount() : 1;
+    }
+
+    /**
      * Returns the shares of one loop's queue. All loops of a group together have as many as the queues that belong to no loop.
      */
     private static int sharesOf(IoEventLoop loop) {
-        int loops = loop.parent() instanceof MultithreadEventLoopGroup group ? group.executorCount() : 1;
-        return Math.clamp((long) SHARES * QueueGroup.SPREAD / loops, FEWEST_SHARES, SHARES);
+        return Math.clamp((long) SHARES * QueueGroup.SPREAD / loops(loop), FEWEST_SHARES, SHARES);
     }
 
     /** Returns the number of receives that may replace those lost with connections that ended in the middle of a message. */
