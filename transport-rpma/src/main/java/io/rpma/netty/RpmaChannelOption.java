@@ -41,8 +41,8 @@ public final class RpmaChannelOption<T> extends ChannelOption<T> {
 
     /**
      * Streams: whether the connection takes its receives from a queue that it shares with others ({@code rpma_srq_new(3)}), so
-     * that the memory for receives does not grow with the number of connections; default true. A connection with a queue of its
-     * own needs memory for all its receives, but never waits because of other connections.
+     * that a connection needs one receive buffer at most if there are many connections; default true. A connection with a queue
+     * of its own needs memory for all its receives, but never waits because of other connections.
      */
     public static final ChannelOption<Boolean> RPMA_SHARED_RECEIVE_QUEUE =
         valueOf(RpmaChannelOption.class, "RPMA_SHARED_RECEIVE_QUEUE");

@@ -306,6 +306,48 @@ class SharedReceivesTest {
         }
     }
 
+    /**
+     * Half of the registered memory is in use. Further connections then create no further queue, but share what there is, so that
+     * memory is left to send from.
+     */
+    @Test
+    void manyConnectionsShareOneQueueIfMemoryIsShort() throws Exception {
+        int bytes = 4096;
+        RpmaEventLoopGroup eight = new RpmaEventLoopGroup(8);
+        List<ByteBuf> kept = new ArrayList<>();
+        try {
+            EventLoop one = eight.next();
+            Channel server = serve(bytes, true, true);
+            List<Channel> clients = new ArrayList<>();
+            List<Collector> collectors = new ArrayList<>();
+            long before = 0;
+            while (clients.size() < 300) {
+                Collector collector = new Collector();
+                collectors.add(collector);
+                clients.add(connect(one, server, bytes, true, collector));
+                next();
+                if (clients.size() == 200) {
+                    while (RegisteredMemory.usedBytes() < RegisteredMemory.MAX_BYTES / 2) {
+                        kept.add(RegisteredMemory.registered(RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY,
+                            RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY));
+                    }
+                    before = RegisteredMemory.usedBytes();
+                }
+            }
+            assertTrue(RegisteredMemory.usedBytes() - before < 100L * bytes, "a hundred connections have got receives");
+            for (Channel client : clients) {
+                send(client, 0, 1);
+            }
+            for (Collector each : collectors) {
+                each.expect(0, 1);
+            }
+            finish(server, clients);
+        } finally {
+            kept.forEach(ByteBuf::release);
+            eight.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+        }
+    }
+
     /** Connections end while many more messages than there are receives have not been read, or not even been polled. */
     @Test
     void connectionsThatEndMidwayLoseNoReceives() throws Exception {

@@ -48,7 +48,7 @@ public class PostSharedReceiveStress {
     private static final class Queue {
         private final SharedMemory posted = SharedMemory.create("jcstress-posted", SharedReceives.postedSize(CAPACITY));
         private final SharedMemory shared = SharedMemory.create("jcstress-shared", SharedReceives.size(CAPACITY));
-        private final AttachmentTable attachments = new AttachmentTable(shared.address());
+        private final ReceiveWaiters waiters = new ReceiveWaiters(shared.address(), new AttachmentTable(shared.address()));
         private final SharedReceives view = new SharedReceives(1, posted, shared, CAPACITY, null);
 
         private Queue() throws Exception {
@@ -57,7 +57,7 @@ public class PostSharedReceiveStress {
         /** Returns the owner's side of an empty queue, for which no initiator waits. */
         private PostedReceives receives() {
             Memory.putInt(shared.address() + SharedReceives.WAITING, 0);
-            return new PostedReceives(1, CAPACITY, posted.address(), shared.address(), 0, attachments::wakeWaiters, () -> { });
+            return new PostedReceives(1, CAPACITY, posted.address(), shared.address(), 0, waiters::wake, () -> { });
         }
     }
 
@@ -72,7 +72,7 @@ public class PostSharedReceiveStress {
     public void announce(II_Result r) {
         queue.view.announceWaiting(0);
         Memory.fullFence();
-        r.r1 = queue.view.search() != 0 ? 1 : 0;
+        r.r1 = queue.view.findOrSearch() != 0 ? 1 : 0;
     }
 
     /** The owner resets the word if it finds that an initiator waits. */

@@ -44,14 +44,14 @@ public class TakeStress {
     private static final class Queue {
         private final SharedMemory posted = SharedMemory.create("jcstress-posted", SharedReceives.postedSize(CAPACITY));
         private final SharedMemory shared = SharedMemory.create("jcstress-shared", SharedReceives.size(CAPACITY));
-        private final AttachmentTable attachments = new AttachmentTable(shared.address());
+        private final ReceiveWaiters waiters = new ReceiveWaiters(shared.address(), new AttachmentTable(shared.address()));
         private final SharedReceives view = new SharedReceives(1, posted, shared, CAPACITY, null);
 
         private Queue() throws Exception {
         }
 
         private SharedReceives withOneReceive() {
-            new PostedReceives(1, CAPACITY, posted.address(), shared.address(), 0, attachments::wakeWaiters, () -> { })
+            new PostedReceives(1, CAPACITY, posted.address(), shared.address(), 0, waiters::wake, () -> { })
                 .post(1, RegionTable.NO_REGION, 0, 0);
             return view;
         }

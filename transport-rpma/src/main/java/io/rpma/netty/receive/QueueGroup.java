@@ -35,6 +35,7 @@ final class QueueGroup {
     /** The number of queues without a loop, so that many loops do not all post to one. */
     static final int SPREAD = Math.clamp(NettyRuntime.availableProcessors() / 4, 1, 8);
 
+    private static final int MOST = 16;
     /** After a further queue could not be created, the existing ones are used for this time. */
     private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -100,8 +101,18 @@ final class QueueGroup {
         return another == null ? queues.get(Math.floorMod(next++, queues.size())) : add(another);
     }
 
+    /**
+     * Returns the largest number of queues of this group. The queues of all loops together have at most {@link #MOST} times as
+     * many receives as {@code io.rpma.netty.sharedReceiveBuffers}, unless a single queue for each loop has more.
+     */
+    private int queuesAtMost() {
+        int fewest = key.loop == null ? SPREAD : 1;
+        long receives = 2L * SharedReceives.sharesOf(key.loop) * (key.loop == null ? 1 : SharedReceives.loops(key.loop));
+        return (int) Math.max(fewest, (long) MOST * SharedReceives.SHARES / receives);
+    }
+
     private SharedReceives tryCreate() {
-        if (queues.size() >= SharedReceives.queuesAtMost(key.loop)
+        if (queues.size() >= queuesAtMost()
             || hasFailed && System.nanoTime() - failedAt < RETRY_NANOS) {
             return null;
         }

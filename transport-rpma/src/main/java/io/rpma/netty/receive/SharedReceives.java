@@ -24,6 +24,7 @@ import io.rpma.netty.memory.BuddyArena;
 import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.memory.LimboMemory;
 import io.rpma.netty.memory.NumberProperty;
+import io.rpma.netty.memory.RegisteredMemory;
 import io.rpma.netty.memory.RpmaByteBuf;
 import io.rpma.netty.pair.ProviderCalls;
 import io.rpma.netty.pair.TransportLogger;
@@ -31,24 +32,23 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Receive buffers that many connections share ({@code rpma_srq_recv(3)}), so that their memory does not grow with the number of
- * connections. The connections of an event loop share one queue, whose receives complete in one completion queue for all of
- * them ({@code rpma_srq_get_rcq(3)}): {@link LoopCompletions}. If it is not known which loop a connection will be on,
- * completions arrive in the connection's own completion queue, and the receives are shared by all such connections.
+ * Receive buffers that many connections share ({@code rpma_srq_recv(3)}), so that each connection needs one at most. The
+ * connections of an event loop share a queue, whose receives complete in one completion queue for all of them ({@code
+ * rpma_srq_get_rcq(3)}): {@link LoopCompletions}. If it is not known which loop a connection will be on, completions arrive in
+ * the connection's own completion queue, and the receives are shared by all such connections.
  *
  * <p>While there are few connections, there are as many receives as all of them together may need: none can run out, and an
  * unread message keeps its receive, as with a queue of its own. With more connections the number of receives is fixed. A
  * message then releases its receive as soon as its completion has been polled (<i>crowded</i>), so that no connection can delay
- * the others, even if its application does not read. A burst of messages from many peers that uses up all receives before the
- * loops poll them waits in the network.
+ * the others, even if its application does not read. When there are as many connections as receives, further connections get
+ * another queue ({@link QueueGroup}), up to a limit. Beyond it, a burst of messages from many peers that uses up all receives
+ * before the loops poll them waits in the network.
  *
  * <p>The data path takes no lock. Slots are added and removed under the lock, when connections are made and closed.
  */
 public final class SharedReceives extends ReceiveBuffers implements LoopCompletions.Owner {
     /** The limit up to which the receives of a queue that belongs to no loop are divided into one share for each connection. */
-    private static final int SHARES = (int) NumberProperty.get("io.rpma.netty.sharedReceiveBuffers", 512, 64, 1 << 24);
-    /** The factor between that limit and the receives of all loops of a group. */
-    private static final int MOST = 16;
+    static final int SHARES = (int) NumberProperty.get("io.rpma.netty.sharedReceiveBuffers", 512, 64, 1 << 24);
     /** The smallest value of that limit for the queue of one loop. */
     private static final int FEWEST_SHARES = Math.min(128, SHARES);
     /** No connection is made if there are fewer receives than this for lack of memory. */
@@ -96,7 +96,7 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
         super(fabric, messageBytes);
         this.group = group;
         IoEventLoop loop = group.loop();
-        allShares = loop == null ? SHARES : sharesOf(loop);
+        allShares = sharesOf(loop);
         allSpares = spares(allShares);
         sharesAtMost = allShares;
         int slots = Math.min(slots(allShares), fabric.limits().maxSharedReceiveQueueWorkRequests());
@@ -116,9 +116,14 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
     /**
      * Creates a queue in addition to those of its group, which are full, with so many receives that it is usable.
      *
-     * @return the queue, or {@code null} if there is not enough memory, or the device has no more queues
+     * @return the queue, or {@code null} if more than half of the registered memory would be in use, or if there is not enough
+     *     memory, or the device has no more queues
      */
     static SharedReceives tryCreate(Fabric fabric, int messageBytes, QueueGroup group) {
+        long bytes = (long) slots(sharesOf(group.loop())) << BuddyArena.shift(messageBytes);
+        if (RegisteredMemory.usedBytes() + bytes > RegisteredMemory.MAX_BYTES / 2) {
+            return null;
+        }
         SharedReceives created;
         try {
             created = new SharedReceives(fabric, messageBytes, group);
@@ -147,26 +152,17 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
         }
     }
 
-    /**
-     * Returns the largest number of queues of a loop, or, without a loop, of those that belong to none. All loops of a group
-     * together have at most {@link #MOST} times as many receives as {@code io.rpma.netty.sharedReceiveBuffers}, unless a single
-     * queue for each loop has more.
-     */
-    static int queuesAtMost(IoEventLoop loop) {
-        int shares = loop == null ? SHARES : sharesOf(loop);
-        long each = 2L * shares * (loop == null ? 1 : loops(loop));
-        return (int) Math.max(loop == null ? QueueGroup.SPREAD : 1, (long) MOST * SHARES / each);
-    }
-
-    private static int loops(IoEventLoop loop) {
+    static int loops(IoEventLoop loop) {
         return loop.parent() instanceof MultithreadEventLoopGroup group ? group.executorCount() : 1;
     }
 
     /**
-     * Returns the shares of one loop's queue. All loops of a group together have as many as the queues that belong to no loop.
+     * Returns the shares of one queue. All loops of a group together have as many as the queues that belong to no loop.
+     *
+     * @param loop the loop of the queue, or {@code null}
      */
-    private static int sharesOf(IoEventLoop loop) {
-        return Math.clamp((long) SHARES * QueueGroup.SPREAD / loops(loop), FEWEST_SHARES, SHARES);
+    static int sharesOf(IoEventLoop loop) {
+        return loop == null ? SHARES : Math.clamp((long) SHARES * QueueGroup.SPREAD / loops(loop), FEWEST_SHARES, SHARES);
     }
 
     /** Returns the number of receives that may replace those lost with connections that ended in the middle of a message. */
