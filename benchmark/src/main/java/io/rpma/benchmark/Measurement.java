@@ -37,6 +37,7 @@ record Measurement(String name, String title, Kind kind, int bytes, int connecti
         new Measurement("rtt64x16", "64 B round trip, 16 connections", Kind.ROUND_TRIP, 64, 16, 1),
         new Measurement("rtt64x256", "64 B round trip, 256 connections", Kind.ROUND_TRIP, 64, 256, 1),
         new Measurement("rtt64x64of4000", "64 B round trip, 64 of 4,000 connections at a time", Kind.ROUND_TRIP, 64, 4000, 64, 1),
+        new Measurement("rtt64x4000", "64 B round trip, 4,000 connections", Kind.ROUND_TRIP, 64, 4000, 1),
         new Measurement("tput1k", "1 KiB one way", Kind.STREAM, KIB, 1, 1),
         new Measurement("tput64k", "64 KiB one way", Kind.STREAM, 64 * KIB, 1, 1),
         new Measurement("tput1m", "1 MiB one way", Kind.STREAM, MIB, 1, 1),

@@ -260,7 +260,7 @@ class SharedReceivesTest {
     @Test
     void manyConnectionsCanReceiveAMessageAtTheSameTime() throws Exception {
         int bytes = 4096;
-        // One loop of this group has 288 receives in a queue.
+        // One loop of this group has 256 receives, and more only because it has more connections.
         RpmaEventLoopGroup eight = new RpmaEventLoopGroup(8);
         CountDownLatch polls = new CountDownLatch(1);
         try {
@@ -307,11 +307,11 @@ class SharedReceivesTest {
     }
 
     /**
-     * Half of the registered memory is in use. Further connections then create no further queue, but share what there is, so that
-     * memory is left to send from.
+     * Half of the registered memory is in use. Further connections then share the receives that there are, so that memory is
+     * left to send from.
      */
     @Test
-    void manyConnectionsShareOneQueueIfMemoryIsShort() throws Exception {
+    void manyConnectionsShareReceivesIfMemoryIsShort() throws Exception {
         int bytes = 4096;
         RpmaEventLoopGroup eight = new RpmaEventLoopGroup(8);
         List<ByteBuf> kept = new ArrayList<>();

@@ -23,7 +23,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 
 /**
  * The shared receive queues that new connections of one fabric, message size and loop choose from. Connections are distributed
@@ -35,10 +34,6 @@ final class QueueGroup {
     /** The number of queues without a loop, so that many loops do not all post to one. */
     static final int SPREAD = Math.clamp(NettyRuntime.availableProcessors() / 4, 1, 8);
 
-    private static final int MOST = 16;
-    /** After a further queue could not be created, the existing ones are used for this time. */
-    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
-
     private static final Map<Key, QueueGroup> GROUPS = new HashMap<>();
     // All queues that have not been destroyed, including those that new connections do not choose any more.
     private static final Set<SharedReceives> LIVE = new HashSet<>();
@@ -46,9 +41,6 @@ final class QueueGroup {
     private final Key key;
     private final List<SharedReceives> queues = new ArrayList<>();
     private int next;
-    // When no further queue could be created for lack of memory, or because the device has too few.
-    private long failedAt;
-    private boolean hasFailed;
 
     private record Key(Fabric fabric, int messageBytes, IoEventLoop loop) {
         // Written by hand, because the generated methods of a record are slow until they have been compiled.
@@ -82,50 +74,17 @@ final class QueueGroup {
 
     /** Returns the queue for the next connection. It is created if there are not enough. */
     SharedReceives next() throws RpmaException {
-        if (queues.size() < (key.loop == null ? SPREAD : 1)) {
-            try {
-                return add(new SharedReceives(key.fabric, key.messageBytes, this));
-            } finally {
-                removeIfEmpty();
-            }
+        if (queues.size() >= (key.loop == null ? SPREAD : 1)) {
+            return queues.get(next++ % queues.size());
         }
-        // A queue with a loop is used until it is full, so that later ones become empty, and end.
-        int first = key.loop == null ? Math.floorMod(next++, queues.size()) : 0;
-        for (int i = 0; i < queues.size(); i++) {
-            SharedReceives queue = queues.get((first + i) % queues.size());
-            if (!queue.isFull()) {
-                return queue;
-            }
+        try {
+            SharedReceives created = new SharedReceives(key.fabric, key.messageBytes, this);
+            queues.add(created);
+            LIVE.add(created);
+            return created;
+        } finally {
+            removeIfEmpty();
         }
-        SharedReceives another = tryCreate();
-        return another == null ? queues.get(Math.floorMod(next++, queues.size())) : add(another);
-    }
-
-    /**
-     * Returns the largest number of queues of this group. The queues of all loops together have at most {@link #MOST} times as
-     * many receives as {@code io.rpma.netty.sharedReceiveBuffers}, unless a single queue for each loop has more.
-     */
-    private int queuesAtMost() {
-        int fewest = key.loop == null ? SPREAD : 1;
-        long receives = 2L * SharedReceives.sharesOf(key.loop) * (key.loop == null ? 1 : SharedReceives.loops(key.loop));
-        return (int) Math.max(fewest, (long) MOST * SharedReceives.SHARES / receives);
-    }
-
-    private SharedReceives tryCreate() {
-        if (queues.size() >= queuesAtMost()
-            || hasFailed && System.nanoTime() - failedAt < RETRY_NANOS) {
-            return null;
-        }
-        SharedReceives created = SharedReceives.tryCreate(key.fabric, key.messageBytes, this);
-        hasFailed = created == null;
-        failedAt = System.nanoTime();
-        return created;
-    }
-
-    private SharedReceives add(SharedReceives created) {
-        queues.add(created);
-        LIVE.add(created);
-        return created;
     }
 
     /** Excludes a queue from being chosen. */

@@ -32,23 +32,25 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Receive buffers that many connections share ({@code rpma_srq_recv(3)}), so that each connection needs one at most. The
- * connections of an event loop share a queue, whose receives complete in one completion queue for all of them ({@code
- * rpma_srq_get_rcq(3)}): {@link LoopCompletions}. If it is not known which loop a connection will be on, completions arrive in
- * the connection's own completion queue, and the receives are shared by all such connections.
+ * Receive buffers that many connections share ({@code rpma_srq_recv(3)}), so that each of many connections needs memory for one
+ * at most. The connections of an event loop share one queue, whose receives complete in one completion queue for all of
+ * them ({@code rpma_srq_get_rcq(3)}): {@link LoopCompletions}. If it is not known which loop a connection will be on,
+ * completions arrive in the connection's own completion queue, and the receives are shared by all such connections.
  *
  * <p>While there are few connections, there are as many receives as all of them together may need: none can run out, and an
- * unread message keeps its receive, as with a queue of its own. With more connections the number of receives is fixed. A
- * message then releases its receive as soon as its completion has been polled (<i>crowded</i>), so that no connection can delay
- * the others, even if its application does not read. When there are as many connections as receives, further connections get
- * another queue ({@link QueueGroup}), up to a limit. Beyond it, a burst of messages from many peers that uses up all receives
- * before the loops poll them waits in the network.
+ * unread message keeps its receive, as with a queue of its own. With more connections the number of receives is fixed, until
+ * there are more connections than receives: then each further connection adds one, up to a limit. A message releases its receive
+ * as soon as its completion has been polled (<i>crowded</i>), so that no connection can delay the others, even if its application
+ * does not read. A burst of messages from many peers that uses up all receives before the loops poll them waits in the network;
+ * on a device, it is repeated after 655 ms.
  *
  * <p>The data path takes no lock. Slots are added and removed under the lock, when connections are made and closed.
  */
 public final class SharedReceives extends ReceiveBuffers implements LoopCompletions.Owner {
     /** The limit up to which the receives of a queue that belongs to no loop are divided into one share for each connection. */
-    static final int SHARES = (int) NumberProperty.get("io.rpma.netty.sharedReceiveBuffers", 512, 64, 1 << 24);
+    private static final int SHARES = (int) NumberProperty.get("io.rpma.netty.sharedReceiveBuffers", 512, 64, 1 << 24);
+    /** The factor between that limit and the receives of all loops of a group, if there are so many connections. */
+    private static final int MOST = 16;
     /** The smallest value of that limit for the queue of one loop. */
     private static final int FEWEST_SHARES = Math.min(128, SHARES);
     /** No connection is made if there are fewer receives than this for lack of memory. */
@@ -82,11 +84,12 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
     private final int[] freeSlots;
     private int freeCount;
     private int shares;
+    private int connections;
     private final int allShares;
+    private final int mostCirculating;
     private final int allSpares;
     private int sharesAtMost;
     private int spares;
-    private int fewest;
     private boolean retired;
     // Read without a lock; a slightly outdated value does no harm.
     private volatile boolean crowded;
@@ -96,10 +99,16 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
         super(fabric, messageBytes);
         this.group = group;
         IoEventLoop loop = group.loop();
-        allShares = sharesOf(loop);
+        int loops = loop == null ? 1 : loops(loop);
+        // All loops of a group together have as many shares as the queues that belong to no loop.
+        allShares = loop == null ? SHARES : Math.clamp((long) SHARES * QueueGroup.SPREAD / loops, FEWEST_SHARES, SHARES);
         allSpares = spares(allShares);
         sharesAtMost = allShares;
-        int slots = Math.min(slots(allShares), fabric.limits().maxSharedReceiveQueueWorkRequests());
+        int limit = Math.min(fabric.limits().maxSharedReceiveQueueWorkRequests(), fabric.limits().maxCompletionQueueSize());
+        // Without a loop, the completion queue of each connection has room for all receives, so there are no more than needed.
+        mostCirculating = loop == null ? 2 * allShares
+            : Math.clamp((long) MOST * SHARES / loops, 2 * allShares, Math.max(2 * allShares, limit - allSpares));
+        int slots = Math.min(mostCirculating + allSpares, fabric.limits().maxSharedReceiveQueueWorkRequests());
         try (SharedReceiveQueueConfig config = fabric.provider().newSharedReceiveQueueConfig()) {
             // No receive completes twice before it is posted again, so there cannot be more completions than this.
             queue = fabric.peer().newSharedReceiveQueue(config.receiveQueueSize(slots)
@@ -113,56 +122,8 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
         }
     }
 
-    /**
-     * Creates a queue in addition to those of its group, which are full, with so many receives that it is usable.
-     *
-     * @return the queue, or {@code null} if more than half of the registered memory would be in use, or if there is not enough
-     *     memory, or the device has no more queues
-     */
-    static SharedReceives tryCreate(Fabric fabric, int messageBytes, QueueGroup group) {
-        long bytes = (long) slots(sharesOf(group.loop())) << BuddyArena.shift(messageBytes);
-        if (RegisteredMemory.usedBytes() + bytes > RegisteredMemory.MAX_BYTES / 2) {
-            return null;
-        }
-        SharedReceives created;
-        try {
-            created = new SharedReceives(fabric, messageBytes, group);
-        } catch (RpmaException e) {
-            TransportLogger.LOGGER.debug("No further shared receive queue of {} can be created; connections share the existing"
-                + " ones.", fabric, e);
-            return null;
-        }
-        if (created.reserve()) {
-            return created;
-        }
-        created.destroy();
-        return null;
-    }
-
-    /** Posts the receives that this queue has at least. Returns whether there was enough memory. */
-    private synchronized boolean reserve() {
-        fewest = FEWEST;
-        try {
-            fill();
-            return true;
-        } catch (RpmaException e) {
-            TransportLogger.LOGGER.debug("There is no memory for a further shared receive queue of {}; connections share the"
-                + " existing ones.", fabric, e);
-            return false;
-        }
-    }
-
-    static int loops(IoEventLoop loop) {
+    private static int loops(IoEventLoop loop) {
         return loop.parent() instanceof MultithreadEventLoopGroup group ? group.executorCount() : 1;
-    }
-
-    /**
-     * Returns the shares of one queue. All loops of a group together have as many as the queues that belong to no loop.
-     *
-     * @param loop the loop of the queue, or {@code null}
-     */
-    static int sharesOf(IoEventLoop loop) {
-        return loop == null ? SHARES : Math.clamp((long) SHARES * QueueGroup.SPREAD / loops(loop), FEWEST_SHARES, SHARES);
     }
 
     /** Returns the number of receives that may replace those lost with connections that ended in the middle of a message. */
@@ -171,8 +132,8 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
     }
 
     /**
-     * Returns the number of receives of a queue. In addition to the shares, as many more circulate and are held by no
-     * connection.
+     * Returns the number of receives that a queue has at least. In addition to the shares, as many more circulate and are held by
+     * no connection.
      */
     private static int slots(int shares) {
         return 2 * shares + spares(shares);
@@ -221,11 +182,6 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
         return (long) Math.max(0, surplus + spares) << BuddyArena.shift(messageBytes);
     }
 
-    /** Returns whether there are as many connections as receives that circulate among them. Called under QueueGroup.LOCK. */
-    boolean isFull() {
-        return users >= 2 * allShares;
-    }
-
     @Override
     public LoopCompletions completions() {
         return completions;
@@ -239,16 +195,18 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
     @Override
     public synchronized void post(ConnectionRequest request, int count) throws RpmaException {
         shares += count;
+        connections++;
         try {
             fill();
         } catch (RpmaException e) {
             shares -= count;
+            connections--;
             throw e;
         }
     }
 
     private int wanted() {
-        return Math.max(fewest, spares + (shares <= sharesAtMost ? shares : 2 * allShares));
+        return spares + (shares <= sharesAtMost ? shares : Math.clamp(connections, 2 * allShares, mostCirculating));
     }
 
     private void measure() {
@@ -260,6 +218,10 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
         measure();
         while (freeCount > 0 && buffers.length() - freeCount < wanted()) {
             int used = buffers.length() - freeCount;
+            if (used >= 2 * allShares + spares && RegisteredMemory.usedBytes() > RegisteredMemory.MAX_BYTES / 2) {
+                // Leave memory to send from.
+                break;
+            }
             RpmaByteBuf buf = used < FEWEST ? allocate() : tryAllocate();
             if (buf == null) {
                 // There is not enough memory for the share of each connection, so unread messages no longer keep their
@@ -285,6 +247,7 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
         int kept;
         synchronized (this) {
             shares -= count;
+            connections -= count > 0 ? 1 : 0;
             measure();
             kept = retired ? Integer.MAX_VALUE : buffers.length() - freeCount;
         }
