@@ -18,6 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
 
 /**
  * Finds the queue pairs of a process whose work requests have been waiting for a shared receive for a long time. Such a request
@@ -30,12 +31,16 @@ import java.util.concurrent.atomic.AtomicBoolean;
 final class StarvationTimer {
     private static final int INTERVAL_MILLIS = 50;
 
-    private final Queue<WaitingRequests> watched = new ConcurrentLinkedQueue<>();
+    private final Queue<BooleanSupplier> watched = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean scheduled = new AtomicBoolean();
 
-    /** Adds the requests of a queue pair. {@link WaitingRequests#tick()} is called until it returns {@code false}. */
-    void add(WaitingRequests requests) {
-        watched.add(requests);
+    /**
+     * Adds a queue pair.
+     *
+     * @param tick is called at intervals until it returns {@code false}
+     */
+    void add(BooleanSupplier tick) {
+        watched.add(tick);
         schedule();
     }
 
@@ -47,8 +52,8 @@ final class StarvationTimer {
 
     private void tick() {
         try {
-            for (Iterator<WaitingRequests> all = watched.iterator(); all.hasNext();) {
-                if (!all.next().tick()) {
+            for (Iterator<BooleanSupplier> all = watched.iterator(); all.hasNext();) {
+                if (!all.next().getAsBoolean()) {
                     all.remove();
                 }
             }

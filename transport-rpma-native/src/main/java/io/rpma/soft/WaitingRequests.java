@@ -237,7 +237,7 @@ final class WaitingRequests {
     /** Makes sure that the timer watches the requests that wait. Called by the thread that executes. */
     private void watch() {
         if (!(boolean) WATCHED.getVolatile(this) && WATCHED.compareAndSet(this, false, true)) {
-            timer.add(this);
+            timer.add(this::tick);
         }
     }
 
@@ -247,7 +247,7 @@ final class WaitingRequests {
      *
      * @return whether the timer has to continue to call this
      */
-    boolean tick() {
+    private boolean tick() {
         long position = (long) HEAD.getAcquire(this);
         if (own.state() == LocalEnd.CLOSED || position == (long) TAIL.getVolatile(this)) {
             WATCHED.setVolatile(this, false);
