@@ -105,6 +105,35 @@ class SharedReceivesTest {
     }
 
     /**
+     * A sender is woken for the only receive, and does not take it, as if its process were stopped. Another sender that waits is
+     * woken before the owner sleeps.
+     */
+    @Test
+    void aSenderThatDoesNotTakeItsReceiveDelaysNobody() throws Exception {
+        try (Station station = new Station(); Endpoint endpoint = station.listen()) {
+            SoftSharedReceiveQueue shared = (SoftSharedReceiveQueue) station.peer.newSharedReceiveQueue(
+                station.provider.newSharedReceiveQueueConfig().receiveQueueSize(SLOTS).receiveCompletionQueueSize(SLOTS));
+            try (ConnectionConfig config = station.provider.newConnectionConfig().sharedReceiveQueue(shared)) {
+                Connection[] idle = connect(station, endpoint, config);
+                Connection[] waiting = connect(station, endpoint, config);
+                waiting[0].send(station.region, 4096, 8, CompletionFlag.ALWAYS, 1);
+                new SharedReceives(shared.id(), shared.posted().retain(), shared.memory().retain(), shared.capacity(), null)
+                    .announceWaiting(0);
+                shared.receive(station.region, 0, 64, 2);
+                shared.receiveCompletionQueue().consumeEvent();
+                WorkCompletions one = new WorkCompletions(1);
+                assertEquals(1, waiting[0].completionQueue().poll(one));
+                assertEquals(1, one.context(0));
+                Station.expect(shared.receiveCompletionQueue(), 2, 0);
+                for (Connection each : List.of(idle[0], idle[1], waiting[0], waiting[1])) {
+                    each.close();
+                }
+            }
+            shared.close();
+        }
+    }
+
+    /**
      * Queue pairs are created one after another, receive one message and end, while other threads post the same slots again. No
      * receive is released twice, or lost because a taker was delayed between finding and taking it.
      */
