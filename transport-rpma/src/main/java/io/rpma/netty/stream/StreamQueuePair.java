@@ -142,7 +142,8 @@ public final class StreamQueuePair extends StreamEnd {
 
     @Override
     protected int mostCompletions() {
-        return sizes.sendQueue() + receives.most();
+        // The receives of a loop complete in the queue of the loop.
+        return sizes.sendQueue() + (receives.completions() != null ? 0 : receives.most());
     }
 
     @Override
