@@ -361,19 +361,29 @@ final class SharedReceiveAttachment {
     }
 
     /**
-     * Wakes the peer if it waits for a receive, because this queue pair takes no more. Called while the queue pair is attached.
+     * Wakes the peer if it waits for a receive, because this queue pair takes no more. If this attachment has been removed
+     * meanwhile, the waiting bit may be that of the attachment that has its index now. The index is therefore looked up again
+     * after the bit has been cleared (rows M31 and M51 of docs/memory-order.md).
      */
     void wakeWaiter() {
         long bit = 1L << index;
         if ((Memory.getLongAcquire(waiters) & bit) != 0) {
             Memory.getAndBitwiseAndLong(waiters, ~bit);
-            wakePeer();
+            wakePeer(own);
+            LocalEnd current = queue.attachedEnd(index);
+            if (current != null && current != own) {
+                wakePeer(current);
+            }
         }
     }
 
     /** Wakes the peer, whose waiting bit has been cleared. */
     void wakePeer() {
-        RemoteEnd end = own.remote();
+        wakePeer(own);
+    }
+
+    private static void wakePeer(LocalEnd of) {
+        RemoteEnd end = of.remote();
         if (end != null && end.tryRetain()) {
             end.wake();
             end.release();
