@@ -19,8 +19,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The initiators that wait for a receive of a shared receive queue, on the owner's side. They have set their bits in the words at
- * {@link SharedReceives#WAITERS}. For each receive that is posted one of them is woken, in the order of the bits, and the next
- * time those that follow: to wake all of them for each receive would take time in proportion to their number for each message.
+ * {@link SharedReceives#WAITERS}. One of them is woken for each receive that is posted. They are woken in the order of their
+ * bits, beginning each time after the one that was woken last. If all were woken for each receive, the time for a message would
+ * grow with their number.
  *
  * <p>An initiator that has been woken may take no receive, for example because its process is stopped. Others are then woken
  * before the owner waits for completions, as many as there are receives that have not been taken. Any process that shares the
@@ -62,9 +63,16 @@ final class ReceiveWaiters {
             return;
         }
         int count = receives;
-        while (count != 0) {
-            wakeUpTo(count);
-            count = owed.addAndGet(-count);
+        try {
+            while (count != 0) {
+                wakeUpTo(count);
+                count = owed.addAndGet(-count);
+            }
+        } finally {
+            if (count != 0) {
+                // A send that was continued here has failed with an error. Later calls must still wake.
+                owed.set(0);
+            }
         }
     }
 
