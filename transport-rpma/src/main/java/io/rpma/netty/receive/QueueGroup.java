@@ -23,6 +23,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The shared receive queues that new connections of one fabric, message size and loop choose from. Connections are distributed
@@ -34,6 +35,9 @@ final class QueueGroup {
     /** The number of queues without a loop, so that many loops do not all post to one. */
     static final int SPREAD = Math.clamp(NettyRuntime.availableProcessors() / 4, 1, 8);
 
+    /** After a large queue could not be created, the small one is used for this time. */
+    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     private static final Map<Key, QueueGroup> GROUPS = new HashMap<>();
     // All queues that have not been destroyed, including those that new connections do not choose any more.
     private static final Set<SharedReceives> LIVE = new HashSet<>();
@@ -41,6 +45,9 @@ final class QueueGroup {
     private final Key key;
     private final List<SharedReceives> queues = new ArrayList<>();
     private int next;
+    // When no large queue could be created for lack of memory, or because of the limits of the device.
+    private long failedAt;
+    private boolean hasFailed;
 
     private record Key(Fabric fabric, int messageBytes, IoEventLoop loop) {
         // Written by hand, because the generated methods of a record are slow until they have been compiled.
@@ -72,19 +79,46 @@ final class QueueGroup {
         return key.loop;
     }
 
-    /** Returns the queue for the next connection. It is created if there are not enough. */
+    /**
+     * Returns the queue for the next connection. It is created if there are not enough. A loop has a small queue, and a large one
+     * as well once the small one is full: the memory through which the messages of few connections pass stays small.
+     */
     SharedReceives next() throws RpmaException {
-        if (queues.size() >= (key.loop == null ? SPREAD : 1)) {
-            return queues.get(next++ % queues.size());
+        if (queues.size() < (key.loop == null ? SPREAD : 1)) {
+            try {
+                return add(new SharedReceives(key.fabric, key.messageBytes, this, false));
+            } finally {
+                removeIfEmpty();
+            }
         }
-        try {
-            SharedReceives created = new SharedReceives(key.fabric, key.messageBytes, this);
-            queues.add(created);
-            LIVE.add(created);
-            return created;
-        } finally {
-            removeIfEmpty();
+        if (key.loop == null) {
+            return queues.get(Math.floorMod(next++, queues.size()));
         }
+        SharedReceives first = queues.getFirst();
+        if (!first.isFull()) {
+            return first;
+        }
+        if (queues.size() > 1) {
+            return queues.getLast();
+        }
+        SharedReceives large = tryCreateLarge();
+        return large == null ? first : add(large);
+    }
+
+    private SharedReceives tryCreateLarge() {
+        if (hasFailed && System.nanoTime() - failedAt < RETRY_NANOS) {
+            return null;
+        }
+        SharedReceives created = SharedReceives.tryCreateLarge(key.fabric, key.messageBytes, this);
+        hasFailed = created == null;
+        failedAt = System.nanoTime();
+        return created;
+    }
+
+    private SharedReceives add(SharedReceives created) {
+        queues.add(created);
+        LIVE.add(created);
+        return created;
     }
 
     /** Excludes a queue from being chosen. */

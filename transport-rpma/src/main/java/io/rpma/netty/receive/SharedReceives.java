@@ -38,8 +38,9 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * completions arrive in the connection's own completion queue, and the receives are shared by all such connections.
  *
  * <p>While there are few connections, there are as many receives as all of them together may need: none can run out, and an
- * unread message keeps its receive, as with a queue of its own. With more connections the number of receives is fixed, until
- * there are more connections than receives: then each further connection adds one, up to a limit. A message releases its receive
+ * unread message keeps its receive, as with a queue of its own. With more connections the number of receives is fixed. When
+ * there are as many connections as receives, further connections of a loop get a second queue ({@link QueueGroup}), in which
+ * each connection adds one receive, up to a limit. A message releases its receive
  * as soon as its completion has been polled (<i>crowded</i>), so that no connection can delay the others, even if its application
  * does not read. A burst of messages from many peers that uses up all receives before the loops poll them waits in the network;
  * on a device, it is repeated after 655 ms.
@@ -90,12 +91,13 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
     private final int allSpares;
     private int sharesAtMost;
     private int spares;
+    private int fewest;
     private boolean retired;
     // Read without a lock; a slightly outdated value does no harm.
     private volatile boolean crowded;
     private volatile int surplus;
 
-    SharedReceives(Fabric fabric, int messageBytes, QueueGroup group) throws RpmaException {
+    SharedReceives(Fabric fabric, int messageBytes, QueueGroup group, boolean large) throws RpmaException {
         super(fabric, messageBytes);
         this.group = group;
         IoEventLoop loop = group.loop();
@@ -105,8 +107,7 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
         allSpares = spares(allShares);
         sharesAtMost = allShares;
         int limit = Math.min(fabric.limits().maxSharedReceiveQueueWorkRequests(), fabric.limits().maxCompletionQueueSize());
-        // Without a loop, the completion queue of each connection has room for all receives, so there are no more than needed.
-        mostCirculating = loop == null ? 2 * allShares
+        mostCirculating = !large ? 2 * allShares
             : Math.clamp((long) MOST * SHARES / loops, 2 * allShares, Math.max(2 * allShares, limit - allSpares));
         int slots = Math.min(mostCirculating + allSpares, fabric.limits().maxSharedReceiveQueueWorkRequests());
         try (SharedReceiveQueueConfig config = fabric.provider().newSharedReceiveQueueConfig()) {
@@ -119,6 +120,45 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
         freeSlots = new int[slots];
         for (int slot = slots - 1; slot >= 0; slot--) {
             freeSlots[freeCount++] = slot;
+        }
+    }
+
+    /**
+     * Creates a queue with room for many receives, of a loop whose first queue is full, and posts so many that it is usable.
+     *
+     * @return the queue, or {@code null} if more than half of the registered memory would be in use, or if there is not enough
+     *     memory, or the device has no more queues
+     */
+    static SharedReceives tryCreateLarge(Fabric fabric, int messageBytes, QueueGroup group) {
+        SharedReceives created;
+        try {
+            created = new SharedReceives(fabric, messageBytes, group, true);
+        } catch (RpmaException e) {
+            TransportLogger.LOGGER.debug("No second shared receive queue of {} can be created; its connections share the first"
+                + " one.", fabric, e);
+            return null;
+        }
+        if (created.reserve()) {
+            return created;
+        }
+        created.destroy();
+        return null;
+    }
+
+    /** Posts the receives that this queue has at least. Returns whether there was enough memory. */
+    private synchronized boolean reserve() {
+        long bytes = (long) slots(allShares) << BuddyArena.shift(messageBytes);
+        if (RegisteredMemory.usedBytes() + bytes > RegisteredMemory.MAX_BYTES / 2) {
+            return false;
+        }
+        fewest = FEWEST;
+        try {
+            fill();
+            return true;
+        } catch (RpmaException e) {
+            TransportLogger.LOGGER.debug("There is no memory for a second shared receive queue of {}; its connections share the"
+                + " first one.", fabric, e);
+            return false;
         }
     }
 
@@ -182,6 +222,11 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
         return (long) Math.max(0, surplus + spares) << BuddyArena.shift(messageBytes);
     }
 
+    /** Returns whether there are as many connections as receives that circulate. Called under QueueGroup.LOCK. */
+    boolean isFull() {
+        return users >= 2 * allShares;
+    }
+
     @Override
     public LoopCompletions completions() {
         return completions;
@@ -206,7 +251,8 @@ public final class SharedReceives extends ReceiveBuffers implements LoopCompleti
     }
 
     private int wanted() {
-        return spares + (shares <= sharesAtMost ? shares : Math.clamp(connections, 2 * allShares, mostCirculating));
+        return Math.max(fewest,
+            spares + (shares <= sharesAtMost ? shares : Math.clamp(connections, 2 * allShares, mostCirculating)));
     }
 
     private void measure() {
