@@ -36,6 +36,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 @Timeout(120)
 class EarlySendTest {
     private static final int PIECE = 100_000;
+    /** Where messages are sent from. The first receive of {@link Station#accept()} is at 0, and may be filled at any time. */
+    private static final int SOURCE = PIECE;
     private static final int TARGET = 5 * PIECE;
 
     private final WorkCompletions batch = new WorkCompletions(1);
@@ -82,13 +84,13 @@ class EarlySendTest {
             client.completeSendsEarly(true);
             int[] lengths = {8, 1, PIECE, 3, 3000, PIECE, 2, 0, 1};
             for (int i = 0; i < lengths.length; i++) {
-                memory().asSlice(0, PIECE).fill((byte) (i + 1));
+                memory().asSlice(SOURCE, PIECE).fill((byte) (i + 1));
                 LocalMemoryRegion source = lengths[i] == 0 ? null : station.region;
-                client.sendWithImmediate(source, 0, lengths[i], CompletionFlag.ALWAYS, i, 100 + i);
+                client.sendWithImmediate(source, source == null ? 0 : SOURCE, lengths[i], CompletionFlag.ALWAYS, i, 100 + i);
                 // There is one receive for all of them.
                 await(client, 100 + i);
             }
-            memory().asSlice(0, PIECE).fill((byte) 0);
+            memory().asSlice(SOURCE, PIECE).fill((byte) 0);
             await(server, 7);
             for (int i = 1; i < lengths.length; i++) {
                 assertNothing(server);
