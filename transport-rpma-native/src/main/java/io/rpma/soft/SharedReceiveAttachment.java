@@ -368,6 +368,9 @@ final class SharedReceiveAttachment {
     void wakeWaiter() {
         long bit = 1L << index;
         if ((Memory.getLongAcquire(waiters) & bit) != 0) {
+            if (FaultPoints.ENABLED) {
+                FaultPoints.at("failingWakesWaiter");
+            }
             Memory.getAndBitwiseAndLong(waiters, ~bit);
             wakePeer(own);
             LocalEnd current = queue.attachedEnd(index);

@@ -92,6 +92,7 @@ final class Interleavings implements AutoCloseable {
                 case "noLateAnnouncement" -> all.noLateAnnouncement();
                 case "unmappingWaitsForTheOwnThreads" -> all.unmappingWaitsForTheOwnThreads();
                 case "wakingWhoFollowsAtAnIndex" -> all.wakingWhoFollowsAtAnIndex();
+                case "failingWakesWhoFollowsAtAnIndex" -> all.failingWakesWhoFollowsAtAnIndex();
                 case "aReceiveWakesOneOfThoseThatWait" -> all.aReceiveWakesOneOfThoseThatWait();
                 case "aLockFileThatCannotBeOpenedToOthers" -> all.aLockFileThatCannotBeOpenedToOthers();
                 default -> throw new IllegalArgumentException(name);
@@ -495,6 +496,25 @@ final class Interleavings implements AutoCloseable {
             assertEquals(1, Memory.getLong(waiters), "the bits of those who wait");
             shared.receive(station.region, 64, 64, 2);
             assertEquals(2, second.get().server.completionQueue().poll(batch), "completions");
+            second.get().closeConnections();
+        }
+    }
+
+    /** A queue pair fails. Before it clears the waiting bit of its index, the index is given to another one, whose peer waits. */
+    private void failingWakesWhoFollowsAtAnIndex() throws Exception {
+        try (SharedReceiveQueue shared = sharedQueue(4, 0)) {
+            Ends first = ends(shared);
+            first.client.send(station.region, 0, 8, CompletionFlag.ALWAYS, 1);
+            AtomicReference<Ends> second = new AtomicReference<>();
+            at("failingWakesWaiter", () -> {
+                first.closeConnections();
+                second.set(ends(shared));
+                second.get().client.send(station.region, 0, 8, CompletionFlag.ALWAYS, 1);
+            });
+            first.server.disconnect();
+            assertNotNull(second.get());
+            shared.receive(station.region, 0, 64, 1);
+            assertEquals(1, second.get().server.completionQueue().poll(batch), "completions");
             second.get().closeConnections();
         }
     }

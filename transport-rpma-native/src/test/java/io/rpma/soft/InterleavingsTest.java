@@ -40,7 +40,8 @@ class InterleavingsTest {
         "failureWakesWhoWaitsForASharedReceive",
         "closingWhileAnotherThreadFails", "revivedAndDetachedAtOnce", "faultOfARingThatLeavesTheList", "readyBeforeItIsComplete",
         "lengthIsReadOnce", "detachingKeepsTheQueue", "tellingIsBusy", "noLateAnnouncement", "unmappingWaitsForTheOwnThreads",
-        "wakingWhoFollowsAtAnIndex", "aReceiveWakesOneOfThoseThatWait", "aLockFileThatCannotBeOpenedToOthers"})
+        "wakingWhoFollowsAtAnIndex", "failingWakesWhoFollowsAtAnIndex", "aReceiveWakesOneOfThoseThatWait",
+        "aLockFileThatCannotBeOpenedToOthers"})
     void doesNoHarm(String name) throws Exception {
         child.order(name);
         child.expect("ok");
