@@ -40,10 +40,9 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
  * <p>While there are few connections, there are as many receives as all of them together may need: none can run out, and an
  * unread message keeps its receive, as with a queue of its own. With more connections the number of receives is fixed. When
  * there are as many connections as receives, further connections of a loop get a second queue ({@link QueueGroup}), in which
- * each connection adds one receive, up to a limit. A message releases its receive
- * as soon as its completion has been polled (<i>crowded</i>), so that no connection can delay the others, even if its application
- * does not read. A burst of messages from many peers that uses up all receives before the loops poll them waits in the network;
- * on a device, it is repeated after 655 ms.
+ * each connection adds one receive, up to a limit. A message releases its receive as soon as its completion has been polled
+ * (<i>crowded</i>), so that no connection can delay the others, even if its application does not read. A burst of messages from
+ * many peers that uses up all receives before the loops poll them waits in the network; on a device, it is repeated after 655 ms.
  *
  * <p>The data path takes no lock. Slots are added and removed under the lock, when connections are made and closed.
  */
