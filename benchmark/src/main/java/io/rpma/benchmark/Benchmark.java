@@ -14,7 +14,6 @@ package io.rpma.benchmark;
 
 import io.rpma.Rpma;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -88,7 +87,11 @@ final class Benchmark implements Callable<Integer> {
 
     /** Runs the benchmark from the command line. */
     public static void main(String[] arguments) {
-        System.exit(new CommandLine(new Benchmark()).execute(arguments));
+        System.exit(commandLine().execute(arguments));
+    }
+
+    static CommandLine commandLine() {
+        return new CommandLine(new Benchmark());
     }
 
     @Override
@@ -97,19 +100,27 @@ final class Benchmark implements Callable<Integer> {
             printList();
             return 0;
         }
-        // This property is read when the provider is first used.
-        System.setProperty(Rpma.PROVIDER_PROPERTY, provider);
         int lastRound = rounds != null ? rounds : quick ? 1 : 3;
         if (lastRound < 1) {
             throw new ParameterException(spec.commandLine(), "--rounds " + rounds + ": at least 1");
         }
+        try (ReportFolder folder = ReportFolder.lock(report)) {
+            return measure(folder, lastRound);
+        } catch (ReportFolder.BusyException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage());
+        }
+    }
+
+    private int measure(ReportFolder folder, int lastRound) throws Exception {
+        // This property is read when the provider is first used.
+        System.setProperty(Rpma.PROVIDER_PROPERTY, provider);
         Results results = new Results();
         TwoHosts hosts = paths ? openHosts(results) : null;
         Launcher launcher = new Launcher(millis("--warm-up", warmUp, quick ? 0.8 : 2),
-            millis("--seconds", seconds, quick ? 0.7 : 3), allJvmOptions(), report.resolve("logs"), hosts,
+            millis("--seconds", seconds, quick ? 0.7 : 3), allJvmOptions(), folder.logs(), hosts,
             aot ? AotCaches.in(report.resolveSibling("aot")) : null);
         List<Results.Key> plan = plan(results);
-        empty(report);
+        folder.empty();
         ProcessorDistance processors = new ProcessorDistance();
         try (hosts; Progress progress = new Progress(lastRound * plan.size())) {
             for (int round = 1; round <= lastRound; round++) {
@@ -258,17 +269,5 @@ final class Benchmark implements Callable<Integer> {
             "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED", "-D" + Rpma.PROVIDER_PROPERTY + "=" + provider));
         all.addAll(jvmOptions);
         return all;
-    }
-
-    /** Creates an empty folder, and deletes files that an earlier run left there. */
-    private static void empty(Path folder) throws IOException {
-        Path logs = Files.createDirectories(folder.resolve("logs"));
-        for (Path each : List.of(logs, folder)) {
-            try (Stream<Path> files = Files.list(each)) {
-                for (Path file : files.filter(Files::isRegularFile).toList()) {
-                    Files.delete(file);
-                }
-            }
-        }
     }
 }

@@ -14,7 +14,6 @@ package io.rpma.benchmark;
 
 import io.rpma.Rpma;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -107,7 +106,14 @@ final class OneSidedBenchmark implements Callable<Integer> {
             }
         }
         List<OneSidedSize> all = OneSidedSize.of(sizes.stream().distinct().sorted().toList(), depth);
-        Path logs = Files.createDirectories(report.resolve("logs"));
+        try (ReportFolder folder = ReportFolder.lock(report)) {
+            return measure(all, kinds, folder.logs());
+        } catch (ReportFolder.BusyException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage());
+        }
+    }
+
+    private int measure(List<OneSidedSize> all, List<OneSidedKind> kinds, Path logs) throws IOException, InterruptedException {
         OneSidedFigures figures = new OneSidedFigures();
         String used = null;
         for (int round = 1; round <= rounds; round++) {
