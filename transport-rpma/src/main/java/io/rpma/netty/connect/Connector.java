@@ -34,8 +34,8 @@ import java.util.concurrent.TimeUnit;
 /**
  * Performs the blocking part of connecting: the resolution of a device, an address and a route. It runs on platform threads of
  * its own (a blocking native call would pin a virtual thread), which end when they are idle. {@link HostExecutor} ensures that
- * hosts which do not answer do not delay connections to others. Each path has an executor of its own, so that a path which does
- * not answer does not delay the others to the same host.
+ * hosts and ports which do not answer do not delay connections to others. Each path has an executor of its own, so that a path
+ * which does not answer does not delay the others to the same host.
  */
 public final class Connector {
     private static final int MAX_THREADS = 128;
@@ -96,7 +96,7 @@ public final class Connector {
     static HostExecutor.Task execute(RpmaProvider provider, InetSocketAddress remote, Dialer dialer, int timeoutMillis,
             Receiver receiver) {
         long since = System.nanoTime();
-        return executor(provider).execute(remote.getAddress(), () -> {
+        return executor(provider).execute(remote, () -> {
             Prepared prepared;
             try {
                 long left = timeoutMillis - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - since);
@@ -147,7 +147,7 @@ public final class Connector {
     public static void abandon(QueuePair pair) {
         if (pair.fabric.isIwarp()) {
             try {
-                executor(pair.fabric.provider()).execute(pair.remoteAddress.getAddress(), () -> {
+                executor(pair.fabric.provider()).execute(pair.remoteAddress, () -> {
                     pair.close();
                     return false;
                 });
@@ -186,7 +186,10 @@ public final class Connector {
                 fabric.peer().newConnectionRequest(new InetSocketAddress(address, remote.getPort()), config);
             return new Prepared(fabric, dialer, request, fabric.isIwarp() ? dialer.connect(fabric, request, remote) : null);
         } catch (RpmaException | RuntimeException e) {
-            KNOWN.remove(target);
+            if (!fabric.peer().mayRequestAtOnce()) {
+                // The address may be reached by another device now. A provider that needs not wait has only one.
+                KNOWN.remove(target);
+            }
             dialer.dropped();
             throw e;
         }

@@ -14,6 +14,7 @@
 package io.rpma.netty.connect;
 
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -24,75 +25,89 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * Runs tasks that block, each of which concerns one host, so that hosts which do not answer delay no others:
+ * Runs tasks that block, each of which concerns one port of one host, so that hosts and ports which do not answer delay no
+ * others:
  *
  * <ul>
- * <li>A host whose last task failed, or that has had none, has at most one thread; any other has up to four while many threads
- *     are free.
- * <li>The hosts of the first kind together have at most three quarters of the threads.
- * <li>Hosts take turns; those whose last task succeeded come first.
+ * <li>A port whose last task failed, or that has had none, has at most one thread. A port whose last task succeeded may have
+ *     several. A new port counts as one of these if the last task of its host succeeded.
+ * <li>A host has up to four threads while less than half of all threads are busy, and one otherwise.
+ * <li>The ports of the first kind together have at most three quarters of the threads.
+ * <li>Ports take turns; those whose last task succeeded come first.
  * <li>A task that is cancelled while it waits is removed completely.
  * </ul>
  *
  * <p>Thread-safe.
  */
 public final class HostExecutor {
-    /** The threads of one host whose last task succeeded, while less than half of all threads are busy. */
-    private static final int THREADS_OF_A_GOOD_HOST = 4;
-    /** The number of hosts above which a host without tasks is forgotten, even if its last task succeeded. */
-    private static final int MAX_IDLE_HOSTS = 4_096;
+    /** The threads of one host, while less than half of all threads are busy. */
+    private static final int THREADS_OF_A_HOST = 4;
+    /** The number of ports above which a port without tasks is forgotten, even if its last task succeeded. */
+    private static final int MAX_IDLE_PORTS = 4_096;
 
     private final Executor threads;
     private final int maxThreads;
     private final int maxWaiting;
     private final Map<InetAddress, Host> hosts = new HashMap<>();
-    // The hosts that have waiting tasks, each in the queue of its kind.
-    private final ArrayDeque<Host> goodHosts = new ArrayDeque<>();
-    private final ArrayDeque<Host> otherHosts = new ArrayDeque<>();
+    private final Map<InetSocketAddress, Port> ports = new HashMap<>();
+    // The ports that have waiting tasks, each in the queue of its kind.
+    private final ArrayDeque<Port> goodPorts = new ArrayDeque<>();
+    private final ArrayDeque<Port> otherPorts = new ArrayDeque<>();
     private int busy;
     private int busyWithOthers;
     private int waiting;
 
-    /** A task. Its success determines how its host is treated afterwards. */
+    /** A task. Its success determines how its port is treated afterwards. */
     interface Work {
         /** Performs the task; blocks. Returns whether the host answered. Must not throw. */
         boolean run();
     }
 
-    /** A host and its tasks. */
+    /** A host, as long as one of its ports is known. */
     private static final class Host {
-        private final InetAddress address;
+        private int ports;
+        private int running;
+        private int waiting;
+        private boolean good;
+    }
+
+    /** A port of a host, and its tasks. */
+    private static final class Port {
+        private final InetSocketAddress address;
+        private final Host host;
         // In the order in which they were submitted.
         private final LinkedHashSet<Task> tasks = new LinkedHashSet<>();
         private int running;
         private boolean good;
         private boolean queued;
 
-        Host(InetAddress address) {
+        Port(InetSocketAddress address, Host host) {
             this.address = address;
+            this.host = host;
+            good = host.good;
         }
     }
 
     /** A submitted task. */
     final class Task {
-        private final Host host;
+        private final Port port;
         private final Work work;
-        // Whether the last task of the host had succeeded when this task began.
-        private boolean ofGoodHost;
+        // Whether the port was a good one when this task began.
+        private boolean ofGoodPort;
 
-        private Task(Host host, Work work) {
-            this.host = host;
+        private Task(Port port, Work work) {
+            this.port = port;
             this.work = work;
         }
 
         /** Removes the task, unless it has begun. */
         void cancel() {
             synchronized (HostExecutor.this) {
-                if (host.tasks.remove(this)) {
-                    waiting--;
-                    if (host.tasks.isEmpty()) {
-                        requeue(host);
-                        forgetIfIdle(host);
+                if (port.tasks.contains(this)) {
+                    remove(this);
+                    if (port.tasks.isEmpty()) {
+                        requeue(port);
+                        forgetIfIdle(port);
                     }
                 }
             }
@@ -115,25 +130,28 @@ public final class HostExecutor {
     /**
      * Submits a task.
      *
-     * @param address the host that it concerns
+     * @param address the host and the port that it concerns; the address is resolved
      * @throws RejectedExecutionException if too many tasks wait, for this host or in total; the message says how many
      */
-    Task execute(InetAddress address, Work work) {
+    Task execute(InetSocketAddress address, Work work) {
         Task task;
         List<Task> ready;
         synchronized (this) {
-            Host host = hosts.computeIfAbsent(address, Host::new);
-            if (waiting >= maxWaiting || host.tasks.size() >= maxWaiting / 4) {
-                forgetIfIdle(host);
-                throw new RejectedExecutionException("the connection to " + address.getHostAddress() + " cannot be prepared: "
-                    + host.tasks.size() + " other connections to this host and " + waiting + " in total are waiting for the"
-                    + " device to resolve their address and route, and the limits are " + maxWaiting / 4 + " and " + maxWaiting
-                    + "; connect less often to hosts that do not answer, or lower CONNECT_TIMEOUT_MILLIS");
+            Port port = ports.get(address);
+            if (port == null) {
+                port = add(address);
             }
-            task = new Task(host, work);
-            host.tasks.add(task);
-            waiting++;
-            enqueue(host);
+            if (waiting >= maxWaiting || port.host.waiting >= maxWaiting / 4) {
+                int ofHost = port.host.waiting;
+                forgetIfIdle(port);
+                throw new RejectedExecutionException("the connection to " + address.getAddress().getHostAddress()
+                    + " cannot be prepared: " + ofHost + " other connections to this host and " + waiting
+                    + " in total are waiting for the device to resolve their address and route, and the limits are "
+                    + maxWaiting / 4 + " and " + maxWaiting + "; connect less often to hosts that do not answer, or lower"
+                    + " CONNECT_TIMEOUT_MILLIS");
+            }
+            task = new Task(port, work);
+            add(task);
             ready = takeAllReady();
         }
         startAll(ready);
@@ -157,9 +175,7 @@ public final class HostExecutor {
     private synchronized void giveBack(List<Task> tasks) {
         for (Task task : tasks) {
             ended(task);
-            task.host.tasks.add(task);
-            waiting++;
-            enqueue(task.host);
+            add(task);
         }
     }
 
@@ -171,9 +187,10 @@ public final class HostExecutor {
             List<Task> ready;
             synchronized (this) {
                 ended(task);
-                task.host.good = answered;
-                requeue(task.host);
-                forgetIfIdle(task.host);
+                task.port.good = answered;
+                task.port.host.good = answered;
+                requeue(task.port);
+                forgetIfIdle(task.port);
                 ready = takeAllReady();
             }
             task = ready.isEmpty() ? null : ready.get(0);
@@ -185,75 +202,96 @@ public final class HostExecutor {
 
     // ---- under the lock ----
 
+    private Port add(InetSocketAddress address) {
+        Host host = hosts.computeIfAbsent(address.getAddress(), any -> new Host());
+        Port port = new Port(address, host);
+        ports.put(address, port);
+        host.ports++;
+        return port;
+    }
+
+    private void add(Task task) {
+        task.port.tasks.add(task);
+        task.port.host.waiting++;
+        waiting++;
+        enqueue(task.port);
+    }
+
+    private void remove(Task task) {
+        task.port.tasks.remove(task);
+        task.port.host.waiting--;
+        waiting--;
+    }
+
     private void ended(Task task) {
         busy--;
-        task.host.running--;
-        if (!task.ofGoodHost) {
+        task.port.running--;
+        task.port.host.running--;
+        if (!task.ofGoodPort) {
             busyWithOthers--;
         }
     }
 
-    private void enqueue(Host host) {
-        if (!host.queued && !host.tasks.isEmpty()) {
-            host.queued = true;
-            (host.good ? goodHosts : otherHosts).add(host);
+    private void enqueue(Port port) {
+        if (!port.queued && !port.tasks.isEmpty()) {
+            port.queued = true;
+            (port.good ? goodPorts : otherPorts).add(port);
         }
     }
 
-    /** Moves a host to the queue of its kind, which may have changed. */
-    private void requeue(Host host) {
-        if (host.queued) {
-            host.queued = false;
-            if (!goodHosts.remove(host)) {
-                otherHosts.remove(host);
+    /** Moves a port to the queue of its kind, which may have changed. */
+    private void requeue(Port port) {
+        if (port.queued) {
+            port.queued = false;
+            if (!goodPorts.remove(port)) {
+                otherPorts.remove(port);
             }
         }
-        enqueue(host);
+        enqueue(port);
     }
 
-    private void forgetIfIdle(Host host) {
-        if (host.tasks.isEmpty() && host.running == 0 && (!host.good || hosts.size() > MAX_IDLE_HOSTS)) {
-            hosts.remove(host.address, host);
+    private void forgetIfIdle(Port port) {
+        if (port.tasks.isEmpty() && port.running == 0 && (!port.good || ports.size() > MAX_IDLE_PORTS)
+                && ports.remove(port.address, port) && --port.host.ports == 0) {
+            hosts.remove(port.address.getAddress(), port.host);
         }
     }
 
     /** Takes the tasks that may begin now; their threads count as busy from here on. */
     private List<Task> takeAllReady() {
         List<Task> ready = new ArrayList<>(1);
-        take(goodHosts, ready);
-        take(otherHosts, ready);
+        take(goodPorts, ready);
+        take(otherPorts, ready);
         return ready;
     }
 
-    private void take(ArrayDeque<Host> queue, List<Task> ready) {
-        // Each host gets its turn; hosts that may not begin a task move to the end of the queue.
+    private void take(ArrayDeque<Port> queue, List<Task> ready) {
+        // Each port gets its turn; ports that may not begin a task move to the end of the queue.
         int passedOver = 0;
-        while (passedOver < queue.size() && busy < maxThreads && (queue == goodHosts || busyWithOthers < maxForOthers())) {
-            Host host = queue.poll();
-            if (!mayBegin(host)) {
-                queue.add(host);
+        while (passedOver < queue.size() && busy < maxThreads && (queue == goodPorts || busyWithOthers < maxForOthers())) {
+            Port port = queue.poll();
+            if (!mayBegin(port)) {
+                queue.add(port);
                 passedOver++;
                 continue;
             }
-            Task task = host.tasks.iterator().next();
-            host.tasks.remove(task);
-            waiting--;
+            Task task = port.tasks.iterator().next();
+            remove(task);
             begin(task);
             ready.add(task);
-            if (host.tasks.isEmpty()) {
-                host.queued = false;
+            if (port.tasks.isEmpty()) {
+                port.queued = false;
             } else {
-                queue.add(host);
+                queue.add(port);
             }
             passedOver = 0;
         }
     }
 
-    private boolean mayBegin(Host host) {
-        if (!host.good) {
-            return host.running == 0;
-        }
-        return host.running == 0 || host.running < THREADS_OF_A_GOOD_HOST && busy < maxThreads / 2;
+    private boolean mayBegin(Port port) {
+        int running = port.host.running;
+        return running == 0
+            || running < THREADS_OF_A_HOST && busy < maxThreads / 2 && (port.good || port.running == 0);
     }
 
     private int maxForOthers() {
@@ -261,10 +299,11 @@ public final class HostExecutor {
     }
 
     private void begin(Task task) {
-        task.ofGoodHost = task.host.good;
-        task.host.running++;
+        task.ofGoodPort = task.port.good;
+        task.port.running++;
+        task.port.host.running++;
         busy++;
-        if (!task.ofGoodHost) {
+        if (!task.ofGoodPort) {
             busyWithOthers++;
         }
     }
@@ -274,6 +313,11 @@ public final class HostExecutor {
     /** Returns the number of waiting tasks. */
     synchronized int waiting() {
         return waiting;
+    }
+
+    /** Returns the number of known ports. */
+    synchronized int ports() {
+        return ports.size();
     }
 
     /** Returns the number of known hosts. */

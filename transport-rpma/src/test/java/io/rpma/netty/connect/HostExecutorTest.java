@@ -14,6 +14,7 @@
 package io.rpma.netty.connect;
 
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
@@ -32,7 +33,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Tests that hosts that do not answer do not delay tasks for other hosts. */
+/** Tests that hosts and ports that do not answer do not delay tasks for others. */
 @Timeout(60)
 class HostExecutorTest {
     private static final int THREADS = 128;
@@ -50,8 +51,13 @@ class HostExecutorTest {
         threads.shutdown();
     }
 
-    private static InetAddress host(int number) throws UnknownHostException {
-        return InetAddress.getByAddress(new byte[] {(byte) 192, 0, (byte) (2 + number / 256), (byte) number});
+    private static InetSocketAddress host(int number) throws UnknownHostException {
+        return port(number, 7471);
+    }
+
+    private static InetSocketAddress port(int host, int port) throws UnknownHostException {
+        return new InetSocketAddress(
+            InetAddress.getByAddress(new byte[] {(byte) 192, 0, (byte) (2 + host / 256), (byte) host}), port);
     }
 
     /** A task that does not return until the test ends. */
@@ -66,8 +72,12 @@ class HostExecutorTest {
     }
 
     private void assertAnswers(int number) throws Exception {
+        assertAnswers(host(number));
+    }
+
+    private void assertAnswers(InetSocketAddress address) throws Exception {
         CountDownLatch done = new CountDownLatch(1);
-        executor.execute(host(number), () -> {
+        executor.execute(address, () -> {
             done.countDown();
             return true;
         });
@@ -90,6 +100,40 @@ class HostExecutorTest {
         // Each host has one thread.
         assertFalse(begun.tryAcquire());
         assertEquals(32 * 7, executor.waiting());
+    }
+
+    @Test
+    void portsThatDoNotAnswerDoNotHoldUpAnotherPortOfTheirHost() throws Exception {
+        for (int port = 1; port <= 3; port++) {
+            executor.execute(port(0, port), this::silent);
+            executor.execute(port(0, port), this::silent);
+        }
+        begun.acquire(3);
+        assertAnswers(port(0, 4));
+        assertAnswers(port(0, 4));
+        // Each of the three ports has one thread.
+        assertFalse(begun.tryAcquire());
+        assertEquals(3, executor.waiting());
+    }
+
+    /** A port that has had no task counts as one that answers if its host does. */
+    @Test
+    void moreSilentHostsThanThreadsDoNotHoldUpAnotherPortOfAHostThatAnsweredBefore() throws Exception {
+        assertAnswers(1_000);
+        occupy(THREADS * 2, 1);
+        begun.acquire(THREADS_FOR_OTHERS);
+        assertAnswers(port(1_000, 1));
+    }
+
+    @Test
+    void aHostWithManySilentPortsHasFewThreads() throws Exception {
+        for (int port = 1; port <= 100; port++) {
+            executor.execute(port(0, port), this::silent);
+        }
+        begun.acquire(4);
+        assertFalse(begun.tryAcquire());
+        assertEquals(96, executor.waiting());
+        assertAnswers(1);
     }
 
     @Test
@@ -141,6 +185,7 @@ class HostExecutorTest {
     @Test
     void aHostIsForgottenUnlessItAnswered() throws Exception {
         assertAnswers(1_000);
+        assertAnswers(port(1_000, 1));
         List<HostExecutor.Task> tasks = new ArrayList<>();
         occupy(THREADS_FOR_OTHERS, 1);
         begun.acquire(THREADS_FOR_OTHERS);
@@ -149,6 +194,7 @@ class HostExecutorTest {
         }
         tasks.forEach(HostExecutor.Task::cancel);
         assertEquals(THREADS_FOR_OTHERS + 1, executor.hosts());
+        assertEquals(THREADS_FOR_OTHERS + 2, executor.ports());
     }
 
     @Test
