@@ -29,10 +29,10 @@ import java.util.concurrent.RejectedExecutionException;
  * others:
  *
  * <ul>
- * <li>A port whose last task failed, or that has had none, has at most one thread. A port whose last task succeeded may have
- *     several. A new port counts as one of these if the last task of its host succeeded.
- * <li>A host has up to four threads while less than half of all threads are busy, and one otherwise.
- * <li>The ports of the first kind together have at most three quarters of the threads.
+ * <li>A port whose last task succeeded has up to 32 threads. Any other port has at most one, and all such ports of a host have at
+ *     most four. A port that has had no task counts as one of the first kind if the last task of its host succeeded.
+ * <li>While half of all threads are busy, no host gets a second one.
+ * <li>The ports of the other kind together have at most three quarters of the threads.
  * <li>Ports take turns; those whose last task succeeded come first.
  * <li>A task that is cancelled while it waits is removed completely.
  * </ul>
@@ -40,8 +40,10 @@ import java.util.concurrent.RejectedExecutionException;
  * <p>Thread-safe.
  */
 public final class HostExecutor {
-    /** The threads of one host, while less than half of all threads are busy. */
-    private static final int THREADS_OF_A_HOST = 4;
+    /** So many because a connection over TCP takes two round trips to its host, which may be far away. */
+    private static final int THREADS_OF_A_GOOD_PORT = 32;
+    /** The threads of one host for all of its other ports. */
+    private static final int THREADS_OF_OTHER_PORTS = 4;
     /** The number of ports above which a port without tasks is forgotten, even if its last task succeeded. */
     private static final int MAX_IDLE_PORTS = 4_096;
 
@@ -67,6 +69,7 @@ public final class HostExecutor {
     private static final class Host {
         private int ports;
         private int running;
+        private int runningOthers;
         private int waiting;
         private boolean good;
     }
@@ -228,6 +231,7 @@ public final class HostExecutor {
         task.port.running--;
         task.port.host.running--;
         if (!task.ofGoodPort) {
+            task.port.host.runningOthers--;
             busyWithOthers--;
         }
     }
@@ -289,9 +293,11 @@ public final class HostExecutor {
     }
 
     private boolean mayBegin(Port port) {
-        int running = port.host.running;
-        return running == 0
-            || running < THREADS_OF_A_HOST && busy < maxThreads / 2 && (port.good || port.running == 0);
+        if (port.host.running == 0) {
+            return true;
+        }
+        return busy < maxThreads / 2 && (port.good ? port.running < THREADS_OF_A_GOOD_PORT
+            : port.running == 0 && port.host.runningOthers < THREADS_OF_OTHER_PORTS);
     }
 
     private int maxForOthers() {
@@ -304,6 +310,7 @@ public final class HostExecutor {
         task.port.host.running++;
         busy++;
         if (!task.ofGoodPort) {
+            task.port.host.runningOthers++;
             busyWithOthers++;
         }
     }

@@ -116,6 +116,18 @@ class HostExecutorTest {
         assertEquals(3, executor.waiting());
     }
 
+    /** Connecting to a host that is far away mostly consists of waiting. */
+    @Test
+    void aPortThatAnsweredHasManyThreads() throws Exception {
+        assertAnswers(0);
+        occupy(1, 33);
+        begun.acquire(32);
+        assertFalse(begun.tryAcquire());
+        // If they fall silent, they delay neither the other ports of the host nor other hosts.
+        assertAnswers(port(0, 1));
+        assertAnswers(1);
+    }
+
     /** A port that has had no task counts as one that answers if its host does. */
     @Test
     void moreSilentHostsThanThreadsDoNotHoldUpAnotherPortOfAHostThatAnsweredBefore() throws Exception {
