@@ -155,7 +155,8 @@ public final class HostExecutor {
             }
             task = new Task(port, work);
             add(task);
-            ready = takeAllReady();
+            // If the new task may not begin, no other may: they all have been considered when the last one ended.
+            ready = isThreadFree(port.good) && mayBegin(port) ? takeAllReady() : List.of();
         }
         startAll(ready);
         return task;
@@ -272,7 +273,7 @@ public final class HostExecutor {
     private void take(ArrayDeque<Port> queue, List<Task> ready) {
         // Each port gets its turn; ports that may not begin a task move to the end of the queue.
         int passedOver = 0;
-        while (passedOver < queue.size() && busy < maxThreads && (queue == goodPorts || busyWithOthers < maxForOthers())) {
+        while (passedOver < queue.size() && isThreadFree(queue == goodPorts)) {
             Port port = queue.poll();
             if (!mayBegin(port)) {
                 queue.add(port);
@@ -292,16 +293,18 @@ public final class HostExecutor {
         }
     }
 
+    /** Returns whether a port of the given kind may have one more thread, as far as the number of all threads is concerned. */
+    private boolean isThreadFree(boolean good) {
+        return busy < maxThreads && (good || busyWithOthers < maxThreads * 3 / 4);
+    }
+
+    /** Returns whether a port may have one more thread, as far as its host is concerned. */
     private boolean mayBegin(Port port) {
         if (port.host.running == 0) {
             return true;
         }
         return busy < maxThreads / 2 && (port.good ? port.running < THREADS_OF_A_GOOD_PORT
             : port.running == 0 && port.host.runningOthers < THREADS_OF_OTHER_PORTS);
-    }
-
-    private int maxForOthers() {
-        return maxThreads * 3 / 4;
     }
 
     private void begin(Task task) {
