@@ -187,7 +187,7 @@ public final class Connector {
             return new Prepared(fabric, dialer, request, fabric.isIwarp() ? dialer.connect(fabric, request, remote) : null);
         } catch (RpmaException | RuntimeException e) {
             if (!fabric.peer().mayRequestAtOnce()) {
-                // The address may be reached by another device now. A provider that needs not wait has only one.
+                // The address may be reached by another device now. A provider that prepares without waiting has only one device.
                 KNOWN.remove(target);
             }
             dialer.dropped();
