@@ -40,8 +40,8 @@ import org.junit.jupiter.api.Timeout;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
- * Tests that many connects to a server that is far away wait for its answers at the same time. The distance is made by a relay,
- * which passes on what the server sends only when so many clients wait for it.
+ * Tests that many connects to a server that is far away wait for its answers at the same time. A relay makes the server seem far
+ * away: it holds back what the server sends to its clients until {@link #CLIENTS} of them are connected.
  */
 @Timeout(60)
 class DistantServerTest {
@@ -68,7 +68,7 @@ class DistantServerTest {
         }
     }
 
-    /** Passes on what the server sends, to the first client at once, and to the others when so many wait as their latch says. */
+    /** Relays clients to a server. Each client lowers its latch, and gets what the server sends when the latch is at zero. */
     private void relayTo(InetSocketAddress server, CountDownLatch first, CountDownLatch others) {
         Thread.startVirtualThread(() -> {
             CountDownLatch waiting = first;

@@ -186,10 +186,7 @@ public final class Connector {
                 fabric.peer().newConnectionRequest(new InetSocketAddress(address, remote.getPort()), config);
             return new Prepared(fabric, dialer, request, fabric.isIwarp() ? dialer.connect(fabric, request, remote) : null);
         } catch (RpmaException | RuntimeException e) {
-            if (!fabric.peer().mayRequestAtOnce()) {
-                // The address may be reached by another device now. A provider that prepares without waiting has only one device.
-                KNOWN.remove(target);
-            }
+            KNOWN.remove(target);
             dialer.dropped();
             throw e;
         }

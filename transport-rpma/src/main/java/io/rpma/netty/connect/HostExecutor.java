@@ -29,11 +29,12 @@ import java.util.concurrent.RejectedExecutionException;
  * others:
  *
  * <ul>
- * <li>A port whose last task succeeded has up to 32 threads. Any other port has at most one, and all such ports of a host have at
- *     most four. A port that has had no task counts as one of the first kind if the last task of its host succeeded.
- * <li>While half of all threads are busy, no host gets a second one.
- * <li>The ports of the other kind together have at most three quarters of the threads.
- * <li>Ports take turns; those whose last task succeeded come first.
+ * <li>A port is good if its last task succeeded. A port that has had no task is good if the last task of its host succeeded.
+ * <li>A good port has up to 32 threads. A port that is not good has one, and all ports of a host that are not good have up to
+ *     four together.
+ * <li>While half of all threads are busy, no host gets a second thread.
+ * <li>The ports of all hosts that are not good together have up to three quarters of the threads.
+ * <li>Ports take turns; good ones come first.
  * <li>A task that is cancelled while it waits is removed completely.
  * </ul>
  *
@@ -42,7 +43,7 @@ import java.util.concurrent.RejectedExecutionException;
 public final class HostExecutor {
     /** So many because a connection over TCP takes two round trips to its host, which may be far away. */
     private static final int THREADS_OF_A_GOOD_PORT = 32;
-    /** The threads of one host for all of its other ports. */
+    /** The threads of one host for all of its ports that are not good. */
     private static final int THREADS_OF_OTHER_PORTS = 4;
     /** The number of ports above which a port without tasks is forgotten, even if its last task succeeded. */
     private static final int MAX_IDLE_PORTS = 4_096;
@@ -95,7 +96,7 @@ public final class HostExecutor {
     final class Task {
         private final Port port;
         private final Work work;
-        // Whether the port was a good one when this task began.
+        // Whether the port was good when this task began.
         private boolean ofGoodPort;
 
         private Task(Port port, Work work) {
