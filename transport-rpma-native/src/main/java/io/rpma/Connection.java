@@ -60,6 +60,18 @@ public interface Connection extends AutoCloseable {
     }
 
     /**
+     * Returns why a requested connection has ended before it was established, if the provider knows more than the event {@link
+     * ConnectionEvent#REJECTED} or {@link ConnectionEvent#UNREACHABLE} says. If the request was
+     * prepared by {@link Peer#tryNewConnectionRequest}, which does not wait for the address to answer, this is the exception that
+     * {@link Peer#newConnectionRequest} would have thrown.
+     *
+     * @return the reason, for as long as the object exists; {@code null} if there is none, or not yet
+     */
+    default RpmaException failure() {
+        return null;
+    }
+
+    /**
      * Returns the private data that the other side connected or accepted with ({@code rpma_conn_get_private_data}): on the
      * accepting side always 56 bytes, on the connecting side always 196 once established, padded with zeros (iWARP devices
      * give the exact length); empty before. A read-only copy.

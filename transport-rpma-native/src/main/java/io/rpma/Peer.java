@@ -67,12 +67,16 @@ public interface Peer extends AutoCloseable {
     }
 
     /**
-     * Prepares a connection as {@link #newConnectionRequest} does, but never blocks: for event loops.
+     * Prepares a connection as {@link #newConnectionRequest} does, but never blocks: for event loops. The address may still have
+     * to answer after {@link ConnectionRequest#connect}. In that case {@link Connection#nextEvent} sends the request when it has
+     * answered. If it cannot be reached, the connection gets the event {@link ConnectionEvent#UNREACHABLE} or {@link
+     * ConnectionEvent#REJECTED}, and {@link Connection#failure} returns what {@code newConnectionRequest} would have thrown.
      *
      * @param remote a resolved address
      * @param config the queue sizes, {@code null} for librpma's defaults; it may be changed or closed afterwards
      * @return the request; {@code null} if only {@link #newConnectionRequest} can determine whether the address can be reached
-     * @throws RpmaException {@link RpmaError#INVALID} if an argument is not valid
+     * @throws RpmaException {@link RpmaError#INVALID} if an argument is not valid; {@link RpmaError#PROVIDER} if it is known
+     *     already that the address cannot be reached
      */
     default ConnectionRequest tryNewConnectionRequest(InetSocketAddress remote, ConnectionConfig config) throws RpmaException {
         return null;

@@ -60,7 +60,16 @@ public final class ClientSockets {
         if (result != -Sockets.EINPROGRESS) {
             return result;
         }
-        return await(fd, Sockets.POLLOUT, deadline) ? Sockets.pendingError(fd) : -Posix.ETIMEDOUT;
+        return awaitOutput(fd, deadline) ? Sockets.pendingError(fd) : -Posix.ETIMEDOUT;
+    }
+
+    /**
+     * Waits until a socket is connected, and has room for data.
+     *
+     * @return whether it is connected, or has an error, before the deadline
+     */
+    public static boolean awaitOutput(int fd, long deadline) {
+        return await(fd, Sockets.POLLOUT, deadline);
     }
 
     /**

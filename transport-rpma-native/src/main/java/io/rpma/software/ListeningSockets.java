@@ -20,6 +20,7 @@ import io.rpma.posix.Sockets;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.function.IntConsumer;
 
 /** Opens the TCP socket that an endpoint listens on, and reports what prevents an endpoint from listening. */
 public final class ListeningSockets {
@@ -35,12 +36,21 @@ public final class ListeningSockets {
     }
 
     /**
+     * Opens a non-blocking socket that listens, without options for the sockets that it accepts; otherwise the same as {@link
+     * #listen(InetSocketAddress, int, IntConsumer)}.
+     */
+    public int listen(InetSocketAddress local, int backlog) throws RpmaException {
+        return listen(local, backlog, socket -> { });
+    }
+
+    /**
      * Opens a non-blocking socket that listens. The wildcard address of IPv6 takes clients of both families.
      *
+     * @param options sets options of the socket before it listens; accepted sockets have them as well
      * @return the descriptor, which the caller must close
      * @throws RpmaException {@link RpmaError#PROVIDER}; the message names the address and a remedy
      */
-    public int listen(InetSocketAddress local, int backlog) throws RpmaException {
+    public int listen(InetSocketAddress local, int backlog, IntConsumer options) throws RpmaException {
         InetAddress ip = local.getAddress();
         int fd = check(Sockets.socket(ip instanceof Inet6Address ? Sockets.AF_INET6 : Sockets.AF_INET,
             Sockets.SOCK_STREAM | Sockets.SOCK_NONBLOCK), "socket");
@@ -50,6 +60,7 @@ public final class ListeningSockets {
             if (ip instanceof Inet6Address) {
                 check(Sockets.setV6Only(fd, !ip.isAnyLocalAddress()), "setsockopt");
             }
+            options.accept(fd);
             checkBind(Sockets.bind(fd, local), local);
             checkBind(Sockets.listen(fd, backlog), local);
             done = true;

@@ -41,11 +41,16 @@ import java.util.Queue;
 final class Acceptor {
     /** How long a client may take from connecting to its request. */
     static final long CLIENT_MILLIS = 5_000;
-    /** The largest number of clients that are waited for. */
-    static final int MAX_CLIENTS = 1024;
+    /**
+     * The largest number of clients that are waited for. A host that is far away may make so many connections within the time of
+     * a round trip.
+     */
+    static final int MAX_CLIENTS = 4096;
     private static final int MIN_CLIENTS = 64;
-    /** Such clients may take one in this many of all descriptors, and those of one address one in this many of these. */
+    /** Such clients may take one in this many of all descriptors. */
     private static final int PART = 4;
+    /** The clients of one address may take one in this many of the descriptors for such clients. */
+    private static final int PART_OF_ADDRESS = 2;
     /** Requests that wait to be taken. */
     static final int MAX_WAITING = 1024;
     private static final int EVENTS = 64;
@@ -90,7 +95,11 @@ final class Acceptor {
     record Waiting(int socket, int version, byte[] data) {
     }
 
-    /** Creates the acceptor, which takes ownership of the listening socket, the set and the alarm. */
+    /**
+     * Creates the acceptor, which takes ownership of the listening socket, the set and the alarm.
+     *
+     * @param listener the socket, which has the {@link SocketOptions}; or {@link #NO_LISTENER}
+     */
     Acceptor(InetSocketAddress address, int listener, int set, Alarm alarm) {
         this.address = address;
         this.listener = listener;
@@ -99,7 +108,7 @@ final class Acceptor {
         long files = Posix.softLimit(Posix.RLIMIT_NOFILE);
         int limit = files == Posix.UNLIMITED ? MAX_CLIENTS
             : (int) Math.max(MIN_CLIENTS, Math.min(MAX_CLIENTS, files / PART));
-        clients = new HalfOpenClients(limit, limit / PART, CLIENT_MILLIS * NANOS_PER_MILLI);
+        clients = new HalfOpenClients(limit, limit / PART_OF_ADDRESS, CLIENT_MILLIS * NANOS_PER_MILLI);
         if (listener != NO_LISTENER) {
             EpollSet.add(set, listener, EpollSet.IN, listener);
         }
@@ -193,11 +202,11 @@ final class Acceptor {
             Posix.close(fd);
             return;
         }
+        SocketOptions.set(fd);
         greet(fd);
     }
 
     private void greet(int fd) {
-        Dialer.setOptions(fd);
         InetSocketAddress remote = TcpSockets.remoteAddress(fd);
         long buffer = Scratch.get().messageAddress();
         Memory.put(buffer, greeting);

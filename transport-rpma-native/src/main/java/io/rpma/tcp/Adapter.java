@@ -20,6 +20,7 @@ import java.lang.foreign.Arena;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -53,6 +54,11 @@ final class Adapter {
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final List<Place> listed = new ArrayList<>();
     private final List<Acceptor> acceptors = new ArrayList<>();
+    private final Set<Expiring> expiring = ConcurrentHashMap.newKeySet();
+    // Whether the thread wakes up by itself to look for deadlines in "expiring". It goes on for a while after the last one, so
+    // that a client that makes one connection after the other need not wake the thread for each.
+    private volatile boolean ticking;
+    private long nextExpiry;
     private volatile boolean sleeping;
     private int tick = SHORTEST_TICK;
     // Whether a connection has more work to be done at once.
@@ -148,6 +154,29 @@ final class Adapter {
         }
     }
 
+    // ---- for clients
+
+    /** A connection that ends if its listener does not answer in time. */
+    interface Expiring {
+        /** Looks whether the time has passed; called by the adapter's thread. If so, it is removed. */
+        boolean expire(long now);
+    }
+
+    /** Watches the deadline of a connection, to within {@link #CLIENT_TICK}, until {@link #remove(Expiring)}. */
+    void add(Expiring connection) {
+        // Added before "ticking" is read; the adapter's thread clears "ticking" before it reads the set.
+        expiring.add(connection);
+        if (!ticking) {
+            ticking = true;
+            wakeUp();
+        }
+    }
+
+    /** Forgets a connection. Its deadline may be looked at once more by the adapter's thread. */
+    void remove(Expiring connection) {
+        expiring.remove(connection);
+    }
+
     // ---- for listeners
 
     /** Watches the clients of a listener until {@link #remove(Acceptor)}. */
@@ -219,6 +248,14 @@ final class Adapter {
         for (int i = acceptors.size() - 1; i >= 0; i--) {
             acceptors.get(i).expire(now);
         }
+        if (ticking && now - nextExpiry >= 0) {
+            nextExpiry = now + CLIENT_TICK * 1_000_000L;
+            ticking = false;
+            if (!expiring.isEmpty()) {
+                ticking = true;
+                expiring.removeIf(connection -> connection.expire(now));
+            }
+        }
     }
 
     private int timeout() {
@@ -227,6 +264,9 @@ final class Adapter {
         }
         if (!listed.isEmpty()) {
             return tick;
+        }
+        if (ticking) {
+            return CLIENT_TICK;
         }
         for (Acceptor acceptor : acceptors) {
             if (acceptor.hasDeadline()) {

@@ -15,24 +15,16 @@ package io.rpma.tcp;
 import io.rpma.Connection;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
-import io.rpma.posix.Memory;
 import io.rpma.posix.Posix;
-import io.rpma.posix.Scratch;
-import io.rpma.posix.Sockets;
-import io.rpma.posix.TcpSockets;
-import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 
-/** A request to a listener whose greeting has arrived, or a request that is rejected because there is no listener. */
+/** A request to a listener whose greeting may not have arrived yet, or a request that is rejected because nobody listens. */
 final class OutgoingRequest extends TcpConnectionRequest {
-    private final int socket;
-    private final int version;
+    private final Dialer dialer;
 
-    OutgoingRequest(ProtectionDomain domain, Queues queues, Dialer.Dialled dialled) {
-        super(domain, queues, dialled.remote());
-        socket = dialled.socket();
-        version = dialled.version();
-        queues.pair().speak(version);
+    OutgoingRequest(ProtectionDomain domain, Queues queues, Dialer dialer) {
+        super(domain, queues, dialer.remote());
+        this.dialer = dialer;
     }
 
     @Override
@@ -48,29 +40,14 @@ final class OutgoingRequest extends TcpConnectionRequest {
 
     @Override
     protected Connection open(byte[] data) throws RpmaException {
-        if (socket < 0) {
-            return TcpConnection.rejected(domain(), queues(), remoteAddress());
-        }
-        InetSocketAddress local = TcpSockets.localAddress(socket);
-        byte[] request = Greeting.request(version).write();
-        System.arraycopy(data, 0, request, Greeting.SIZE, data.length);
-        TcpConnection connection = TcpConnection.requested(domain(), queues(), socket, local, remoteAddress());
-        long buffer = Scratch.get().messageAddress();
-        Memory.put(buffer, request);
-        long sent = Sockets.send(socket, buffer, request.length);
-        if (sent != request.length && sent != -Sockets.EPIPE && sent != -Sockets.ECONNRESET) {
-            connection.discard();
-            throw TcpLog.failure(RpmaError.PROVIDER, (int) Math.max(0, -sent), "connect: the request cannot be sent to "
-                + remoteAddress() + (sent < 0 ? ": " + Posix.strerror((int) -sent) : ""), null);
-        }
-        // If the listener has closed meanwhile, the connection reports the event REJECTED.
-        return connection;
+        return dialer.socket() < 0 ? TcpConnection.rejected(domain(), queues(), remoteAddress())
+            : TcpConnection.requesting(domain(), queues(), new Handshake(dialer, data));
     }
 
     @Override
     void drop() {
-        if (socket >= 0) {
-            Posix.close(socket);
+        if (dialer.socket() >= 0) {
+            Posix.close(dialer.socket());
         }
     }
 }

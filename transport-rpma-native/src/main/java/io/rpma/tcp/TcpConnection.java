@@ -24,6 +24,7 @@ import io.rpma.RpmaException;
 import io.rpma.RpmaLog;
 import io.rpma.posix.DescriptorWait;
 import io.rpma.posix.Posix;
+import io.rpma.posix.TcpSockets;
 import io.rpma.software.SoftwareConnection;
 import io.rpma.software.WorkArguments;
 import java.net.InetSocketAddress;
@@ -31,7 +32,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /** A connection: the queue pair, and the events, which the thread that drives the queue pair reports. */
-final class TcpConnection extends SoftwareConnection implements QueuePair.Owner {
+final class TcpConnection extends SoftwareConnection implements QueuePair.Owner, Adapter.Expiring {
     private static final WorkArguments ARGUMENTS = new WorkArguments(TcpLog.INSTANCE, Limits.MAX_MESSAGE);
     private static final int ENOTCONN = 107;
 
@@ -40,17 +41,23 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner 
     private final QueuePair pair;
     private final int socket;
     private final Alarm events;
+    // Null at the server's side.
     private final Handshake handshake;
     private boolean started;
+    private RpmaException failure;
     // Events that have not been taken; guarded by the lock of the alarm.
     private boolean isEstablished;
     private ConnectionEvent end;
     private boolean wasEstablished;
     private boolean ended;
+    // Whether a thread is taking an event, and raises the alarm afterwards if there are more; guarded in the same way.
+    private boolean taking;
+    // Whether the listener had to greet before now, and no thread has looked since; guarded in the same way.
+    private boolean overdue;
     // Used by the thread that posts work requests.
     private boolean early;
 
-    private TcpConnection(ProtectionDomain domain, Queues queues, int socket, Alarm events, boolean isClient,
+    private TcpConnection(ProtectionDomain domain, Queues queues, int socket, Alarm events, Handshake handshake,
             ByteBuffer privateData, InetSocketAddress localAddress, InetSocketAddress remoteAddress) {
         super(TcpLog.INSTANCE, privateData, localAddress, remoteAddress);
         this.domain = domain;
@@ -58,15 +65,30 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner 
         pair = queues.pair();
         this.socket = socket;
         this.events = events;
-        handshake = isClient ? new Handshake(socket) : null;
+        this.handshake = handshake;
     }
 
-    /** Creates the connection of a client that is about to send its request. */
-    static TcpConnection requested(ProtectionDomain domain, Queues queues, int socket, InetSocketAddress local,
-            InetSocketAddress remote) throws RpmaException {
-        TcpConnection connection = new TcpConnection(domain, queues, socket, new Alarm().made(), true, null, local, remote);
-        connection.events.watch(socket);
-        return connection;
+    /** Creates the connection of a client that sends its request, now or when the listener has greeted. */
+    static TcpConnection requesting(ProtectionDomain domain, Queues queues, Handshake handshake) throws RpmaException {
+        int socket = handshake.dialer().socket();
+        TcpConnection connection = new TcpConnection(domain, queues, socket, new Alarm().made(), handshake, null,
+            TcpSockets.localAddress(socket), handshake.dialer().remote());
+        boolean done = false;
+        try {
+            connection.shakeHands();
+            if (connection.end == null) {
+                connection.events.watch(socket);
+                if (!handshake.isRequested()) {
+                    Adapter.instance().add(connection);
+                }
+            }
+            done = true;
+            return connection;
+        } finally {
+            if (!done) {
+                connection.events.close();
+            }
+        }
     }
 
     /**
@@ -76,17 +98,17 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner 
      */
     static TcpConnection accepting(ProtectionDomain domain, Queues queues, int socket, Alarm events, ByteBuffer privateData,
             InetSocketAddress local, InetSocketAddress remote) {
-        return new TcpConnection(domain, queues, socket, events, false, privateData, local, remote);
+        return new TcpConnection(domain, queues, socket, events, null, privateData, local, remote);
     }
 
     /** Creates a connection that has been rejected, because there is no listener. */
     static TcpConnection rejected(ProtectionDomain domain, Queues queues, InetSocketAddress remote) throws RpmaException {
-        TcpConnection connection = new TcpConnection(domain, queues, -1, new Alarm().made(), true, null, null, remote);
+        TcpConnection connection = new TcpConnection(domain, queues, -1, new Alarm().made(), null, null, null, remote);
         connection.ended(ConnectionEvent.REJECTED);
         return connection;
     }
 
-    /** Releases what the connection itself has created, because the request or the acceptance could not be sent. */
+    /** Releases what the connection itself has created, because the acceptance could not be sent. */
     void discard() {
         events.close();
     }
@@ -103,7 +125,9 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner 
     public void established() {
         synchronized (events) {
             isEstablished = true;
-            events.raise();
+            if (!taking) {
+                events.raise();
+            }
         }
     }
 
@@ -112,9 +136,28 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner 
         synchronized (events) {
             if (end == null && !ended) {
                 end = event;
-                events.raise();
+                if (!taking) {
+                    events.raise();
+                }
             }
         }
+    }
+
+    @Override
+    public boolean expire(long now) {
+        if (!handshake.dialer().expire(now)) {
+            return false;
+        }
+        synchronized (events) {
+            overdue = true;
+            events.raise();
+        }
+        return true;
+    }
+
+    @Override
+    public RpmaException failure() {
+        return failure;
     }
 
     @Override
@@ -130,18 +173,31 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner 
     @Override
     public ConnectionEvent nextEvent() throws RpmaException {
         checkOpen();
-        if (!started && end == null && !ended) {
-            shakeHands();
-        } else if (started) {
-            pair.drive();
-        }
         synchronized (events) {
-            ConnectionEvent event = take();
-            if (!isEstablished && end == null) {
-                events.clear();
-            }
-            return event;
+            taking = true;
+            overdue = false;
         }
+        ConnectionEvent event = null;
+        boolean done = false;
+        try {
+            if (started) {
+                pair.drive();
+            } else if (end == null && !ended) {
+                continueHandshake();
+            }
+            done = true;
+        } finally {
+            synchronized (events) {
+                taking = false;
+                event = done ? take() : null;
+                if (isEstablished || end != null || overdue) {
+                    events.raise();
+                } else {
+                    events.clear();
+                }
+            }
+        }
+        return event;
     }
 
     private ConnectionEvent take() {
@@ -163,8 +219,24 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner 
         return event;
     }
 
+    private void continueHandshake() {
+        boolean wasRequested = handshake.isRequested();
+        shakeHands();
+        if (!wasRequested && (handshake.isRequested() || end != null)) {
+            Adapter.instance().remove(this);
+        }
+    }
+
     private void shakeHands() {
-        int result = handshake.read();
+        int result;
+        try {
+            result = handshake.proceed();
+        } catch (RpmaException e) {
+            failure = e;
+            events.unwatch();
+            ended(e.errno() == Posix.EPROTONOSUPPORT ? ConnectionEvent.REJECTED : ConnectionEvent.UNREACHABLE);
+            return;
+        }
         if (result == Handshake.NOTHING) {
             return;
         }
@@ -172,6 +244,7 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner 
         switch (result) {
             case Handshake.ACCEPTED -> {
                 acceptedWith(handshake.payload());
+                pair.speak(handshake.dialer().version());
                 start();
                 established();
             }
@@ -201,6 +274,9 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner 
     public void close() {
         if (!markClosed()) {
             return;
+        }
+        if (handshake != null && !handshake.isRequested()) {
+            Adapter.instance().remove(this);
         }
         // No lock protects the socket while the connection is not established.
         DescriptorWait.closing(events.fd());

@@ -39,7 +39,7 @@ final class TcpEndpoint implements Endpoint {
     private boolean closed;
 
     TcpEndpoint(ProtectionDomain domain, InetSocketAddress local) throws RpmaException {
-        this(domain, TcpLog.LISTENING.listen(local, BACKLOG), null, local);
+        this(domain, TcpLog.LISTENING.listen(local, BACKLOG, SocketOptions::set), null, local);
     }
 
     /** Takes the clients of a port that another listener owns. */

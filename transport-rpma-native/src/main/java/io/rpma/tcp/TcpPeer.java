@@ -21,6 +21,7 @@ import io.rpma.MemoryUsage;
 import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.SharedReceiveQueueConfig;
+import io.rpma.posix.Posix;
 import io.rpma.software.SharedReceiveQueueSettings;
 import io.rpma.software.SoftwareMemoryRegion;
 import io.rpma.software.SoftwarePeer;
@@ -62,17 +63,40 @@ final class TcpPeer extends SoftwarePeer {
     @Override
     public ConnectionRequest newConnectionRequest(InetSocketAddress remote, ConnectionConfig config) throws RpmaException {
         checkRemote("newConnectionRequest", remote);
+        return request(remote, config, true);
+    }
+
+    @Override
+    public boolean mayRequestAtOnce() {
+        return true;
+    }
+
+    @Override
+    public ConnectionRequest tryNewConnectionRequest(InetSocketAddress remote, ConnectionConfig config) throws RpmaException {
+        checkRemote("tryNewConnectionRequest", remote);
+        return request(remote, config, false);
+    }
+
+    /** Prepares a connection, and waits for the greeting of the listener if that is asked for. */
+    private OutgoingRequest request(InetSocketAddress remote, ConnectionConfig config, boolean waits) throws RpmaException {
         QueueSizes sizes = QueueSizes.of(config, domain);
         Queues queues = Queues.create(domain, sizes);
+        Dialer dialer = null;
         boolean done = false;
         try {
-            OutgoingRequest request =
-                new OutgoingRequest(domain, queues, Dialer.dial(remote, Math.max(1, sizes.timeoutMillis())));
+            dialer = Dialer.begin(remote, Math.max(1, sizes.timeoutMillis()));
+            if (waits) {
+                dialer.await();
+            }
+            OutgoingRequest request = new OutgoingRequest(domain, queues, dialer);
             done = true;
             return request;
         } finally {
             if (!done) {
                 queues.close();
+                if (dialer != null && dialer.socket() >= 0) {
+                    Posix.close(dialer.socket());
+                }
             }
         }
     }

@@ -18,8 +18,8 @@
  * <p>The main classes: {@link io.rpma.tcp.QueuePair} is a connection's queue pair, which one thread at a time drives ({@link
  * io.rpma.tcp.Drivable}); {@link io.rpma.tcp.Transmitter} and {@link io.rpma.tcp.Receiver} are its halves; {@link
  * io.rpma.tcp.Adapter} is the single thread that drives the connections whose owners do not; {@link io.rpma.tcp.Acceptor} holds
- * the clients of a listener until their requests have arrived, and {@link io.rpma.tcp.Dialer} is the client's counterpart; {@link
- * io.rpma.tcp.Alarm} is a descriptor to wait on.
+ * the clients of a listener until their requests have arrived, and {@link io.rpma.tcp.Handshake} with its {@link
+ * io.rpma.tcp.Dialer} is the client's counterpart; {@link io.rpma.tcp.Alarm} is a descriptor to wait on.
  *
  * <p>The classes are in layers, and no layer names a class of a higher one. From the lowest to the highest: the frames ({@link
  * io.rpma.tcp.Wire}) and {@link io.rpma.tcp.Limits}; {@link io.rpma.tcp.ProtectionDomain} and its regions; the queues; the parts

@@ -58,6 +58,21 @@ final class Wait {
         }
     }
 
+    /** Waits for the request of a client that may send it only when its events are taken. */
+    static ConnectionRequest requestOf(Connection client, Endpoint endpoint, ConnectionConfig config) throws RpmaException {
+        long deadline = deadline();
+        ConnectionRequest request = endpoint.nextConnectionRequest(config);
+        while (request == null) {
+            assertNull(client.nextEvent());
+            if (System.nanoTime() - deadline >= 0) {
+                fail("no connection request within " + Contract.DEADLINE + " ms");
+            }
+            Thread.onSpinWait();
+            request = endpoint.nextConnectionRequest(config);
+        }
+        return request;
+    }
+
     /** Waits for the next event of a connection. */
     static ConnectionEvent event(Connection connection) throws RpmaException {
         long deadline = deadline();

@@ -12,43 +12,65 @@
  */
 package io.rpma.tcp;
 
+import io.rpma.Connection;
 import io.rpma.ConnectionConfig;
+import io.rpma.ConnectionEvent;
+import io.rpma.ConnectionRequest;
 import io.rpma.Peer;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
+import io.rpma.posix.Posix;
+import io.rpma.posix.Sockets;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.Parameter;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-/** Tests what a client may find at an address instead of a listener of this provider. */
+/**
+ * Tests what a client may find at an address instead of a listener of this provider, with a request that waits for the greeting
+ * and with one that does not.
+ */
 @Timeout(120)
+@ParameterizedClass
+@ValueSource(booleans = {true, false})
 class DialerTest {
     /** The timeout for a server that sends something. It does not expire on a busy machine. */
     private static final int PATIENT_MILLIS = 60_000;
+    /** The timeout for a host that never answers. */
+    private static final int SHORT_MILLIS = 300;
     /** The timeout for a server that sends nothing. */
     private static final int SILENT_MILLIS = 2_000;
+
+    @Parameter
+    boolean waits;
 
     /** The result of a client. */
     private record Outcome(RpmaException failure, byte[] received) {
     }
 
     /** Connects to a TCP server that sends the given bytes and then shuts down its output, unless it must stay open. */
-    private static Outcome connect(byte[] words, boolean open) throws Exception {
+    private Outcome connect(byte[] words, boolean open) throws Exception {
         RpmaProvider provider = TcpProvider.instance();
         InetAddress loopback = InetAddress.getLoopbackAddress();
         CompletableFuture<byte[]> received = new CompletableFuture<>();
@@ -66,13 +88,35 @@ class DialerTest {
                     received.completeExceptionally(e);
                 }
             });
-            RpmaException failure = null;
-            try {
-                peer.newConnectionRequest(new InetSocketAddress(loopback, listener.getLocalPort()), config).close();
-            } catch (RpmaException e) {
-                failure = e;
-            }
+            InetSocketAddress address = new InetSocketAddress(loopback, listener.getLocalPort());
+            RpmaException failure = waits ? request(peer, address, config) : connect(peer, address, config);
             return new Outcome(failure, received.get(30, TimeUnit.SECONDS));
+        }
+    }
+
+    /** Prepares a request, which waits for the greeting. Returns why that is not possible, or {@code null}. */
+    private static RpmaException request(Peer peer, InetSocketAddress address, ConnectionConfig config) {
+        try {
+            peer.newConnectionRequest(address, config).close();
+            return null;
+        } catch (RpmaException e) {
+            return e;
+        }
+    }
+
+    /** Connects without waiting. Returns why there is no connection; {@code null} if the listener has greeted. */
+    private static RpmaException connect(Peer peer, InetSocketAddress address, ConnectionConfig config) throws Exception {
+        try (ConnectionRequest request = peer.tryNewConnectionRequest(address, config);
+                Connection connection = request.connect(null)) {
+            Handshake handshake = (Handshake) Station.field(connection, "handshake");
+            ConnectionEvent event = null;
+            while (event == null && !handshake.isRequested()) {
+                assertNotEquals(0, Sockets.poll(connection.eventFd(), (short) Sockets.EPOLLIN, 60_000));
+                event = connection.nextEvent();
+            }
+            RpmaException failure = connection.failure();
+            assertEquals(failure == null ? null : ConnectionEvent.REJECTED, event);
+            return failure;
         }
     }
 
@@ -92,7 +136,7 @@ class DialerTest {
         return heard.toByteArray();
     }
 
-    private static void assertRefused(String why, byte[] words, boolean open) throws Exception {
+    private void assertRefused(String why, byte[] words, boolean open) throws Exception {
         Outcome outcome = connect(words, open);
         assertEquals(RpmaError.PROVIDER, outcome.failure().error());
         assertTrue(outcome.failure().getMessage().contains(why), outcome.failure().getMessage());
@@ -116,8 +160,61 @@ class DialerTest {
     @Test
     void aGreetingIsEnough() throws Exception {
         Outcome outcome = connect(greeting(), true);
-        assertEquals(null, outcome.failure());
-        assertEquals(0, outcome.received().length, "data was sent before the application connected");
+        assertNull(outcome.failure());
+        assertEquals(waits ? 0 : Greeting.REQUEST_SIZE, outcome.received().length, "only connecting sends the request");
+    }
+
+    @Test
+    void whatFollowsAGreetingIsNotRead() throws Exception {
+        assertRefused("followed by data", join(greeting(), new byte[] {1}), true);
+    }
+
+    @Test
+    void aHostThatDoesNotAnswerIsNotWaitedForLong() throws Exception {
+        RpmaProvider provider = TcpProvider.instance();
+        // A listener whose queue of clients is full does not answer.
+        try (ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                Socket first = new Socket(listener.getInetAddress(), listener.getLocalPort());
+                Socket second = new Socket(listener.getInetAddress(), listener.getLocalPort());
+                Peer peer = provider.devices().getFirst().newPeer();
+                ConnectionConfig config = provider.newConnectionConfig().timeoutMillis(SHORT_MILLIS)) {
+            InetSocketAddress address = new InetSocketAddress(listener.getInetAddress(), listener.getLocalPort());
+            RpmaException failure;
+            if (waits) {
+                failure = request(peer, address, config);
+            } else {
+                try (ConnectionRequest request = peer.tryNewConnectionRequest(address, config);
+                        Connection connection = request.connect(null)) {
+                    assertEquals(ConnectionEvent.UNREACHABLE, connection.waitForEvent(Duration.ofSeconds(60)));
+                    failure = connection.failure();
+                }
+            }
+            assertEquals(Posix.ETIMEDOUT, failure.errno());
+            assertTrue(first.isConnected() && second.isConnected());
+        }
+    }
+
+    @Test
+    void aServerThatClosesAtOnceIsNoListener() throws Exception {
+        // The same as if nobody listened: the event says so, and there is no reason beside it.
+        RpmaProvider provider = TcpProvider.instance();
+        try (ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+                Peer peer = provider.devices().getFirst().newPeer();
+                ConnectionConfig config = provider.newConnectionConfig().timeoutMillis(PATIENT_MILLIS)) {
+            Thread.ofPlatform().daemon().start(() -> {
+                try {
+                    listener.accept().close();
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+            InetSocketAddress address = new InetSocketAddress(listener.getInetAddress(), listener.getLocalPort());
+            try (ConnectionRequest request = waits ? peer.newConnectionRequest(address, config)
+                    : peer.tryNewConnectionRequest(address, config); Connection connection = request.connect(null)) {
+                assertEquals(ConnectionEvent.REJECTED, connection.waitForEvent(Duration.ofSeconds(60)));
+                assertNull(connection.failure());
+            }
+        }
     }
 
     @Test
@@ -156,7 +253,7 @@ class DialerTest {
 
     @Test
     void softsHelloInFrontIsSkipped() throws Exception {
-        assertEquals(null, connect(join(soft(256), greeting()), true).failure());
+        assertNull(connect(join(soft(256), greeting()), true).failure());
     }
 
     @Test
@@ -175,14 +272,20 @@ class DialerTest {
     void aLongerGreetingIsOfALaterVersion() throws Exception {
         byte[] longer = Arrays.copyOf(greeting(), 100);
         longer[12] = 100;
-        assertEquals(null, connect(longer, true).failure());
+        assertNull(connect(longer, true).failure());
     }
 
     @Test
     void badPortsAreRefused() throws Exception {
         try (Peer peer = TcpProvider.instance().devices().getFirst().newPeer()) {
-            assertEquals(RpmaError.INVALID, assertThrows(RpmaException.class, () ->
-                peer.newConnectionRequest(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), null)).error());
+            InetSocketAddress noPort = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+            assertEquals(RpmaError.INVALID, assertThrows(RpmaException.class, () -> {
+                if (waits) {
+                    peer.newConnectionRequest(noPort, null);
+                } else {
+                    peer.tryNewConnectionRequest(noPort, null);
+                }
+            }).error());
         }
     }
 }

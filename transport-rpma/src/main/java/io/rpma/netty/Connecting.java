@@ -158,7 +158,7 @@ final class Connecting implements ConnectAttempt.Owner {
         if (current.broken() == null) {
             return false;
         }
-        attempt.fail(ConnectFailure.event(current.types, current.terminal(), current.broken()));
+        attempt.fail(ConnectFailure.event(current.types, current.terminal(), current.broken(), attempt.address()));
         return true;
     }
 

@@ -45,7 +45,8 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
  */
 @Timeout(60)
 class DistantServerTest {
-    private static final int CLIENTS = 24;
+    /** More than there are threads for the blocking part of connecting. */
+    private static final int CLIENTS = 300;
 
     private final RpmaEventLoopGroup group = new RpmaEventLoopGroup(1);
     private final Queue<Socket> sockets = new ConcurrentLinkedQueue<>();

@@ -73,10 +73,17 @@ public final class ConnectFailure {
         };
     }
 
-    /** Returns the exception for a connection that was requested and not established. */
-    public static IOException event(UserTypes types, ConnectionEvent event, IOException broken) {
+    /**
+     * Returns the exception for a connection that was requested and not established.
+     *
+     * @param broken why it ended
+     */
+    public static IOException event(UserTypes types, ConnectionEvent event, IOException broken, InetSocketAddress remote) {
         if (types.isRefusal(broken)) {
             return broken;
+        }
+        if (broken instanceof RpmaException e) {
+            return prepare(e, remote);
         }
         return switch (event) {
             case REJECTED -> new ConnectException("Connection refused");

@@ -182,14 +182,20 @@ public final class Connector {
         }
         RegisteredMemory.prepare(fabric);
         try (ConnectionConfig config = dialer.newConfig(fabric, timeoutMillis)) {
-            ConnectionRequest request =
-                fabric.peer().newConnectionRequest(new InetSocketAddress(address, remote.getPort()), config);
+            ConnectionRequest request = request(fabric, new InetSocketAddress(address, remote.getPort()), config);
             return new Prepared(fabric, dialer, request, fabric.isIwarp() ? dialer.connect(fabric, request, remote) : null);
         } catch (RpmaException | RuntimeException e) {
             KNOWN.remove(target);
             dialer.dropped();
             throw e;
         }
+    }
+
+    private static ConnectionRequest request(Fabric fabric, InetSocketAddress remote, ConnectionConfig config)
+            throws RpmaException {
+        ConnectionRequest atOnce =
+            fabric.peer().mayRequestAtOnce() ? fabric.peer().tryNewConnectionRequest(remote, config) : null;
+        return atOnce != null ? atOnce : fabric.peer().newConnectionRequest(remote, config);
     }
 
     /**

@@ -41,7 +41,7 @@ import java.util.concurrent.RejectedExecutionException;
  * <p>Thread-safe.
  */
 public final class HostExecutor {
-    /** So many because a connection over TCP takes two round trips to its host, which may be far away. */
+    /** So many because preparing a connection takes round trips to its host, which may be far away. */
     private static final int THREADS_OF_A_GOOD_PORT = 32;
     /** The threads of one host for all of its ports that are not good. */
     private static final int THREADS_OF_OTHER_PORTS = 4;

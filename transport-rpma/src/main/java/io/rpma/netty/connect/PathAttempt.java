@@ -155,7 +155,7 @@ final class PathAttempt extends AwaitedConnection {
 
     @Override
     void connectionBroken() {
-        fail(ConnectFailure.event(pair.types, pair.terminal(), pair.broken()));
+        fail(ConnectFailure.event(pair.types, pair.terminal(), pair.broken(), pair.remoteAddress()));
     }
 
     @Override

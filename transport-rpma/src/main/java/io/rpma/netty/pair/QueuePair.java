@@ -289,6 +289,10 @@ public abstract class QueuePair {
             return;
         }
         terminal = event;
+        if (!established) {
+            // The provider may know more than the event says.
+            breakWith(connection.failure());
+        }
         // Completions from before the end are still in the queue, and are handled first.
         takeAll();
         awaitsAcknowledged = event == ConnectionEvent.CLOSED && established && broken == null && flushed == null
