@@ -31,11 +31,11 @@ import java.util.concurrent.atomic.AtomicReference;
  * adapter: it executes the one-sided operations of peers, acknowledges, and continues to send when a socket has room again. It
  * also greets the clients of listeners.
  *
- * <p>It does not drive a connection while its owner does. When data arrives on an idle connection, the owner gets the first
- * chance: the connection is put on a list that is checked every few milliseconds. If the owner has not driven the connection by
- * then, this thread does, and from then on drives it as soon as its socket is ready, until the owner drives it again. An idle
- * connection is removed from the list; its socket then wakes this thread once, with the next byte. While the list is empty, the
- * thread blocks.
+ * <p>It does not drive a connection while its owner does. When a connection is new, or data arrives on an idle one, the owner
+ * gets the first chance: the connection is put on a list that is checked every few milliseconds. If the owner has not driven the
+ * connection by then, this thread does, and from then on drives it as soon as its socket is ready, until the owner drives it
+ * again. An idle connection is removed from the list; its socket then wakes this thread once, with the next byte. While the list
+ * is empty, the thread blocks.
  */
 final class Adapter {
     private static final int EVENTS = 64;
@@ -60,6 +60,8 @@ final class Adapter {
     private volatile boolean ticking;
     private long nextExpiry;
     private volatile boolean sleeping;
+    // Whether the thread looks at "incoming" within LONGEST_TICK, even if nothing wakes it.
+    private volatile boolean soon;
     private int tick = SHORTEST_TICK;
     // Whether a connection has more work to be done at once.
     private boolean hurry;
@@ -76,6 +78,8 @@ final class Adapter {
         private volatile boolean isListed;
         private Place next;
         private long id;
+        // Whether the socket is in the adapter's epoll set; used by the holder of the queue pair.
+        private boolean watched;
         // Used only by the adapter's thread.
         private boolean mine;
         private long seenDrives;
@@ -106,11 +110,17 @@ final class Adapter {
 
     // ---- called by any thread
 
-    /** Watches a connection. */
-    void add(Place place, int socket) {
+    /**
+     * Watches a new connection. It begins on the list, and its socket is watched when it is idle for the first time: a short
+     * connection does not wake the thread.
+     */
+    void add(Place place) {
         place.id = nextId.incrementAndGet() & 0xffff_ffffL;
         watched.put(place.id, place);
-        EpollSet.add(set, socket, EpollSet.IN | EpollSet.ONCE, place.id);
+        enlist(place);
+        if (!soon) {
+            wakeUp();
+        }
     }
 
     /** Removes a connection whose socket is about to be closed. */
@@ -121,14 +131,18 @@ final class Adapter {
     /** Puts a connection on the list, so that the adapter's thread checks it soon. */
     void look(Place place) {
         if (!place.isListed) {
-            place.isListed = true;
-            Place head;
-            do {
-                head = incoming.get();
-                place.next = head;
-            } while (!incoming.compareAndSet(head, place));
+            enlist(place);
         }
         wakeUp();
+    }
+
+    private void enlist(Place place) {
+        place.isListed = true;
+        Place head;
+        do {
+            head = incoming.get();
+            place.next = head;
+        } while (!incoming.compareAndSet(head, place));
     }
 
     /**
@@ -138,7 +152,13 @@ final class Adapter {
      * @param isBlocked whether it is woken when the socket has room
      */
     void arm(Place place, int socket, boolean isRead, boolean isBlocked) {
-        EpollSet.modify(set, socket, EpollSet.ONCE | (isRead ? EpollSet.IN : 0) | (isBlocked ? EpollSet.OUT : 0), place.id);
+        int events = EpollSet.ONCE | (isRead ? EpollSet.IN : 0) | (isBlocked ? EpollSet.OUT : 0);
+        if (place.watched) {
+            EpollSet.modify(set, socket, events, place.id);
+        } else {
+            place.watched = true;
+            EpollSet.add(set, socket, events, place.id);
+        }
     }
 
     /** Runs something on the adapter's thread. */
@@ -218,6 +238,7 @@ final class Adapter {
         // Set before timeout() reads "incoming" and "tasks". A thread that adds to one of these reads "sleeping" afterwards:
         // either timeout() finds the addition or that thread writes to the descriptor "wake".
         sleeping = true;
+        soon = !listed.isEmpty();
         int timeout = timeout();
         int count = EpollSet.await(set, events, EVENTS, timeout);
         sleeping = false;

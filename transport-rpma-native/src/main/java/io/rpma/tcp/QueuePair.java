@@ -156,7 +156,7 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
                 receiveCompletions.alarm().watch(socket);
             }
         }
-        Adapter.instance().add(place, socket);
+        Adapter.instance().add(place);
         kick(SEND);
     }
 
