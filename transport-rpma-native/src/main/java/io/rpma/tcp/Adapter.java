@@ -178,11 +178,11 @@ final class Adapter {
 
     /** A connection that ends if its listener does not answer in time. */
     interface Expiring {
-        /** Looks whether the time has passed; called by the adapter's thread. If so, it is removed. */
+        /** Returns whether the time has passed, in which case it is not watched any more; called by the adapter's thread. */
         boolean expire(long now);
     }
 
-    /** Watches the deadline of a connection, to within {@link #CLIENT_TICK}, until {@link #remove(Expiring)}. */
+    /** Watches the deadline of a connection until {@link #remove(Expiring)}. It is checked every {@link #CLIENT_TICK} ms. */
     void add(Expiring connection) {
         // Added before "ticking" is read; the adapter's thread clears "ticking" before it reads the set.
         expiring.add(connection);

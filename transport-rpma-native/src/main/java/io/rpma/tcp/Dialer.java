@@ -167,10 +167,11 @@ final class Dialer {
     }
 
     /**
-     * Looks whether the time has passed in which the address has to answer. If so, {@link #proceed} fails unless the answer has
+     * Checks whether the time has passed in which the address has to answer. If so, {@link #proceed} fails unless the answer has
      * arrived.
      *
      * @param now the time in terms of {@link System#nanoTime}
+     * @return whether it has passed
      */
     boolean expire(long now) {
         if (!connected && TcpSockets.remoteAddress(socket) != null) {

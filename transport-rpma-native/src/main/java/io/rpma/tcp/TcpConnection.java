@@ -52,7 +52,7 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner,
     private boolean ended;
     // Whether a thread is taking an event, and raises the alarm afterwards if there are more; guarded in the same way.
     private boolean taking;
-    // Whether the listener had to greet before now, and no thread has looked since; guarded in the same way.
+    // Whether the time for the greeting has passed since the last call of nextEvent began; guarded in the same way.
     private boolean overdue;
     // Used by the thread that posts work requests.
     private boolean early;
