@@ -28,10 +28,12 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Tests that every option and every system property is in tuning.md. */
+/** Tests that every option, every system property and every meter is in tuning.md. */
 class TuningTest {
     private static final Pattern PROPERTY = Pattern.compile(
         "(?:_PROPERTY\\s*=|(?:getProperty|getBoolean|getLong|getInt|getInteger|get)\\()\\s*\"(io\\.rpma\\.[\\w.]+)\"");
+
+    private static final Pattern METER = Pattern.compile("\"(rpma\\.[a-z.]*[a-z])\"|counter\\(\"([a-z.]+)\"|prefix \\+ \"([a-z.]+)\"");
 
     private static String tuning() throws Exception {
         return Files.readString(Documents.FOLDER.resolve("tuning.md"));
@@ -66,6 +68,24 @@ class TuningTest {
         assertTrue(found.size() >= 7, found::toString);
         String tuning = tuning();
         found.removeIf(property -> tuning.contains("| `" + property + "` |"));
+        assertEquals(Set.of(), found, "not in tuning.md");
+    }
+
+    @Test
+    void everyMeter() throws Exception {
+        Set<String> found = new TreeSet<>();
+        Path sources = Documents.PROJECT.resolve("integrations/micrometer/src/main/java/io/rpma/micrometer");
+        for (String file : List.of("RpmaMetricsBinder.java", "RpmaChannelMetricsBinder.java", "CounterMeters.java")) {
+            Matcher meter = METER.matcher(Files.readString(sources.resolve(file)));
+            while (meter.find()) {
+                found.add(meter.group(1) != null ? meter.group(1)
+                    : "rpma." + (meter.group(2) != null ? meter.group(2) : meter.group(3)));
+            }
+        }
+        assertTrue(found.containsAll(Set.of("rpma.channels", "rpma.channel.receives.low", "rpma.bulk.refused", "rpma.wait.time")),
+            found::toString);
+        String tuning = tuning();
+        found.removeIf(meter -> tuning.contains('`' + meter + '`'));
         assertEquals(Set.of(), found, "not in tuning.md");
     }
 }

@@ -16,7 +16,8 @@
  * that posts a send, a write or a read executes it, in memory that both sides have mapped; the target's CPU takes no part. This
  * package has no thread for the data path.
  *
- * <p>The main classes: {@link io.rpma.soft.QueuePair} executes work requests; {@link io.rpma.soft.shared.RegionTable} lists the
+ * <p>The main classes: {@link io.rpma.soft.Requester} executes work requests; {@link io.rpma.soft.QueuePair} connects, fails and
+ * closes the parts of a connection; {@link io.rpma.soft.shared.RegionTable} lists the
  * memory of this process that a peer may access; {@link io.rpma.soft.process.RemoteProcess} holds everything that is shared
  * with one other process; {@link io.rpma.soft.process.ControlSocket} carries a connection's events; {@link
  * io.rpma.soft.control.Rendezvous} finds the listener of an address; {@link io.rpma.soft.control.SocketNames} and {@link

@@ -26,8 +26,8 @@ import java.util.List;
 public final class RpmaChannelOption<T> extends ChannelOption<T> {
     /**
      * The size of a receive buffer in bytes, and therefore of the longest message that the peer may send. For streams 64 bytes
-     * to 4 MiB, default 64 KiB; each connection has {@link #RPMA_RECEIVE_BUFFERS} of them, and four more. For message channels
-     * 1 byte to 4 MiB, default 16 KiB.
+     * to 4 MiB, default 64 KiB; connections share them, unless {@link #RPMA_SHARED_RECEIVE_QUEUE} is {@code false}. For message
+     * channels 1 byte to 4 MiB, default 16 KiB.
      */
     public static final ChannelOption<Integer> RPMA_RECEIVE_BUFFER_BYTES =
         valueOf(RpmaChannelOption.class, "RPMA_RECEIVE_BUFFER_BYTES");

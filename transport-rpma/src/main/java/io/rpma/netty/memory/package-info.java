@@ -15,8 +15,8 @@
  * Registered memory: the devices that it is registered with, the slabs, the blocks and buffers in them, and the memory of closed
  * objects that a peer may still be writing to. Internal; the module does not export this package.
  *
- * <p>All other packages of the transport use it, and the public allocator is made of it. It depends on {@code io.rpma} and on
- * Netty's buffers only, and on no other package of the transport. Its classes may be used by any thread, except where they say
+ * <p>All other packages of the transport except {@code loop} and {@code jit} use it, and the public allocator is made of it. It
+ * depends on {@code io.rpma}, on Netty's buffers and on {@code io.rpma.netty.jit}. Its classes may be used by any thread, except where they say
  * otherwise: a buffer and the magazines of a thread belong to one thread at a time.
  */
 package io.rpma.netty.memory;
