@@ -16,7 +16,7 @@
  * objects that a peer may still be writing to. Internal; the module does not export this package.
  *
  * <p>All other packages of the transport except {@code loop} and {@code jit} use it, and the public allocator is made of it. It
- * depends on {@code io.rpma}, on Netty's buffers and on {@code io.rpma.netty.jit}. Its classes may be used by any thread, except where they say
- * otherwise: a buffer and the magazines of a thread belong to one thread at a time.
+ * depends on {@code io.rpma}, on Netty's buffers and on {@code io.rpma.netty.jit}. Its classes may be used by any thread, except
+ * where they say otherwise: a buffer and the magazines of a thread belong to one thread at a time.
  */
 package io.rpma.netty.memory;

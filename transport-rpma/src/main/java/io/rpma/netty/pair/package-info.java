@@ -17,7 +17,7 @@
  *
  * <p>The queue pairs of streams and of message channels extend {@link io.rpma.netty.pair.QueuePair}, and the channels use them.
  * The public types that a queue pair needs are reached through {@link io.rpma.netty.pair.UserTypes} and {@link
- * io.rpma.netty.pair.OneSided}. Of the transport's packages, it uses {@code memory} and {@code jit}. A queue pair is used by one event
- * loop at a time; the counters of the process may be read by any thread.
+ * io.rpma.netty.pair.OneSided}. Of the transport's packages, it uses {@code memory} and {@code jit}. A queue pair is used by one
+ * event loop at a time; the counters of the process may be read by any thread.
  */
 package io.rpma.netty.pair;

@@ -16,6 +16,7 @@
  * and received, and the memory for large data. Internal; the module does not export this package.
  *
  * <p>{@link io.rpma.netty.RpmaChannel} shows a stream to Netty, and the dialer and the server channel of streams create its queue
- * pair. Of the transport's packages, it uses {@code memory}, {@code pair}, {@code receive} and {@code jit}. One event loop at a time uses a stream.
+ * pair. Of the transport's packages, this one uses {@code memory}, {@code pair}, {@code receive} and {@code jit}. One event loop
+ * at a time uses a stream.
  */
 package io.rpma.netty.stream;
