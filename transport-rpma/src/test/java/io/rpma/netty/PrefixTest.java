@@ -33,6 +33,7 @@ import io.netty.util.NetUtil;
 import io.rpma.ConnectionEvent;
 import io.rpma.netty.stream.Handshake;
 import io.rpma.netty.stream.Immediate;
+import io.rpma.posix.Memory;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -49,6 +50,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 class PrefixTest {
     private static final int LONGEST = 16 << 10;
+    private static final int IN_FRONT = 0xcafebabe;
 
     private RpmaEventLoopGroup group;
     private ConnectedChannels.End atServer;
@@ -194,6 +196,31 @@ class PrefixTest {
         client.close().sync();
         assertNotNull(atServer.accepted().closeFuture().sync());
         assertEquals(List.of(), atServer.allFailures());
+    }
+
+    /**
+     * The peer has granted an area that is longer than a message, and data fits into a message. Its 32 bits must not be written
+     * to the memory in front of the application's buffer. The connection ends, because this peer announces longer messages than
+     * it receives.
+     */
+    @Test
+    void nothingIsWrittenInFrontOfABuffer() throws Exception {
+        int bytes = 600_000;
+        try (RawPeer peer = new RawPeer().prefixed()) {
+            assertEquals(ConnectionEvent.ESTABLISHED, peer.connect((InetSocketAddress) server.localAddress(),
+                new Handshake(Handshake.MINOR, 0, 900 << 10, 16, 1 << 20, true, ByteBuffer.allocate(0)).encode()));
+            ByteBuffer descriptor = peer.descriptor();
+            peer.send(ByteBuffer.allocate(1 + descriptor.remaining()).put((byte) 0).put(descriptor).array(),
+                Immediate.of(Immediate.GRANT, 0));
+            peer.send(new byte[] {1}, Immediate.of(Immediate.DATA, 0));
+            serverReads(new byte[] {1});
+            ByteBuf buf = RpmaByteBufAllocator.DEFAULT.directBuffer(Integer.BYTES + bytes, Integer.BYTES + bytes);
+            buf.writeInt(IN_FRONT).skipBytes(Integer.BYTES).writeZero(bytes);
+            long inFront = buf.memoryAddress();
+            atServer.accepted().writeAndFlush(buf).await();
+            // The memory remains registered when the buffer has been released.
+            assertEquals(IN_FRONT, Integer.reverseBytes(Memory.getInt(inFront)));
+        }
     }
 
     /**

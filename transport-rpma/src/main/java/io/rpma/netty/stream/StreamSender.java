@@ -136,6 +136,10 @@ public final class StreamSender implements PostTarget {
         if (limit == 0 || together < BULK_BYTES || grants == null) {
             return limit;
         }
+        if (Math.min(together, grants.next()) < (long) limit + prefix) {
+            // It fits into a message, or would be in front of its prefix. Such data is sent as every other message is.
+            return limit;
+        }
         // A write that is announced by a separate message takes two slots.
         return wire.announces() && window.free() <= StreamSizes.CONTROL_RESERVE + 1 ? limit : Math.max(limit, grants.next());
     }
