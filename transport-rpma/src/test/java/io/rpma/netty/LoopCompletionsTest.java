@@ -28,6 +28,8 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.channel.FixedRecvByteBufAllocator;
 import io.netty.util.NetUtil;
@@ -202,6 +204,83 @@ class LoopCompletionsTest {
         }
         assertTrue(done.await(60, TimeUnit.SECONDS));
         assertEquals(CONNECTIONS - 1, echo.active.stream().filter(child -> child.home() == child.eventLoop()).count());
+    }
+
+    /**
+     * A channel that waits for a credit gets one, with data. While its handler reads the data, the handler closes another channel
+     * of the same event loop, which polls the queue of both, and more data has arrived by then. The channel continues to send.
+     */
+    @Test
+    void aChannelSendsOnWhoseHandlerClosesAnotherOne() throws Exception {
+        int messages = 40;
+        int bytes = 64;
+        Queue<RpmaChannel> active = new ConcurrentLinkedQueue<>();
+        CountDownLatch firstIsRead = new CountDownLatch(1);
+        CountDownLatch secondIsSent = new CountDownLatch(1);
+        CountDownLatch all = new CountDownLatch(messages * bytes);
+        RpmaEventLoopGroup one = new RpmaEventLoopGroup(1);
+        Channel listener = new ServerBootstrap().group(listeners, one).channel(RpmaServerChannel.class)
+            .childHandler(new ChannelInitializer<RpmaChannel>() {
+                @Override
+                protected void initChannel(RpmaChannel ch) {
+                    ch.pipeline().addLast(new ChannelInboundHandlerAdapter() {
+                        @Override
+                        public void channelActive(ChannelHandlerContext ctx) {
+                            active.add(ch);
+                        }
+
+                        @Override
+                        public void channelRead(ChannelHandlerContext ctx, Object msg) throws Exception {
+                            ReferenceCountUtil.release(msg);
+                            if (firstIsRead.getCount() > 0) {
+                                firstIsRead.countDown();
+                                assertTrue(secondIsSent.await(20, TimeUnit.SECONDS));
+                                RpmaChannel other = active.stream().filter(each -> each != ch).reduce((a, b) -> b).get();
+                                other.config().setSoLinger(0);
+                                other.close();
+                            }
+                        }
+                    });
+                }
+            }).bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
+        List<Channel> connected = new ArrayList<>();
+        // The first child is not accepted for an event loop, as long as none is known.
+        for (int i = 0; i < 3; i++) {
+            ChannelFuture connect = new Bootstrap().group(clients).channel(RpmaChannel.class)
+                .option(ChannelOption.AUTO_READ, false)
+                .handler(new ChannelInboundHandlerAdapter() {
+                    @Override
+                    public void channelRead(ChannelHandlerContext ctx, Object msg) {
+                        for (int n = ((ByteBuf) msg).readableBytes(); n > 0; n--) {
+                            all.countDown();
+                        }
+                        ReferenceCountUtil.release(msg);
+                    }
+                }).connect(listener.localAddress()).sync();
+            connect.channel().config().setRecvByteBufAllocator(new FixedRecvByteBufAllocator(bytes).maxMessagesPerRead(1));
+            connected.add(connect.channel());
+            while (active.size() <= i) {
+                Thread.onSpinWait();
+            }
+        }
+        RpmaChannel sender = List.copyOf(active).get(1);
+        sender.eventLoop().submit(() -> {
+            for (int i = 0; i < messages; i++) {
+                sender.writeAndFlush(Unpooled.wrappedBuffer(new byte[bytes]));
+            }
+        }).sync();
+        Channel receiver = connected.get(1);
+        receiver.read();
+        while (all.getCount() > (messages - 1) * bytes) {
+            Thread.onSpinWait();
+        }
+        receiver.writeAndFlush(Unpooled.copyInt(1)).sync();
+        assertTrue(firstIsRead.await(20, TimeUnit.SECONDS));
+        receiver.writeAndFlush(Unpooled.copyInt(2)).sync();
+        secondIsSent.countDown();
+        receiver.config().setAutoRead(true);
+        assertTrue(all.await(20, TimeUnit.SECONDS), () -> all.getCount() + " bytes were not sent");
+        one.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
     }
 
     /**

@@ -217,11 +217,14 @@ public final class StreamQueuePair extends StreamEnd {
     private void tell() {
         receiver.respond();
         boolean ended = sender.outcomes().hasNext();
+        // Determined before the listener is notified: if the listener closes another channel of this event loop, the queue of
+        // both is polled, and the changes are recorded anew.
+        boolean unblocked = changes.unblockSending();
         if (changes.concernReading(broken != null)) {
             listener.readable();
         }
         boolean confirmed = changes.takeConfirmation();
-        if (connection != null && (ended || confirmed || changes.unblockSending())) {
+        if (connection != null && (ended || confirmed || unblocked || changes.unblockSending())) {
             if (sender.messageLimit() > 0) {
                 sender.stallEnded();
             }
