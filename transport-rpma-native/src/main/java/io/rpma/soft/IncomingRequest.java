@@ -90,6 +90,7 @@ final class IncomingRequest extends SoftConnectionRequest {
             throw SoftLog.failure(RpmaError.PROVIDER, -result, "connect: the client at " + remoteAddress() + " is gone ("
                 + Posix.strerror(-result) + ")", null);
         }
+        queuePair.lendFromNow();
         return connection;
     }
 

@@ -53,7 +53,13 @@ final class QueuePair extends LocalEnd {
     private final Responder responder;
     private final CompletionChannel channel;
     private final CompletionChannel receiveChannel;
-    private ControlSocket control;
+    // The socket, and whether the connection has been broken off. The poll of a shared receive queue may break off a connection
+    // whose request has not been accepted yet, and which therefore has no socket here.
+    private volatile ControlSocket control;
+    private volatile boolean brokenOff;
+    // Whether the peer can receive the descriptor of the completion queue, and whether it has been sent.
+    private volatile boolean mayLend;
+    private boolean lent;
     // Does not change once connected: connect() sets it before the other end.
     private Requester requester;
 
@@ -131,9 +137,12 @@ final class QueuePair extends LocalEnd {
         return responder.sharedReceiveQueue();
     }
 
-    /** Sets the control socket, which detects the end of the peer. Called before any other method. */
+    /** Sets the control socket, which detects the end of the peer. Called before {@link #connect} and {@link #ready()}. */
     void control(ControlSocket socket) {
         control = socket;
+        if (brokenOff) {
+            socket.breakBoth();
+        }
     }
 
     /** Sets the other end, before {@link #ready()}. */
@@ -205,12 +214,17 @@ final class QueuePair extends LocalEnd {
     /**
      * Ends the connection because the peer has broken the protocol by what it has written to shared memory: enters the error
      * state, and lets both ends get the final event. The error state alone would not be noticed here, because the receives of a
-     * shared receive queue are not flushed.
+     * shared receive queue are not flushed. A peer whose request has not been accepted yet can do so as well: then accepting the
+     * request fails.
      */
     @Override
     void breakOff() {
         fail();
-        control.breakBoth();
+        brokenOff = true;
+        ControlSocket socket = control;
+        if (socket != null) {
+            socket.breakBoth();
+        }
     }
 
     /**
@@ -232,30 +246,44 @@ final class QueuePair extends LocalEnd {
 
     /**
      * Returns the descriptor of its completion queue, whose channel is deferred. The first call creates it, and sends it to the
-     * peer. Called while the queue is open.
+     * peer, or postpones that until {@link #lendFromNow()}. Called while the queue is open.
      */
     int watch() throws RpmaException {
         return channel.watch(base() + Half.ARMED, this::lend);
     }
 
+    /**
+     * Sends the descriptor of its completion queue to the peer if it has been requested already. Called when the peer has been
+     * sent the message that establishes the connection, because it expects no other message before that one.
+     */
+    void lendFromNow() throws RpmaException {
+        mayLend = true;
+        channel.lend(this::lend);
+    }
+
+    // Called under the monitor of the channel.
     private void lend(EventPipe event) throws RpmaException {
         if (half().owner().isSelf()) {
             // The other end uses the doorbell of this one.
             event.closeForPeer();
             return;
         }
-        int lent = event.openForPeer();
+        if (lent || !mayLend) {
+            return;
+        }
+        int fd = event.openForPeer();
         int result;
         try {
-            result = control.send(ControlMessage.of(ControlMessage.DOORBELL).attach(ControlMessage.EVENT, 0, 0, lent));
+            result = control.send(ControlMessage.of(ControlMessage.DOORBELL).attach(ControlMessage.EVENT, 0, 0, fd));
         } finally {
-            Posix.close(lent);
+            Posix.close(fd);
         }
         // A peer that is gone needs no doorbell. The end of its socket is an event of this connection.
         if (result < 0 && result != -Sockets.EPIPE && result != -Sockets.ECONNRESET) {
             throw SoftLog.failure(RpmaError.PROVIDER, -result, "the descriptor of the completion queue cannot be sent to the"
                 + " peer: " + Posix.strerror(-result), null);
         }
+        lent = true;
     }
 
     // ---- work requests

@@ -260,6 +260,7 @@ final class SoftConnection extends SoftwareConnection {
         phase = Phase.ESTABLISHED;
         queuePair.ready();
         control.send(ControlMessage.bare(ControlMessage.READY));
+        queuePair.lendFromNow();
         return ConnectionEvent.ESTABLISHED;
     }
 

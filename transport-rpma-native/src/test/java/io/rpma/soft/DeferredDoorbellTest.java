@@ -139,6 +139,17 @@ class DeferredDoorbellTest {
     }
 
     @Test
+    void aClientMayRequestTheDescriptorBeforeItIsConnected() throws Exception {
+        try (Child child = Child.start("early", listening.port); Connection connection = accept()) {
+            child.expect("waits");
+            assertEquals(0, connection.completionQueue().poll(new WorkCompletions(1)));
+            shared.receive(station.region, 0, 64, 1);
+            child.expect("sent");
+            Station.expect(shared.receiveCompletionQueue(), 1, 0);
+        }
+    }
+
+    @Test
     void eventsAreConsumedWithoutTheDescriptor() throws Exception {
         try (Child child = Child.start("receives", listening.port); Connection connection = accept()) {
             child.expect("ready");

@@ -22,6 +22,7 @@ import io.rpma.ConnectionRequest;
 import io.rpma.Endpoint;
 import io.rpma.LocalMemoryRegion;
 import io.rpma.MemoryUsage;
+import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.WorkCompletions;
 import io.rpma.posix.Memory;
@@ -44,6 +45,7 @@ import org.junit.jupiter.api.Timeout;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Tests a shared receive queue whose connections are opened and closed. */
@@ -99,6 +101,39 @@ class SharedReceivesTest {
                 first[0].close();
                 second[0].close();
                 second[1].close();
+            }
+            shared.close();
+        }
+    }
+
+    /**
+     * A client writes an invalid completion before its request has been accepted. It harms its own connection alone, which cannot
+     * be accepted afterwards.
+     */
+    @Test
+    void aClientThatHasNotBeenAcceptedHarmsOnlyItself() throws Exception {
+        try (Station station = new Station(); Endpoint endpoint = station.listen()) {
+            SharedReceiveQueue shared = station.peer.newSharedReceiveQueue(station.provider.newSharedReceiveQueueConfig()
+                .receiveQueueSize(SLOTS).receiveCompletionQueueSize(SLOTS));
+            shared.receive(station.region, 0, 64, 7);
+            try (ConnectionConfig config = station.provider.newConnectionConfig().sharedReceiveQueue(shared)) {
+                Connection[] other = connect(station, endpoint, config);
+                Connection hostile = station.peer.newConnectionRequest(endpoint.localAddress(), null).connect(null);
+                IncomingRequest request = (IncomingRequest) Station.awaitRequest(endpoint, config);
+                QueuePair victim = request.queues().queuePair();
+                CompletionRing.publish(victim.base() + Half.ring(0), SLOTS - 1, 0, 0xffff, 8, 0, 0, 0);
+                CompletionQueue queue = shared.receiveCompletionQueue();
+                WorkCompletions batch = new WorkCompletions(SLOTS);
+                while (victim.state() != Half.ERROR) {
+                    assertEquals(0, queue.poll(batch));
+                }
+                other[0].send(station.region, 4096, 8, CompletionFlag.ALWAYS, 1);
+                Station.expect(queue, 7, 0);
+                assertThrows(RpmaException.class, () -> request.connect(null));
+                Station.expect(ConnectionEvent.REJECTED, hostile);
+                for (Connection each : List.of(hostile, other[0], other[1])) {
+                    each.close();
+                }
             }
             shared.close();
         }

@@ -18,6 +18,7 @@ import io.rpma.CompletionQueue;
 import io.rpma.CompletionStatus;
 import io.rpma.Connection;
 import io.rpma.ConnectionConfig;
+import io.rpma.ConnectionEvent;
 import io.rpma.ConnectionRequest;
 import io.rpma.LocalMemoryRegion;
 import io.rpma.RegionDescriptor;
@@ -80,6 +81,7 @@ final class SoftChild {
             case "idle" -> child.idle();
             case "stall" -> child.stall();
             case "receives" -> child.receives();
+            case "early" -> child.early();
             case "shared" -> child.shared();
             case "doorbells" -> child.doorbells();
             case "write" -> child.write();
@@ -373,6 +375,21 @@ final class SoftChild {
             say("posted");
             Station.expect(connection.completionQueue(), 1, 0);
             say("received");
+        }
+    }
+
+    /** Requests the descriptor of its completion queue before it is connected, and waits for a completion by it. */
+    private void early() throws Exception {
+        try (SharedReceiveQueue shared = station.peer.newSharedReceiveQueue(null);
+            Connection connection = station.peer.newConnectionRequest(new InetSocketAddress(InetAddress.getLoopbackAddress(),
+                port), config().sharedReceiveQueue(shared)).connect(null)) {
+            connection.completionQueue().fd();
+            Station.expect(ConnectionEvent.ESTABLISHED, connection);
+            connection.send(station.region, 0, 64, CompletionFlag.ALWAYS, 1);
+            say("waits");
+            Station.expect(connection.completionQueue(), 1, 0);
+            say("sent");
+            input.readLine();
         }
     }
 

@@ -112,6 +112,13 @@ public final class CompletionChannel {
         return made.fd();
     }
 
+    /** Lends the descriptor of a deferred channel, if there is one and it is open. */
+    public synchronized void lend(Lender lender) throws RpmaException {
+        if (deferred && event != null && !closed) {
+            lender.lend(event);
+        }
+    }
+
     /** Returns the descriptor, with the caller as a further user; {@code null} if there is none, or if it is closed. */
     EventPipe retainEvent() {
         EventPipe pipe = event;
