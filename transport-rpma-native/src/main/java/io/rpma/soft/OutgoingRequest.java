@@ -95,7 +95,7 @@ final class OutgoingRequest extends SoftConnectionRequest {
         }
         RemoteProcess remote;
         try {
-            remote = domain().process().remotes().connecting(dialled.peerPid(), dialled.token());
+            remote = domain().process().remotes().connecting(dialled.peerPid(), dialled.token(), dialled.name());
         } catch (RpmaException e) {
             Posix.close(dialled.fd());
             throw e;

@@ -67,7 +67,7 @@ final class SoftEndpoint implements Endpoint, TcpPort {
             address = new InetSocketAddress(local.getAddress(), Sockets.localPort(fds[0]));
             fds[1] = SoftLog.LISTENING.check(Sockets.epollCreate(), "epoll_create1");
             fds[2] = SoftLog.LISTENING.check(Libc.timerfd(), "timerfd_create");
-            taken = names.listen(address, BACKLOG);
+            taken = listen(names, address);
             tcp = fds[0];
             epoll = fds[1];
             listening = taken;
@@ -87,10 +87,31 @@ final class SoftEndpoint implements Endpoint, TcpPort {
                     }
                 }
                 if (taken != null) {
-                    taken.close();
+                    close(taken);
                 }
             }
         }
+    }
+
+    /** Acquires the name of the listener. This process knows the name before any client can connect to it. */
+    private ListeningSocket listen(SocketNames names, InetSocketAddress local) throws RpmaException {
+        String name = names.listener(local);
+        boolean done = false;
+        domain.process().remotes().listens(name);
+        try {
+            ListeningSocket socket = names.listen(local, BACKLOG);
+            done = true;
+            return socket;
+        } finally {
+            if (!done) {
+                domain.process().remotes().listensNoMore(name);
+            }
+        }
+    }
+
+    private void close(ListeningSocket socket) {
+        socket.close();
+        domain.process().remotes().listensNoMore(socket.name());
     }
 
     @Override
@@ -210,7 +231,7 @@ final class SoftEndpoint implements Endpoint, TcpPort {
     }
 
     private synchronized void release() {
-        listening.close();
+        close(listening);
         Posix.close(tcp);
         Posix.close(epoll);
         timer.close();

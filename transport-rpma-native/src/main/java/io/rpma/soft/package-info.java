@@ -38,17 +38,18 @@
  * above them, then {@link io.rpma.soft.SoftEndpoint}, and at the top {@link io.rpma.soft.SoftPeer}, {@link
  * io.rpma.soft.SoftDevice} and {@link io.rpma.soft.SoftProvider}, which create the objects below.
  *
- * <p>Two processes share memory once, not once per connection. The process that connects first creates a {@link
- * io.rpma.soft.control.Link}, on which each sends the other the files of its region table, of its address ranges (whole, with
- * holes where nothing is committed), of its shared receive queues, and of the halves of its connections. A file is sent before
- * any reference to it. Address ranges share files, so that there are few files and a link has room for all of them; if the other
- * process does not read and the link is full, the rest is sent when it has read. A connection then costs one socket, whose end
- * signals the end of the peer, a doorbell for each completion queue that its owner may wait for ({@link
- * io.rpma.soft.shared.EventPipe}), and a slot of memory that both sides have mapped already. If its receives complete in the
- * completion queue of a shared receive queue, the doorbell of its own queue is created and sent only when the owner requests the
- * descriptor ({@link io.rpma.soft.shared.DeferredDoorbell}). The slot is reused when both sides have released it ({@link
- * io.rpma.soft.process.HalfMemory}); all memory is unmapped a second after the last connection, or at once when the other
- * process has ended.
+ * <p>Two processes share memory once, not once per connection. (If several class loaders of a process have loaded these
+ * classes, each of these copies counts as a process.) The process that connects first creates a
+ * {@link io.rpma.soft.control.Link}, on which each sends the other the files of its region table, of its address ranges (whole,
+ * with holes where nothing is committed), of its shared receive queues, and of the halves of its connections. A file is sent
+ * before any reference to it. Address ranges share files, so that there are few files and a link has room for all of them; if
+ * the other process does not read and the link is full, the rest is sent when it has read. A connection then costs one socket,
+ * whose end signals the end of the peer, a doorbell for each completion queue that its owner may wait for
+ * ({@link io.rpma.soft.shared.EventPipe}), and a slot of memory that both sides have mapped already. If its receives complete
+ * in the completion queue of a shared receive queue, the doorbell of its own queue is created and sent only when the owner
+ * requests the descriptor ({@link io.rpma.soft.shared.DeferredDoorbell}). The slot is reused when both sides have released it
+ * ({@link io.rpma.soft.process.HalfMemory}); all memory is unmapped a second after the last connection, or at once when the
+ * other process has ended.
  *
  * <p>A peer is a process of the same user, or one that shares a folder with this process. The kernel does not restrict it to the
  * intended use of the memory that it has been sent. It can access the following memory:

@@ -100,9 +100,10 @@ public final class Rendezvous {
      *     is full, because it does not take its connection requests
      * @param peerPid the process that listens, 0 or negative if it has no number in the PID namespace of this one
      * @param token identifies the process if it has no number, {@code null} if nothing does
+     * @param name the name of the listener, {@code null} if there is none
      * @param local the address of this side
      */
-    public record Dialled(int fd, int peerPid, String token, InetSocketAddress local) {
+    public record Dialled(int fd, int peerPid, String token, String name, InetSocketAddress local) {
     }
 
     /** Returns the names by which listeners are found. */
@@ -191,7 +192,7 @@ public final class Rendezvous {
                     if (whyNot == null) {
                         done = true;
                         int process = peer == null ? 0 : peer.process();
-                        return new Dialled(fd, process, process > 0 ? null : names.token(fd), own[0]);
+                        return new Dialled(fd, process, process > 0 ? null : names.token(fd), name, own[0]);
                     }
                     stranger = whyNot;
                     Posix.close(fd);
@@ -226,7 +227,7 @@ public final class Rendezvous {
             throw SoftLog.failure(RpmaError.PROVIDER, Posix.EACCES, "the listener at " + route.remote() + ' ' + stranger, null);
         }
         if (failure == -Posix.ECONNREFUSED || failure == -Posix.EAGAIN) {
-            return new Dialled(failure, 0, null, new InetSocketAddress(route.source(), 0));
+            return new Dialled(failure, 0, null, null, new InetSocketAddress(route.source(), 0));
         }
         throw names.failure(route.remote(), failed, -failure);
     }

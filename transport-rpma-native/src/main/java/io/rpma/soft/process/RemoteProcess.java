@@ -251,12 +251,21 @@ public final class RemoteProcess {
      *
      * @return whether it has the same identity as before
      */
-    public synchronized boolean confirm(Identity other) {
-        if (identity == null) {
-            identity = other;
-            link.confirm();
+    public boolean confirm(Identity other) {
+        boolean first;
+        boolean same;
+        synchronized (this) {
+            first = identity == null;
+            if (first) {
+                identity = other;
+                link.confirm();
+            }
+            same = identity.equals(other);
         }
-        return identity.equals(other);
+        if (first && maker) {
+            all.confirmed(this, other);
+        }
+        return same;
     }
 
     /** Sends a file that contains halves of connections. */

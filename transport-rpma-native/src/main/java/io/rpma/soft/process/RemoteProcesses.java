@@ -21,9 +21,12 @@ import io.rpma.soft.shared.Range;
 import io.rpma.soft.shared.RegionTable;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -35,6 +38,7 @@ public final class RemoteProcesses {
     /** How long the view of another process is kept after the last connection to it. */
     private static final long KEEP_MILLIS = 1_000;
     private static final long MAX_SWEEP_MILLIS = 4_000;
+    private static final int MAX_ROUTES = 1_024;
 
     private final RemoteProcess.Identity identity;
     private final RegionTable regions;
@@ -42,8 +46,18 @@ public final class RemoteProcesses {
     private final Runnable awaitOwn;
     private final AtomicLong nextLink = new AtomicLong();
     private final RemoteProcess self;
+    // The names under which this process listens, and how often each one is held or about to be acquired. The number of a process
+    // is not enough to recognize this one, because another class loader may have loaded these classes once more.
+    private final Map<String, Integer> listeners = new ConcurrentHashMap<>();
     // Also the lock that guards the use counts of its elements.
     private final List<RemoteProcess> remotes = new ArrayList<>();
+    // The links that this process has created, by the names of the listeners that they lead to. Guarded by the lock above.
+    private final Map<String, RemoteProcess> routes = new LinkedHashMap<>() {
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, RemoteProcess> eldest) {
+            return size() > MAX_ROUTES;
+        }
+    };
     private boolean sweepScheduled;
 
     /**
@@ -90,30 +104,60 @@ public final class RemoteProcesses {
         }
     }
 
+    /** Records that this process is about to acquire the name of a listener. */
+    public void listens(String name) {
+        listeners.merge(name, 1, Integer::sum);
+    }
+
+    /** Records that this process has released the name of a listener, or has not acquired it. */
+    public void listensNoMore(String name) {
+        listeners.computeIfPresent(name, (key, count) -> count > 1 ? count - 1 : null);
+    }
+
     /**
-     * Returns the view of a process to which a connection request is about to be sent, and adds a user to it.
+     * Returns the view of a process to which a connection request is about to be sent, and adds a user to it. A process in which
+     * several class loaders have loaded these classes counts as several processes, which have the same number. Their listeners
+     * tell them apart: a link is used for the listener that it was created for, and for all others that have the same identity.
      *
      * @param pid the process number that the kernel reports, 0 if it reports none
      * @param token distinguishes processes without a number, {@code null} if nothing does
+     * @param listener the name of the listener
      */
-    public RemoteProcess connecting(int pid, String token) throws RpmaException {
-        if (pid == identity.pid()) {
+    public RemoteProcess connecting(int pid, String token, String listener) throws RpmaException {
+        if (pid == identity.pid() && listeners.containsKey(listener)) {
             return self;
         }
         synchronized (remotes) {
-            RemoteProcess remote = null;
-            for (RemoteProcess candidate : remotes) {
-                if (candidate.isMaker() && candidate.is(pid, token) && !candidate.isGone()) {
-                    remote = candidate;
-                }
-            }
-            if (remote == null) {
+            RemoteProcess remote = routes.get(listener);
+            if (remote == null || !remote.is(pid, token) || remote.isGone()) {
                 remote = RemoteProcess.linked(this, pid, token, nextLink.incrementAndGet(), Link.create(), true);
                 remotes.add(remote);
+                routes.put(listener, remote);
             }
             remote.addUser();
             return remote;
         }
+    }
+
+    /**
+     * Decides which link is used for the listener that has just confirmed one. If an older link leads to the same process, it is
+     * that one, and the confirmed link ends with its connections.
+     */
+    void confirmed(RemoteProcess remote, RemoteProcess.Identity other) {
+        synchronized (remotes) {
+            for (RemoteProcess candidate : remotes) {
+                if (candidate != remote && candidate.isMaker() && candidate.is(other) && !candidate.isGone()) {
+                    routes.replaceAll((listener, route) -> route == remote ? candidate : route);
+                    return;
+                }
+            }
+        }
+    }
+
+    // Closes a view that has been removed from the list.
+    private void close(RemoteProcess remote) {
+        routes.values().removeIf(route -> route == remote);
+        remote.close();
     }
 
     /**
@@ -173,7 +217,7 @@ public final class RemoteProcesses {
             if (remote.removeUser(System.nanoTime())) {
                 if (remote.isUnconfirmed() || remote.isGone()) {
                     remotes.remove(remote);
-                    remote.close();
+                    close(remote);
                 } else {
                     scheduleSweep(KEEP_MILLIS);
                 }
@@ -207,7 +251,7 @@ public final class RemoteProcesses {
             remotes.removeIf(remote -> {
                 boolean over = remote.isIdle() && (remote.isMaker() && remote.idleSince() - since <= 0 || remote.isGone());
                 if (over) {
-                    remote.close();
+                    close(remote);
                 }
                 return over;
             });
