@@ -18,8 +18,12 @@ public final class EpollSet {
     public static final int IN = 1;
     /** {@code EPOLLOUT}. */
     public static final int OUT = 4;
+    /** {@code EPOLLRDHUP}: the other side has ended its direction. */
+    public static final int READ_END = 0x2000;
     /** {@code EPOLLONESHOT}. */
     public static final int ONCE = 1 << 30;
+    /** {@link #READ_END}, and the events that are reported without a request: {@code EPOLLERR} and {@code EPOLLHUP}. */
+    public static final int ANY_END = READ_END | 8 | 0x10;
 
     // struct epoll_event is packed on x86-64 alone.
     private static final int DATA = System.getProperty("os.arch").matches("amd64|x86_64") ? 4 : 8;
@@ -68,6 +72,11 @@ public final class EpollSet {
      */
     public static int await(int set, long events, int room, int millis) {
         return WAIT.call(set, events, room, millis);
+    }
+
+    /** Returns what has occurred, as a combination of the constants for events. */
+    public static int events(long events, int index) {
+        return Memory.getInt(events + (long) index * EVENT_BYTES);
     }
 
     /** Returns the data of an event. */

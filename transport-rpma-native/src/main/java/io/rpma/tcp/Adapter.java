@@ -148,16 +148,14 @@ final class Adapter {
     /**
      * Arms the socket of a connection, which is open, to wake the adapter's thread once more.
      *
-     * @param isRead whether the thread is woken when data arrives
-     * @param isBlocked whether it is woken when the socket has room
+     * @param events what wakes it, of the events of {@link EpollSet}; errors and the end of both directions do so in any case
      */
-    void arm(Place place, int socket, boolean isRead, boolean isBlocked) {
-        int events = EpollSet.ONCE | (isRead ? EpollSet.IN : 0) | (isBlocked ? EpollSet.OUT : 0);
+    void arm(Place place, int socket, int events) {
         if (place.watched) {
-            EpollSet.modify(set, socket, events, place.id);
+            EpollSet.modify(set, socket, EpollSet.ONCE | events, place.id);
         } else {
             place.watched = true;
-            EpollSet.add(set, socket, events, place.id);
+            EpollSet.add(set, socket, EpollSet.ONCE | events, place.id);
         }
     }
 
@@ -249,7 +247,7 @@ final class Adapter {
                 continue;
             }
             try {
-                ready(id);
+                ready(id, EpollSet.events(events, i));
             } catch (RuntimeException | Error e) {
                 // The other sockets have been disarmed, and would not wake this thread again.
                 failed(e);
@@ -297,16 +295,19 @@ final class Adapter {
         return -1;
     }
 
-    private void ready(long id) {
+    private void ready(long id, int occurred) {
         switch (watched.get(id)) {
-            case Place place -> ready(place);
+            case Place place -> ready(place, occurred);
             case Acceptor acceptor -> acceptor.ready();
             case null, default -> { }
         }
     }
 
-    /** Handles a socket that is readable or has room. */
-    private void ready(Place place) {
+    /** Handles a socket that is readable, has room or has come to its end. */
+    private void ready(Place place, int occurred) {
+        if ((occurred & EpollSet.ANY_END) != 0) {
+            place.pair.kick(Drivable.HUNG_UP);
+        }
         boolean room = place.pair.isBlocked();
         if (place.mine || room) {
             place.pair.kick(Drivable.RECEIVE | Drivable.ACKNOWLEDGE | Drivable.ARM);

@@ -42,6 +42,8 @@ abstract class Drivable {
     static final int LOOK = 128;
     /** Not a reason: the driving thread does not poll the receives, so it has had no chance to reply to a message. */
     static final int PATIENT = 256;
+    /** A reason to drive: the peer has ended the connection, or it has failed, and data may still be unread. */
+    static final int HUNG_UP = 512;
 
     private static final VarHandle STATE;
 

@@ -60,6 +60,7 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
     private Transmitter transmitter;
     private Receiver receiver;
     private PersistentFlushes flushes;
+    private final UnreadEnd unread = new UnreadEnd(this);
     private int socket = -1;
     private int version = Greeting.OLDEST;
     private boolean awaitsReady;
@@ -275,7 +276,7 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
             drained = receiver.receive(BUDGET);
             more = !drained;
         }
-        more |= resumeIfPossible();
+        resumeIfPossible();
         flushes.takeResult();
         if ((todo & DISCONNECT) != 0) {
             fail(0, CompletionStatus.WR_FLUSH_ERR);
@@ -289,15 +290,19 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
         flushes.next();
         boolean wasBlocked = blocked;
         blocked = transmitter.isBlocked();
+        if (unread.isOverdue((todo & HUNG_UP) != 0, receiver.isPaused(), transmitter.executed())) {
+            receiver.giveUpPause();
+        }
         boolean paused = receiver.isPaused();
-        if ((todo & ARM) != 0 && !receiver.hasEnded()) {
-            Adapter.instance().arm(place, socket, !paused, blocked);
+        more |= paused && receiver.canContinue();
+        if ((todo & ARM) != 0 && !receiver.hasEnded() || paused && !wasPaused) {
+            arm(paused);
         }
         if (more) {
             hurried = true;
             Adapter.instance().look(place);
         } else if (blocked && !wasBlocked) {
-            Adapter.instance().arm(place, socket, !paused, true);
+            arm(paused);
         } else if (wasPaused && !paused) {
             // The adapter did not watch the socket for data meanwhile.
             Adapter.instance().look(place);
@@ -306,12 +311,16 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
         }
     }
 
-    /**
-     * Lets the peer resume if there is a receive for its message; otherwise registers this queue pair for the next receive.
-     *
-     * @return whether there is a receive now for the message at which reading has paused
-     */
-    private boolean resumeIfPossible() {
+    /** Has the adapter watch the socket. Without an event to wait for, it does not: the end would wake it again and again. */
+    private void arm(boolean paused) {
+        int events = (paused ? unread.watch() : EpollSet.IN) | (blocked ? EpollSet.OUT : 0);
+        if (events != 0) {
+            Adapter.instance().arm(place, socket, events);
+        }
+    }
+
+    /** Lets the peer resume if there is a receive for its message; otherwise registers this queue pair for the next receive. */
+    private void resumeIfPossible() {
         receiver.resumeIfPossible();
         if (receiver.isStarved()) {
             starved = true;
@@ -324,7 +333,6 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
             receiver.resumeIfPossible();
         }
         starved = receiver.isStarved();
-        return receiver.isPaused() && receiver.canContinue();
     }
 
     @Override
@@ -370,6 +378,7 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
             if (transmitter != null) {
                 starved = false;
                 leave();
+                unread.forget();
                 receiver.giveUp();
             }
         } finally {

@@ -88,9 +88,14 @@ final class Receiver {
         return ended;
     }
 
-    /** Ends reading. */
+    /** Ends reading. Nothing that has been kept is processed any more. */
     void end() {
         ended = true;
+        if (paused) {
+            paused = false;
+            kept.take();
+            kept.trim();
+        }
     }
 
     /**
@@ -202,6 +207,11 @@ final class Receiver {
             kept.trim();
         }
         return !paused;
+    }
+
+    /** Ends a pause without a receive, and reading with it: the peer has ended the connection, or it has failed. */
+    void giveUpPause() {
+        stopped(-Sockets.pendingError(socket));
     }
 
     /** Returns whether reading is paused until there is a receive. */

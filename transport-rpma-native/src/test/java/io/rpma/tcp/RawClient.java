@@ -102,6 +102,12 @@ final class RawClient implements AutoCloseable {
             .putLong(address).putLong(key).putInt(immediate).putInt(0).put(payload).array();
     }
 
+    /** Resets the connection. */
+    void reset() throws IOException {
+        socket.setSoLinger(true, 0);
+        socket.close();
+    }
+
     /** Closes the socket before the test is over. */
     void hangUp() throws IOException {
         socket.close();
