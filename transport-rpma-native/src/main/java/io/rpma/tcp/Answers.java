@@ -83,7 +83,7 @@ final class Answers {
         return persisted;
     }
 
-    /** Removes the first, if there is one: a queue pair that fails while it gathers answers removes all of them. */
+    /** Removes the first, if there is one: a queue pair that ends while it gathers answers removes all of them. */
     void remove() {
         if (count == 0) {
             return;
@@ -94,9 +94,17 @@ final class Answers {
         persisted = PENDING;
     }
 
-    void clear() {
-        while (count > 0) {
-            remove();
+    /** Removes those to the requests from a number on. */
+    void removeFrom(long number) {
+        while (count > 0 && number(count - 1) >= number) {
+            regions[index(--count)] = null;
         }
+        if (count == 0) {
+            persisted = PENDING;
+        }
+    }
+
+    void clear() {
+        removeFrom(0);
     }
 }

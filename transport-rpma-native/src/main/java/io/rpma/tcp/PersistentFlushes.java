@@ -45,7 +45,7 @@ final class PersistentFlushes {
     void takeResult() {
         if (persisting != 0 && persisted == persisting) {
             Answers answers = transmitter.answers();
-            // A queue pair that has failed meanwhile has discarded its answers.
+            // A queue pair that has ended meanwhile has discarded its answers.
             if (!answers.isEmpty() && answers.number(0) == persisting) {
                 answers.persisted(persistResult);
             }

@@ -96,12 +96,16 @@ final class Transmitter {
         return answers;
     }
 
-    /** Refuses a request. Only the first refusal of a connection is sent. */
+    /**
+     * Refuses a request. Only the first refusal of a connection is sent, after the answers to earlier requests. If one of these
+     * cannot be answered, it is refused instead.
+     */
     void refuse(long number, CompletionStatus status) {
-        if (!nakSent && !nakOwed) {
+        if (!nakSent && (!nakOwed || number < nakNumber)) {
             nakOwed = true;
             nakNumber = number;
             nakStatus = status.code();
+            answers.removeFrom(number);
         }
     }
 
@@ -189,9 +193,12 @@ final class Transmitter {
         return broken;
     }
 
-    /** Returns the last request that may be acknowledged: the one before the first that still has to be answered. */
+    /** Returns the last request that may be acknowledged: the one before the first that still has to be answered, or refused. */
     private long acknowledgeable() {
-        return answers.isEmpty() ? executed : answers.number(0) - 1;
+        if (!answers.isEmpty()) {
+            return answers.number(0) - 1;
+        }
+        return nakOwed || nakSent ? nakNumber - 1 : executed;
     }
 
     /** Returns whether the peer waits for an acknowledgement that no frame has carried yet. */
@@ -313,8 +320,8 @@ final class Transmitter {
         if (resumeOwed) {
             control(batch, CONTROL_RESUME, Wire.RESUME, executed + 1, 0, acknowledgement);
         }
-        gatherAnswers(batch, acknowledgement);
-        if (nakOwed) {
+        boolean answered = gatherAnswers(batch, acknowledgement);
+        if (nakOwed && answered && !batch.isFull()) {
             control(batch, CONTROL_NAK, Wire.NAK, nakNumber, nakStatus, acknowledgement);
         }
         gatherRequests(batch, acknowledgement);
@@ -332,16 +339,20 @@ final class Transmitter {
         batch.addFrame(kind, number, 0, 0, null);
     }
 
-    private void gatherAnswers(Batch batch, int acknowledgement) {
-        for (int place = 0; place < answers.count() && !batch.isFull() && batch.bytes < MOST_BYTES; place++) {
+    /** Collects answers. Returns whether no other answers are left. */
+    private boolean gatherAnswers(Batch batch, int acknowledgement) {
+        for (int place = 0; place < answers.count(); place++) {
+            if (batch.isFull() || batch.bytes >= MOST_BYTES) {
+                return false;
+            }
             long number = answers.number(place);
             if (answers.type(place) == Wire.FLUSH_PERSISTENT) {
                 if (place > 0 || answers.persisted() == Answers.PENDING) {
-                    return;
+                    return false;
                 }
                 if (answers.persisted() < 0) {
                     pair.refuse(number, CompletionStatus.REM_OP_ERR);
-                    return;
+                    return true;
                 }
                 Wire.write(batch.frame(batch.count), Wire.PERSISTED, 0, 0, (int) number, acknowledgement, 0, 0, 0);
                 batch.addFrame(ANSWER, number, 0, 0, null);
@@ -350,12 +361,13 @@ final class Transmitter {
             TcpLocalMemoryRegion region = answers.region(place);
             if (region != null && !region.enter()) {
                 pair.refuse(number, CompletionStatus.REM_ACCESS_ERR);
-                return;
+                return true;
             }
             long length = answers.length(place);
             Wire.write(batch.frame(batch.count), Wire.READ_DATA, 0, (int) length, (int) number, acknowledgement, 0, 0, 0);
             batch.addFrame(ANSWER, number, answers.address(place), length, region);
         }
+        return true;
     }
 
     private void gatherRequests(Batch batch, int acknowledgement) {
@@ -450,12 +462,11 @@ final class Transmitter {
     }
 
     /**
-     * Called when the queue pair fails, before its requests complete: discards the pending answers. If the rest of a request is
-     * still to be read from its memory, which the application may change as soon as the request has completed, this method ends
-     * the sending direction in the middle of the frame. The rest of an answer is still sent, from memory that is registered.
+     * Called when the queue pair fails, before its requests complete. If the rest of a request is still to be read from its
+     * memory, which the application may change as soon as the request has completed, this method ends the sending direction in the
+     * middle of the frame. Answers are still sent, from memory that is registered.
      */
     void fail() {
-        answers.clear();
         if (partialRequest != 0 && payloadLeft > 0) {
             end();
         }
@@ -466,6 +477,7 @@ final class Transmitter {
         if (!ended) {
             ended = true;
             blocked = false;
+            answers.clear();
             Sockets.shutdownWrite(socket);
         }
     }

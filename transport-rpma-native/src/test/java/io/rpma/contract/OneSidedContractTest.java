@@ -493,6 +493,24 @@ class OneSidedContractTest extends ContractCase {
         Memory.assertUntouched(pair.serverMemory, 4096, 64);
     }
 
+    /** A read before the refused access completes. */
+    @Test
+    void whatIsBeforeAForbiddenAccessCompletes() throws Exception {
+        Pair pair = pair();
+        RemoteMemoryRegion readOnly = target(pair, READ_SRC);
+        Memory.fill(pair.serverMemory, 4096, 64, 1);
+        pair.client.send(pair.clientMemory, 0, 8, ALWAYS, 1); // This send stalls, so that all work requests are in the queue.
+        pair.client.read(pair.clientMemory, 4096, pair.atServer, 4096, 64, ALWAYS, 2);
+        pair.client.write(readOnly, 0, pair.clientMemory, 0, 64, ALWAYS, 3);
+        pair.server.receive(pair.serverMemory, 0, 64, 5);
+        List<Completion> done = Wait.completions(pair.client.completionQueue(), 3);
+        assertEquals(List.of(1L, 2L, 3L), done.stream().map(Completion::context).toList());
+        assertEquals(List.of(CompletionStatus.SUCCESS, CompletionStatus.SUCCESS, CompletionStatus.REM_ACCESS_ERR),
+            done.stream().map(Completion::status).toList());
+        Memory.assertFilled(pair.clientMemory, 4096, 64, 1);
+        Wait.noEvent(pair.client);
+    }
+
     /**
      * facts 2.6: librpma does not check the local side either, but the device does (rxe occasionally reports a flush instead).
      */

@@ -32,4 +32,21 @@ class AnswersTest {
         assertTrue(answers.add(Wire.READ, 3, null, 0, 0));
         assertEquals(3, answers.number(0));
     }
+
+    @Test
+    void thoseToLaterRequestsCanBeRemoved() {
+        Answers answers = new Answers();
+        for (int number = 1; number <= 2 * Wire.MAX_READS; number += 2) {
+            assertTrue(answers.add(Wire.READ, number, null, 0, 0));
+        }
+        answers.removeFrom(4);
+        assertEquals(2, answers.count());
+        assertEquals(3, answers.number(1));
+        answers.persisted(0);
+        answers.removeFrom(3);
+        assertEquals(0, answers.persisted());
+        answers.removeFrom(1);
+        assertTrue(answers.isEmpty());
+        assertEquals(Answers.PENDING, answers.persisted());
+    }
 }

@@ -12,6 +12,7 @@
  */
 package io.rpma.tcp;
 
+import io.rpma.CompletionFlag;
 import io.rpma.CompletionStatus;
 import io.rpma.Connection;
 import io.rpma.LocalMemoryRegion;
@@ -83,7 +84,91 @@ class PersistentFlushTest {
             byte[] second = client.read(Wire.HEADER);
             assertEquals(Wire.NAK, second[0]);
             assertEquals(2, second[8], "its number");
-            assertEquals(CompletionStatus.REM_OP_ERR.code(), ByteBuffer.wrap(second).order(ByteOrder.LITTLE_ENDIAN).getInt(32));
+            assertEquals(CompletionStatus.REM_OP_ERR.code(), status(second));
+        }
+    }
+
+    private static int status(byte[] refusal) {
+        return ByteBuffer.wrap(refusal).order(ByteOrder.LITTLE_ENDIAN).getInt(32);
+    }
+
+    /** Another request is refused while the flush is being executed, which then fails. It is the first one that has failed. */
+    @Test
+    void theResultOfOneComesBeforeALaterRefusal() throws Exception {
+        CountDownLatch held = new CountDownLatch(1);
+        try (Station station = new Station(); RawClient client = RawClient.requesting(station.address());
+                LocalMemoryRegion unmapped = station.peer.register(MemorySegment.ofAddress(NEVER_MAPPED).reinterpret(PAGE),
+                    EnumSet.of(MemoryUsage.FLUSH_PERSISTENT));
+                Connection server = station.accept(client)) {
+            Station.hold(PersistentFlushes.THREAD, held);
+            try {
+                client.write(RawClient.frame(Wire.FLUSH_PERSISTENT, 0, PAGE, 1, 0, NEVER_MAPPED, Station.key(unmapped), 0));
+                client.write(RawClient.frame(Wire.ATOMIC_WRITE, 0, 8, 2, 0, NEVER_MAPPED, station.key(), 0));
+                WorkCompletions batch = new WorkCompletions(1);
+                assertEquals(1, server.completionQueue().poll(batch, Station.LONG));
+                assertEquals(CompletionStatus.WR_FLUSH_ERR, batch.status(0));
+            } finally {
+                held.countDown();
+            }
+            byte[] refusal = client.read(Wire.HEADER);
+            assertEquals(Wire.NAK, refusal[0]);
+            assertEquals(1, refusal[8], "its number");
+            assertEquals(0, refusal[12], "the number that is acknowledged");
+            assertEquals(CompletionStatus.REM_OP_ERR.code(), status(refusal));
+        }
+    }
+
+    /** Sends a flush and then a message, and waits until the message has been received. */
+    private static void flushThenSend(RawClient client, Connection server, Station station) throws Exception {
+        client.write(RawClient.frame(Wire.FLUSH_PERSISTENT, 0, PAGE, 1, 0, station.region.address(), station.key(), 0));
+        client.write(RawClient.frame(Wire.SEND, Wire.WANTED, 0, 2, 0, 0, 0, 0));
+        WorkCompletions batch = new WorkCompletions(1);
+        assertEquals(1, server.completionQueue().poll(batch, Station.LONG));
+        assertEquals(CompletionStatus.SUCCESS, batch.status(0));
+    }
+
+    /** Its answer is still sent, and the requests behind it are refused afterwards. */
+    @Test
+    void aFlushContinuesIfItsQueuePairFails() throws Exception {
+        CountDownLatch held = new CountDownLatch(1);
+        try (Station station = new Station(); RawClient client = RawClient.requesting(station.address());
+                Connection server = station.accept(client)) {
+            Station.hold(PersistentFlushes.THREAD, held);
+            try {
+                flushThenSend(client, server, station);
+                // Its end is outside the region.
+                server.send(station.region, Station.SIZE - 4, 8, CompletionFlag.ALWAYS, 1);
+                WorkCompletions batch = new WorkCompletions(1);
+                assertEquals(1, server.completionQueue().poll(batch, Station.LONG));
+                assertEquals(CompletionStatus.LOC_PROT_ERR, batch.status(0));
+                client.write(RawClient.frame(Wire.SEND, 0, 0, 3, 0, 0, 0, 0));
+            } finally {
+                held.countDown();
+            }
+            byte[] answer = client.read(Wire.HEADER);
+            assertEquals(Wire.PERSISTED, answer[0]);
+            assertEquals(1, answer[8], "its number");
+            byte[] refusal = client.read(Wire.HEADER);
+            assertEquals(Wire.NAK, refusal[0]);
+            assertEquals(3, refusal[8], "its number");
+            assertEquals(CompletionStatus.RETRY_EXC_ERR.code(), status(refusal));
+        }
+    }
+
+    /** The message behind the flush has been executed, and is acknowledged only together with the flush. */
+    @Test
+    void aFlushThatIsNotAnsweredIsNotAcknowledged() throws Exception {
+        CountDownLatch held = new CountDownLatch(1);
+        try (Station station = new Station(); RawClient client = RawClient.requesting(station.address());
+                Connection server = station.accept(client)) {
+            Station.hold(PersistentFlushes.THREAD, held);
+            try {
+                flushThenSend(client, server, station);
+                server.disconnect();
+                assertEquals(-1, client.next(), "the type of a frame");
+            } finally {
+                held.countDown();
+            }
         }
     }
 }

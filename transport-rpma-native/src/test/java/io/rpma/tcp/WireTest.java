@@ -26,6 +26,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -222,6 +223,40 @@ class WireTest {
         }
         for (long i = 0; i < Station.SIZE; i++) {
             assertEquals(5, station.region.memory().get(ValueLayout.JAVA_BYTE, i));
+        }
+    }
+
+    /** As on a device, a refusal comes after the answers to the requests before it, whose data the same call has read. */
+    @Test
+    void requestsBeforeARefusedOneAreAnswered() throws Exception {
+        station.region.memory().fill((byte) 5);
+        try (RawClient client = RawClient.requesting(station.address()); Connection server = station.accept(client)) {
+            long address = station.region.address();
+            long key = station.key();
+            byte[] forbidden = RawClient.frame(Wire.WRITE, 0, 8, 4, 0, address, ~key, 0, new byte[8]);
+            client.write(ByteBuffer.allocate(3 * Wire.HEADER + forbidden.length)
+                .put(RawClient.frame(Wire.READ, 0, 8, 1, 0, address, key, 0))
+                .put(RawClient.frame(Wire.FLUSH_PERSISTENT, 0, 8, 2, 0, address, key, 0))
+                .put(RawClient.frame(Wire.READ, 0, 8, 3, 0, address, key, 0))
+                .put(forbidden).array());
+            assertAnswer(Wire.READ_DATA, 1, client);
+            assertAnswer(Wire.PERSISTED, 2, client);
+            assertAnswer(Wire.READ_DATA, 3, client);
+            assertAnswer(Wire.NAK, 4, client);
+            WorkCompletions batch = new WorkCompletions(1);
+            assertEquals(1, server.completionQueue().poll(batch, Station.LONG));
+            assertEquals(CompletionStatus.WR_FLUSH_ERR, batch.status(0));
+        }
+    }
+
+    /** Reads a frame for a request. It must not acknowledge the request, whose answer it is. */
+    private static void assertAnswer(int type, int number, RawClient client) throws IOException {
+        byte[] frame = client.read(Wire.HEADER);
+        assertEquals(type, frame[0], "the type");
+        assertEquals(number, frame[8], "the number");
+        assertTrue(frame[12] < number, "request " + frame[12] + " is acknowledged");
+        for (byte one : client.read(type == Wire.READ_DATA ? 8 : 0)) {
+            assertEquals(5, one);
         }
     }
 
