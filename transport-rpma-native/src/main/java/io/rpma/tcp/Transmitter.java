@@ -175,7 +175,7 @@ final class Transmitter {
         return true;
     }
 
-    /** Returns whether the socket's send buffer is full. */
+    /** Returns whether there is something to send, and the socket's send buffer is full. */
     boolean isBlocked() {
         return blocked;
     }
@@ -239,6 +239,7 @@ final class Transmitter {
                 rest = batch.bytes;
                 gather(batch, acknowledging);
                 if (batch.bytes == 0) {
+                    blocked = false;
                     return false;
                 }
                 // If the queue pair has failed while answers were gathered, the sending direction may have ended. The kernel then
