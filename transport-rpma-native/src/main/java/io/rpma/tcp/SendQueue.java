@@ -51,6 +51,9 @@ final class SendQueue {
     private final long[] contexts;
     private long posted;
     private long retired;
+    // Whether a request has been posted that completes when it is acknowledged, and since then none that the peer acknowledges
+    // without delay. Used by the posting thread.
+    private boolean unasked;
 
     SendQueue(int slots) {
         this.slots = slots;
@@ -86,8 +89,11 @@ final class SendQueue {
                 + " request completions often enough, or configure a larger queue (ConnectionConfig.sendQueueSize)", null);
         }
         int index = (int) (last + 1) & mask;
-        kinds[index] = type | ((withImmediate ? Wire.WITH_IMMEDIATE : 0)
-            | (isOnce ? Wire.ONCE : isSignalled ? Wire.WANTED : 0)) << 8;
+        // A request that is not sent again completes after all earlier ones, and so may need their acknowledgement.
+        boolean isWanted = isSignalled && (!isOnce || unasked);
+        unasked = !isWanted && !isAnswered(type) && (!isOnce || unasked);
+        kinds[index] = type | ((withImmediate ? Wire.WITH_IMMEDIATE : 0) | (isOnce ? Wire.ONCE : 0)
+            | (isWanted ? Wire.WANTED : 0)) << 8;
         bad[index] = isBad;
         signalled[index] = isSignalled;
         lengths[index] = (int) length;
@@ -170,9 +176,12 @@ final class SendQueue {
         return (flags(number) & Wire.ONCE) != 0;
     }
 
+    private static boolean isAnswered(int type) {
+        return type == Wire.READ || type == Wire.FLUSH_PERSISTENT;
+    }
+
     /** Returns whether a work request is answered by a frame of its own, and not by an acknowledgement. */
     boolean isAnswered(long number) {
-        int type = type(number);
-        return type == Wire.READ || type == Wire.FLUSH_PERSISTENT;
+        return isAnswered(type(number));
     }
 }

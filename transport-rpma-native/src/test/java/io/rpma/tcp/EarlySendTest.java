@@ -20,11 +20,13 @@ import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionEvent;
 import io.rpma.ConnectionRequest;
 import io.rpma.LocalMemoryRegion;
+import io.rpma.RemoteMemoryRegion;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.SharedReceiveQueueConfig;
 import io.rpma.WorkCompletions;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -131,6 +133,67 @@ class EarlySendTest {
             server.receive(station.region, TARGET, PIECE, 10);
             await(server, 10);
         }
+    }
+
+    /** It completes after the write. The other side says nothing that would acknowledge the write, unless it is asked. */
+    @Test
+    void aMessageBehindAWriteWithoutACompletionCompletes() throws Exception {
+        try (RemoteMemoryRegion remote = remote(); ConnectionRequest request = station.request(station.address());
+                Connection client = request.connect(null); Connection server = station.accept()) {
+            assertEquals(ConnectionEvent.ESTABLISHED, client.waitForEvent(Station.LONG));
+            client.completeSendsEarly(true);
+            client.write(remote, TARGET, station.region, SOURCE, 8, CompletionFlag.ON_ERROR, 1);
+            client.send(station.region, SOURCE, 8, CompletionFlag.ALWAYS, 2);
+            await(client, 2);
+            await(server, 7);
+        }
+    }
+
+    /** A message does not ask for the acknowledgement of requests that are acknowledged or answered in any case. */
+    @Test
+    void anAcknowledgementIsRequestedIfNothingElseDoes() throws Exception {
+        try (RawServer raw = new RawServer(); RemoteMemoryRegion remote = remote();
+                ConnectionConfig config = station.provider.newConnectionConfig().sendQueueSize(64);
+                ConnectionRequest request = station.peer.newConnectionRequest(raw.address(), config);
+                Connection client = request.connect(null)) {
+            raw.accept();
+            assertEquals(ConnectionEvent.ESTABLISHED, client.waitForEvent(Station.LONG));
+            client.completeSendsEarly(true);
+            assertEquals(Wire.READY, raw.read(Wire.HEADER)[0]);
+            assertMessage(Wire.ONCE, CompletionFlag.ALWAYS, client, raw);
+            client.write(null, 0, null, 0, 0, CompletionFlag.ON_ERROR, 1);
+            assertFrame(Wire.WRITE, 0, raw);
+            assertMessage(Wire.ONCE, CompletionFlag.ON_ERROR, client, raw);
+            assertMessage(Wire.ONCE | Wire.WANTED, CompletionFlag.ALWAYS, client, raw);
+            assertMessage(Wire.ONCE, CompletionFlag.ALWAYS, client, raw);
+            client.atomicWrite(remote, 0, 1, CompletionFlag.ON_ERROR, 1);
+            assertFrame(Wire.ATOMIC_WRITE, 0, raw);
+            client.write(null, 0, null, 0, 0, CompletionFlag.ALWAYS, 1);
+            assertFrame(Wire.WRITE, Wire.WANTED, raw);
+            assertMessage(Wire.ONCE, CompletionFlag.ALWAYS, client, raw);
+            client.write(null, 0, null, 0, 0, CompletionFlag.ON_ERROR, 1);
+            assertFrame(Wire.WRITE, 0, raw);
+            client.read(null, 0, null, 0, 0, CompletionFlag.ON_ERROR, 1);
+            assertFrame(Wire.READ, 0, raw);
+            assertMessage(Wire.ONCE, CompletionFlag.ALWAYS, client, raw);
+        }
+    }
+
+    private static void assertMessage(int flags, CompletionFlag flag, Connection client, RawServer raw) throws Exception {
+        client.send(null, 0, 0, flag, 1);
+        assertFrame(Wire.SEND, flags, raw);
+    }
+
+    private static void assertFrame(int type, int flags, RawServer raw) throws Exception {
+        byte[] frame = raw.read(Wire.HEADER);
+        assertEquals(type, frame[0], "the type");
+        assertEquals(flags, frame[1], "the flags");
+    }
+
+    private RemoteMemoryRegion remote() throws Exception {
+        ByteBuffer descriptor = ByteBuffer.allocate(station.region.descriptorSize());
+        station.region.descriptor(descriptor);
+        return station.provider.openRemoteRegion(descriptor.flip());
     }
 
     /** A full socket takes nothing, so nothing completes until the other side reads. */
