@@ -12,7 +12,7 @@
  */
 package io.rpma.tcp;
 
-import io.rpma.RpmaUnavailableException;
+import io.rpma.RpmaException;
 import io.rpma.posix.EpollSet;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
@@ -45,8 +45,11 @@ final class Adapter {
     private static final int CLIENT_TICK = 100;
     private static final long WAKE = -1;
 
-    private final int set = Sockets.epollCreate();
-    private final int wake = Posix.eventfd(0);
+    // Null until start() has succeeded; guarded by the lock of the class.
+    private static Adapter started;
+
+    private final int set;
+    private final int wake;
     private final long events = Arena.global().allocate((long) EVENTS * EpollSet.EVENT_BYTES, 8).address();
     private final ConcurrentHashMap<Long, Object> watched = new ConcurrentHashMap<>();
     private final AtomicInteger nextId = new AtomicInteger();
@@ -67,9 +70,9 @@ final class Adapter {
     private boolean hurry;
     private long nextTick;
 
-    /** Starts the thread with the first connection or listener. */
+    /** Used after {@link #start()}, so that its initialization cannot fail; the JIT compiler treats the field as a constant. */
     private static final class Holder {
-        static final Adapter INSTANCE = new Adapter();
+        static final Adapter INSTANCE = started();
     }
 
     /** The adapter's record of a connection. */
@@ -94,16 +97,48 @@ final class Adapter {
         }
     }
 
-    private Adapter() {
-        if (set < 0 || wake < 0) {
-            throw new RpmaUnavailableException("software RDMA over TCP cannot start: there are no file descriptors left (ulimit"
-                + " -n)",
-                null);
-        }
+    private Adapter(int set, int wake) {
+        this.set = set;
+        this.wake = wake;
         EpollSet.add(set, wake, EpollSet.IN, WAKE);
         Thread.ofPlatform().daemon().name("rpma-tcp").start(this::run);
     }
 
+    /**
+     * Starts the thread, unless it runs already. Called before each listener and each connection of a client is created.
+     *
+     * @throws RpmaException if there are no file descriptors left; a later call may succeed
+     */
+    static synchronized void start() throws RpmaException {
+        if (started != null) {
+            return;
+        }
+        int set = Sockets.epollCreate();
+        int wake = set < 0 ? set : Posix.eventfd(0);
+        try {
+            if (wake < 0) {
+                throw OpenFiles.failure(-wake, "software RDMA over TCP cannot start");
+            }
+            started = new Adapter(set, wake);
+        } finally {
+            if (started == null) {
+                close(set);
+                close(wake);
+            }
+        }
+    }
+
+    private static void close(int fd) {
+        if (fd >= 0) {
+            Posix.close(fd);
+        }
+    }
+
+    private static synchronized Adapter started() {
+        return started;
+    }
+
+    /** Returns the adapter, after {@link #start()}. */
     static Adapter instance() {
         return Holder.INSTANCE;
     }

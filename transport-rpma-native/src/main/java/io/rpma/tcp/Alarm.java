@@ -25,12 +25,15 @@ import io.rpma.software.OpenFileLimit;
  * The set is created when it is first requested. Guarded by its own lock, which is held for a few system calls that do not block.
  */
 final class Alarm {
-    private static final int BEACON = Posix.eventfd(1);
     private static final long BEACON_DATA = -1;
     private static final int NONE = -1;
     /** The number of events that {@link #mayHaveData} looks at: that of the alarm itself, and that of a socket. */
     static final int EVENTS = 2;
     private static final String FAILED = "a descriptor for events cannot be created";
+
+    // The descriptor that is always readable. It is created, under the lock of the class, before the set of the first alarm, so
+    // every alarm that has a set finds it.
+    private static int beacon = NONE;
 
     private int set = NONE;
     private int socket = NONE;
@@ -50,9 +53,25 @@ final class Alarm {
         return set;
     }
 
-    /** Creates the descriptor if there is none. Returns 0, or {@code -errno}. */
+    /** Creates the descriptor that raises alarms if there is none. Returns 0, or {@code -errno}. */
+    private static synchronized int createBeacon() {
+        if (beacon == NONE) {
+            int made = Posix.eventfd(1);
+            if (made < 0) {
+                return made;
+            }
+            beacon = made;
+        }
+        return 0;
+    }
+
+    /** Creates the descriptor if there is none. Returns 0, or {@code -errno}; the next call then tries again. */
     synchronized int create() {
         if (set == NONE && !closed) {
+            int result = createBeacon();
+            if (result < 0) {
+                return result;
+            }
             int made = Sockets.epollCreate();
             if (made < 0) {
                 return made;
@@ -62,7 +81,7 @@ final class Alarm {
                 EpollSet.add(set, socket, EpollSet.IN, socket);
             }
             if (raised) {
-                EpollSet.add(set, BEACON, EpollSet.IN, BEACON_DATA);
+                EpollSet.add(set, beacon, EpollSet.IN, BEACON_DATA);
             }
         }
         return 0;
@@ -130,7 +149,7 @@ final class Alarm {
         if (!raised && !closed) {
             raised = true;
             if (set != NONE) {
-                EpollSet.add(set, BEACON, EpollSet.IN, BEACON_DATA);
+                EpollSet.add(set, beacon, EpollSet.IN, BEACON_DATA);
             }
         }
     }
@@ -139,7 +158,7 @@ final class Alarm {
         if (raised && !closed) {
             raised = false;
             if (set != NONE) {
-                EpollSet.remove(set, BEACON);
+                EpollSet.remove(set, beacon);
             }
         }
     }

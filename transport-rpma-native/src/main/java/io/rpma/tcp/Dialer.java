@@ -63,7 +63,7 @@ final class Dialer {
         InetSocketAddress remote = ClientSockets.target(address);
         int fd = ClientSockets.open(remote.getAddress());
         if (fd < 0) {
-            throw failure(remote, -fd);
+            throw OpenFiles.failure(-fd, "the address " + remote + " cannot be reached");
         }
         boolean done = false;
         try {

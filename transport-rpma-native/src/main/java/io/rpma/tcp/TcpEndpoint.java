@@ -54,6 +54,7 @@ final class TcpEndpoint implements Endpoint {
         int set = -1;
         boolean done = false;
         try {
+            Adapter.start();
             set = TcpLog.LISTENING.check(Sockets.epollCreate(), "epoll_create1");
             alarm.made();
             address = port != null ? local : new InetSocketAddress(local.getAddress(), Sockets.localPort(listener));

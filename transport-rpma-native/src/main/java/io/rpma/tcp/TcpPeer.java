@@ -84,6 +84,7 @@ final class TcpPeer extends SoftwarePeer {
         Dialer dialer = null;
         boolean done = false;
         try {
+            Adapter.start();
             dialer = Dialer.begin(remote, Math.max(1, sizes.timeoutMillis()));
             if (waits) {
                 dialer.await();

@@ -16,18 +16,25 @@ import io.rpma.Connection;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionEvent;
 import io.rpma.ConnectionRequest;
+import io.rpma.Endpoint;
+import io.rpma.Peer;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 import java.util.stream.Stream;
 
 /** A process that has few descriptors. It runs the scenario that its argument names, and prints what happens. */
 final class ExhaustedChild {
+    private static final List<String> KINDS = List.of("socket", "anon_inode:[eventpoll]", "anon_inode:[eventfd]");
     private static final Deque<Integer> TAKEN = new ArrayDeque<>();
 
     private ExhaustedChild() {
@@ -35,11 +42,15 @@ final class ExhaustedChild {
 
     public static void main(String[] arguments) throws Exception {
         loadClasses();
+        if ("first".equals(arguments[0])) {
+            use();
+        }
         try (Station station = new Station()) {
             station.serves();
             switch (arguments[0]) {
                 case "accept" -> accept(station);
                 case "fd" -> createDescriptors(station);
+                case "first" -> { }
                 default -> throw new IllegalArgumentException(arguments[0]);
             }
             release();
@@ -47,6 +58,49 @@ final class ExhaustedChild {
         }
         System.out.println("done");
         System.exit(0);
+    }
+
+    /** Uses the provider for the first time when there are no descriptors, and then with one more each time until it succeeds. */
+    private static void use() throws Exception {
+        try (Peer peer = TcpProvider.instance().devices().getFirst().newPeer()) {
+            InetSocketAddress local = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
+            String before = descriptors();
+            exhaust();
+            try {
+                peer.newConnectionRequest(new InetSocketAddress(local.getAddress(), 1), null);
+            } catch (RpmaException e) {
+                print(e);
+            }
+            Endpoint endpoint = null;
+            for (int free = 0; endpoint == null; free++) {
+                for (int i = 0; i < free; i++) {
+                    Posix.close(TAKEN.pop());
+                }
+                try {
+                    endpoint = peer.listen(local);
+                } catch (RpmaException e) {
+                    print(e);
+                }
+                exhaust();
+            }
+            endpoint.close();
+            release();
+            System.out.println(before + " " + descriptors());
+        }
+    }
+
+    /** Returns how many sockets, epoll sets and event descriptors are open. */
+    private static String descriptors() throws IOException {
+        int[] counts = new int[KINDS.size()];
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
+            for (Path file : files) {
+                int kind = KINDS.indexOf(Files.readSymbolicLink(file).toString().replaceFirst("^socket:.*", "socket"));
+                if (kind >= 0) {
+                    counts[kind]++;
+                }
+            }
+        }
+        return Arrays.toString(counts);
     }
 
     /** Loads classes in advance, because loading a class from a folder needs a descriptor. */

@@ -53,6 +53,15 @@ class OpenFilesTest {
             && reason.endsWith(" cannot be accepted and have to wait" + LIMITED), reason);
     }
 
+    /** The first use creates what all connections share. It fails without leaving anything behind, and is tried again. */
+    @Test
+    void theFirstUseIsTriedAgain() throws Exception {
+        String start = "errno " + Sockets.EMFILE + ": software RDMA over TCP cannot start" + LIMITED;
+        assertEquals(List.of(start, "errno " + Sockets.EMFILE + ": listen: socket failed: Too many open files", start, start,
+            "errno " + Sockets.EMFILE + ": listen: epoll_create1 failed: Too many open files", "[0, 0, 0] [0, 1, 2]", "done"),
+            run("first"));
+    }
+
     @Test
     void aDescriptorThatCannotBeCreatedIsReportedWithTheLimit() throws Exception {
         assertEquals(List.of("errno " + Sockets.EMFILE + SHORTAGE, "IllegalStateException" + SHORTAGE, "true", "done"),
