@@ -76,7 +76,7 @@ final class ReceiveQueue {
 
     /** Gives back a receive that was taken and not used, or completes it as flushed. */
     void abandon(Receives.Taken taken) {
-        if (shared != null && !shared.hasCompletions() && shared.receives().giveBack(taken)) {
+        if (shared != null && !shared.hasCompletions() && shared.giveBack(taken)) {
             return;
         }
         complete(taken.context, CompletionStatus.WR_FLUSH_ERR, 0, 0, 0, 0);

@@ -163,6 +163,21 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
         }
     }
 
+    /**
+     * Posts a receive again that a connection has taken and not used. Returns whether there was room for it. The adapter's thread
+     * wakes the connections that wait: the calling thread may be parsing data that is in its {@link Batch}, which it would
+     * overwrite if it drove them.
+     */
+    boolean giveBack(Receives.Taken taken) {
+        if (!receives.giveBack(taken)) {
+            return false;
+        }
+        if (!starving.isEmpty()) {
+            Adapter.instance().execute(this::wakeStarving);
+        }
+        return true;
+    }
+
     private void wakeStarving() {
         int woken = 0;
         Member pair = starving.poll();

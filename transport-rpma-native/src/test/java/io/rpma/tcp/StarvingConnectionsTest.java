@@ -12,6 +12,7 @@
  */
 package io.rpma.tcp;
 
+import io.rpma.CompletionStatus;
 import io.rpma.Connection;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionEvent;
@@ -21,6 +22,8 @@ import io.rpma.SharedReceiveQueueConfig;
 import io.rpma.WorkCompletions;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -32,9 +35,56 @@ class StarvingConnectionsTest {
     private static final int SILENT = 20;
 
     private final List<AutoCloseable> opened = new ArrayList<>();
+    private final WorkCompletions batch = new WorkCompletions(1);
+    private Station station;
+    private SharedReceiveQueue queue;
+    private ConnectionConfig config;
 
-    /** Connects, and sends a message that finds no receive. */
-    private RawClient starve(Station station, ConnectionConfig config) throws Exception {
+    /** A client and its connection. */
+    private record Pair(RawClient client, Connection server) {
+        /** Sends a message that finds no receive. */
+        void starve() throws Exception {
+            client.write(message());
+            assertEquals(Wire.NOT_READY, client.read(Wire.HEADER)[0]);
+            Adapter.Place place = (Adapter.Place) Station.field(Station.field(server, "pair"), "place");
+            // The adapter would find the receive when it looks at the connection.
+            while (place.isListed()) {
+                Thread.onSpinWait();
+            }
+        }
+
+        /** Sends the header and the first half of a message. */
+        void sendHalf() throws Exception {
+            client.write(message(), Wire.HEADER + 4);
+        }
+    }
+
+    @BeforeEach
+    void open() throws Exception {
+        station = new Station();
+    }
+
+    @AfterEach
+    void close() throws Exception {
+        for (AutoCloseable one : opened) {
+            one.close();
+        }
+        if (queue != null) {
+            config.close();
+            queue.close();
+        }
+        station.close();
+    }
+
+    private void share(int receives, int completions) throws Exception {
+        try (SharedReceiveQueueConfig sizes = station.provider.newSharedReceiveQueueConfig().receiveQueueSize(receives)
+                .receiveCompletionQueueSize(completions)) {
+            queue = station.peer.newSharedReceiveQueue(sizes);
+        }
+        config = station.provider.newConnectionConfig().sharedReceiveQueue(queue);
+    }
+
+    private Pair connect() throws Exception {
         RawClient client = RawClient.requesting(station.address());
         opened.add(client);
         ConnectionRequest request = station.endpoint.waitForConnectionRequest(config, Station.LONG);
@@ -42,41 +92,60 @@ class StarvingConnectionsTest {
         opened.add(connection);
         client.establish();
         assertEquals(ConnectionEvent.ESTABLISHED, connection.waitForEvent(Station.LONG));
-        client.write(message());
-        assertEquals(Wire.NOT_READY, client.read(Wire.HEADER)[0]);
-        Adapter.Place place = (Adapter.Place) Station.field(Station.field(connection, "pair"), "place");
-        // The adapter would find the receive when it looks at the connection.
-        while (place.isListed()) {
-            Thread.onSpinWait();
-        }
-        return client;
+        return new Pair(client, connection);
+    }
+
+    private Pair connectAndStarve() throws Exception {
+        Pair pair = connect();
+        pair.starve();
+        return pair;
     }
 
     private static byte[] message() {
         return RawClient.frame(Wire.SEND, 0, 8, 1, 0, 0, 0, 0, new byte[8]);
     }
 
+    /** Posts receives, and waits until as many connections have taken them. */
+    private void haveTaken(Pair... pairs) throws Exception {
+        for (Pair pair : pairs) {
+            queue.receive(station.region, 0, 64, 1);
+            pair.sendHalf();
+        }
+        while (!((TcpSharedReceiveQueue) queue).receives().isEmpty()) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /** Checks that a connection is told that there is a receive, and that its message is received. */
+    private void assertServed(Pair pair) throws Exception {
+        assertEquals(Wire.RESUME, pair.client.read(Wire.HEADER)[0]);
+        pair.client.write(message());
+        assertEquals(1, pair.server.completionQueue().poll(batch, Station.LONG));
+        assertEquals(CompletionStatus.SUCCESS, batch.status(0));
+    }
+
     /** The others are told that there is a receive, and do not send their messages again. */
     @Test
     void oneIsServedThoughManyOthersBeforeItAreSilent() throws Exception {
-        try (Station station = new Station();
-                SharedReceiveQueueConfig sizes = station.provider.newSharedReceiveQueueConfig().receiveCompletionQueueSize(64);
-                SharedReceiveQueue queue = station.peer.newSharedReceiveQueue(sizes);
-                ConnectionConfig config = station.provider.newConnectionConfig().sharedReceiveQueue(queue)) {
-            try {
-                for (int i = 0; i < SILENT; i++) {
-                    starve(station, config);
-                }
-                RawClient last = starve(station, config);
-                queue.receive(station.region, 0, 64, 1);
-                assertEquals(Wire.RESUME, last.read(Wire.HEADER)[0]);
-                last.write(message());
-                assertEquals(1, queue.receiveCompletionQueue().poll(new WorkCompletions(1), Station.LONG));
-            } finally {
-                for (AutoCloseable one : opened) {
-                    one.close();
-                }
-            }
+        share(1, 64);
+        for (int i = 0; i < SILENT; i++) {
+            connectAndStarve();
         }
+        Pair last = connectAndStarve();
+        queue.receive(station.region, 0, 64, 1);
+        assertEquals(Wire.RESUME, last.client.read(Wire.HEADER)[0]);
+        last.client.write(message());
+        assertEquals(1, queue.receiveCompletionQueue().poll(batch, Station.LONG));
+    }
+
+    /** A connection that is closed in the middle of a message gives its receive back. */
+    @Test
+    void oneIsServedWithAReceiveThatIsGivenBack() throws Exception {
+        share(1, 0);
+        Pair first = connect();
+        haveTaken(first);
+        Pair second = connectAndStarve();
+        first.server.close();
+        assertServed(second);
     }
 }
