@@ -332,7 +332,9 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
             // the list of starving queue pairs. A posting thread adds the receive first and then reads "starved" or the list.
             receiver.resumeIfPossible();
         }
-        starved = receiver.isStarved();
+        if (!receiver.isStarved()) {
+            stopStarving();
+        }
     }
 
     @Override
@@ -376,7 +378,6 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
     private void stop() {
         try {
             if (transmitter != null) {
-                starved = false;
                 leave();
                 unread.forget();
                 receiver.giveUp();
@@ -390,14 +391,24 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
         }
     }
 
-    /** Stops watching the socket: after the end of the stream it would stay readable. */
+    /** Stops watching the socket: after the end of the stream it would stay readable. No receive is needed any more. */
     private void leave() {
+        stopStarving();
         completions.alarm().unwatch();
         if (member >= 0) {
             shared.leave(member, socket);
             member = -1;
         } else if (!(shared != null && shared.hasCompletions())) {
             receiveCompletions.alarm().unwatch();
+        }
+    }
+
+    private void stopStarving() {
+        starved = false;
+        if (waiting) {
+            // If another thread has taken this queue pair from the list meanwhile, it wakes it, which has no effect.
+            shared.forget(this);
+            waiting = false;
         }
     }
 
@@ -420,6 +431,7 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
         completer.fail(culprit, status);
         if (transmitter != null) {
             receiver.giveUp();
+            stopStarving();
         }
         flush();
     }

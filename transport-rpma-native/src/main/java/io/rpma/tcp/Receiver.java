@@ -440,8 +440,8 @@ final class Receiver {
         }
     }
 
-    /** Returns whether a request of the peer waits for a receive. */
+    /** Returns whether a request of the peer waits for a receive: none does after the end, or when the queue pair has failed. */
     boolean isStarved() {
-        return paused || dropping && !resumed;
+        return !ended && !pair.isError() && (paused || dropping && !resumed);
     }
 }

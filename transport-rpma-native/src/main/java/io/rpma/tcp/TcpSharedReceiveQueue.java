@@ -150,6 +150,11 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
         starving.add(pair);
     }
 
+    /** Removes a connection that needs no receive any more, if it is registered. */
+    void forget(Member pair) {
+        starving.remove(pair);
+    }
+
     @Override
     public void receive(LocalMemoryRegion target, long offset, long length, long context) throws RpmaException {
         if (closed) {

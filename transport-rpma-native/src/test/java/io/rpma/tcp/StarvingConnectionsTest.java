@@ -21,11 +21,14 @@ import io.rpma.SharedReceiveQueue;
 import io.rpma.SharedReceiveQueueConfig;
 import io.rpma.WorkCompletions;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
@@ -39,6 +42,9 @@ class StarvingConnectionsTest {
     private Station station;
     private SharedReceiveQueue queue;
     private ConnectionConfig config;
+
+    /** What ends a connection. */
+    enum End { CLOSE, DISCONNECT, HANG_UP }
 
     /** A client and its connection. */
     private record Pair(RawClient client, Connection server) {
@@ -105,6 +111,10 @@ class StarvingConnectionsTest {
         return RawClient.frame(Wire.SEND, 0, 8, 1, 0, 0, 0, 0, new byte[8]);
     }
 
+    private Collection<?> starving() throws Exception {
+        return (Collection<?>) Station.field(queue, "starving");
+    }
+
     /** Posts receives, and waits until as many connections have taken them. */
     private void haveTaken(Pair... pairs) throws Exception {
         for (Pair pair : pairs) {
@@ -147,5 +157,32 @@ class StarvingConnectionsTest {
         Pair second = connectAndStarve();
         first.server.close();
         assertServed(second);
+    }
+
+    /** Nothing refers to a connection that needs no receive any more. */
+    @ParameterizedTest
+    @EnumSource(End.class)
+    void connectionsThatHaveEndedDoNotWait(End end) throws Exception {
+        share(1, 0);
+        List<Pair> pairs = new ArrayList<>();
+        for (int i = 0; i < SILENT; i++) {
+            pairs.add(connectAndStarve());
+        }
+        assertEquals(SILENT, starving().size());
+        for (Pair pair : pairs) {
+            switch (end) {
+                case CLOSE -> pair.server.close();
+                case DISCONNECT -> {
+                    pair.server.disconnect();
+                    // The adapter's thread may have been driving the connection.
+                    assertEquals(-1, pair.client.next());
+                }
+                case HANG_UP -> {
+                    pair.client.hangUp();
+                    assertEquals(ConnectionEvent.CLOSED, pair.server.waitForEvent(Station.LONG));
+                }
+            }
+        }
+        assertEquals(0, starving().size());
     }
 }
