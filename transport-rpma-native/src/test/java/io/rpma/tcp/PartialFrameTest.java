@@ -22,6 +22,7 @@ import io.rpma.MemoryUsage;
 import io.rpma.WorkCompletions;
 import java.io.EOFException;
 import java.util.EnumSet;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -81,6 +82,46 @@ class PartialFrameTest {
         WorkCompletions batch = new WorkCompletions(4);
         assertEquals(1, server.completionQueue().poll(batch, Station.LONG));
         assertEquals(7, batch.context(0));
+    }
+
+    /** While reading pauses, a connection continues when there is a receive; but not if it has ended. */
+    @Test
+    void anAnswerThatCannotBeSentEndsAConnectionWhoseReadingPauses() throws Exception {
+        try (RawClient client = newClient(); Connection server = station.accept(client)) {
+            client.write(RawClient.frame(Wire.READ, 0, LENGTH, 1, 0, region.address(), Station.key(region), 0));
+            send(client, 2, server);
+            client.write(RawClient.frame(Wire.SEND, Wire.ONCE, 0, 3, 0, 0, 0, 0));
+            Receiver receiver = (Receiver) Station.field(Station.field(server, "pair"), "receiver");
+            while (!receiver.isPaused()) {
+                assertEquals(0, server.completionQueue().poll(new WorkCompletions(1)));
+            }
+            region.close();
+            byte[] piece = new byte[1 << 16];
+            while (client.read(piece) >= 0) {
+                // The connection continues to send when the socket has room.
+            }
+            assertEquals(ConnectionEvent.LOST, server.waitForEvent(Station.LONG));
+            assertAdapterRests();
+        }
+    }
+
+    /** Checks that the adapter's thread has nothing more to do at once. */
+    private static void assertAdapterRests() throws Exception {
+        Adapter adapter = Adapter.instance();
+        long start = System.nanoTime();
+        boolean busy = true;
+        while (busy) {
+            assertTrue(System.nanoTime() - start < Station.LONG.toNanos(), "the adapter does not rest");
+            CompletableFuture<Boolean> hurry = new CompletableFuture<>();
+            adapter.execute(() -> {
+                try {
+                    hurry.complete((Boolean) Station.field(adapter, "hurry"));
+                } catch (ReflectiveOperationException e) {
+                    hurry.completeExceptionally(e);
+                }
+            });
+            busy = hurry.get();
+        }
     }
 
     @Test
