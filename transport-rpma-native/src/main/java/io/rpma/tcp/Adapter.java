@@ -207,27 +207,32 @@ final class Adapter {
         }
     }
 
-    // ---- for clients
+    // ---- for clients and shared receive queues
 
-    /** A connection that ends if its listener does not answer in time. */
+    /** Something with a deadline: a connection whose listener has to answer, or the messages that hold shared receives. */
     interface Expiring {
-        /** Returns whether the time has passed, in which case it is not watched any more; called by the adapter's thread. */
+        /**
+         * Checks the deadline. Called by the adapter's thread.
+         *
+         * @param now the time in terms of {@link System#nanoTime}
+         * @return whether it need not be watched any more
+         */
         boolean expire(long now);
     }
 
-    /** Watches the deadline of a connection until {@link #remove(Expiring)}. It is checked every {@link #CLIENT_TICK} ms. */
-    void add(Expiring connection) {
+    /** Watches a deadline until it need not be watched, or until {@link #remove(Expiring)}. It is checked every 100 ms. */
+    void add(Expiring deadline) {
         // Added before "ticking" is read; the adapter's thread clears "ticking" before it reads the set.
-        expiring.add(connection);
+        expiring.add(deadline);
         if (!ticking) {
             ticking = true;
             wakeUp();
         }
     }
 
-    /** Forgets a connection. Its deadline may be looked at once more by the adapter's thread. */
-    void remove(Expiring connection) {
-        expiring.remove(connection);
+    /** Forgets a deadline. The adapter's thread may check it once more. */
+    void remove(Expiring deadline) {
+        expiring.remove(deadline);
     }
 
     // ---- for listeners
@@ -307,7 +312,7 @@ final class Adapter {
             ticking = false;
             if (!expiring.isEmpty()) {
                 ticking = true;
-                expiring.removeIf(connection -> connection.expire(now));
+                expiring.removeIf(deadline -> deadline.expire(now));
             }
         }
     }

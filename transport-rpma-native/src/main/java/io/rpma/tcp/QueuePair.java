@@ -147,11 +147,10 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
         if (!isServer) {
             transmitter.oweReady();
         }
-        if (shared != null && shared.hasCompletions()) {
-            // The socket wakes the thread that polls the shared receive queue. By driving this queue pair, that thread also
-            // signals the completion queue of the work requests.
-            member = shared.join(this, socket);
-        } else {
+        // As a member, the socket wakes the thread that polls the shared receive queue. By driving this queue pair, that thread
+        // also signals the completion queue of the work requests.
+        member = shared == null ? -1 : shared.join(this, socket);
+        if (member < 0) {
             completions.alarm().watch(socket);
             if (receiveCompletions.alarm() != completions.alarm()) {
                 receiveCompletions.alarm().watch(socket);
@@ -272,9 +271,13 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
         }
         boolean more = false;
         boolean wasPaused = receiver.isPaused();
-        if (((todo & RECEIVE) != 0 || wasPaused) && !receiver.hasEnded()) {
+        boolean slow = (todo & CHECK) != 0 && receiver.isTooSlow(shared.messageNanos());
+        if (((todo & RECEIVE) != 0 || wasPaused || slow) && !receiver.hasEnded()) {
             drained = receiver.receive(BUDGET);
             more = !drained;
+        }
+        if (slow && receiver.isTooSlow(shared.messageNanos())) {
+            violated("too little of a message that holds a receive which other connections wait for");
         }
         resumeIfPossible();
         flushes.takeResult();
@@ -338,6 +341,11 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
     }
 
     @Override
+    public void checkMessage() {
+        kick(CHECK);
+    }
+
+    @Override
     public boolean wake() {
         boolean was = starved;
         waiting = false;
@@ -395,10 +403,13 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
     private void leave() {
         stopStarving();
         completions.alarm().unwatch();
-        if (member >= 0) {
-            shared.leave(member, socket);
+        if (shared != null) {
+            // The rest of a message will not arrive, and others may wait for its receive.
+            receiver.giveUp();
+            shared.leave(this, member, socket);
             member = -1;
-        } else if (!(shared != null && shared.hasCompletions())) {
+        }
+        if (shared == null || !shared.hasCompletions()) {
             receiveCompletions.alarm().unwatch();
         }
     }

@@ -42,6 +42,7 @@ final class Receiver {
     private final ArrivingPayload payload = new ArrivingPayload();
     private final Receives.Taken taken = new Receives.Taken();
     private boolean holdsReceive;
+    private final MessageDeadline deadline = new MessageDeadline();
     private boolean dropping;
     private boolean resumed;
     // Whether the header is that of a request that is not sent again, and there is no receive for it. Nothing is read then; what
@@ -420,8 +421,9 @@ final class Receiver {
     }
 
     /**
-     * Called when the queue pair has failed or is closed: discards the rest of the payload that is arriving, because its target
-     * may be the memory of a read that has been flushed, and gives back the receive that a message has begun to fill.
+     * Called when the queue pair has failed or is closed, or when the rest of a message will not arrive: discards the rest of the
+     * payload that is arriving, because its target may be the memory of a read that has been flushed, and gives back the receive
+     * that a message has begun to fill.
      */
     void giveUp() {
         payload.discard();
@@ -430,6 +432,11 @@ final class Receiver {
             receives.abandon(taken);
             taken.clear();
         }
+    }
+
+    /** Returns whether a message holds a receive and arrives too slowly; see {@link MessageDeadline}. */
+    boolean isTooSlow(long nanos) {
+        return holdsReceive && deadline.hasPassed(transmitter.executed() + 1, payload.left(), nanos);
     }
 
     /** Lets the peer send the dropped requests again if there is a receive now. */

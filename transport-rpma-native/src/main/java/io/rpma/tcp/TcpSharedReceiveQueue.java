@@ -22,7 +22,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -38,12 +40,25 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
     private static final int WOKEN = 8;
     /** The time after which as many others are woken if there still is a receive, so that silent peers do not stop them. */
     private static final long NEXT_MILLIS = 20;
+    /** How long a message may hold a receive while no other one is left and connections wait; see {@link MessageDeadline}. */
+    static final long MESSAGE_MILLIS = 10_000;
+    /** How often such messages are checked in that time. */
+    private static final int CHECKS = 10;
+
+    /** {@link #MESSAGE_MILLIS} of the queues that are created from now on. Only tests change it. */
+    static volatile long millisOfNext = MESSAGE_MILLIS;
 
     private final ProtectionDomain domain;
     private final Receives receives;
     private final TcpCompletionQueue completions;
     private final MemorySegment events = Arena.ofAuto().allocate((long) EVENTS * EpollSet.EVENT_BYTES, 8);
     private final Queue<Member> starving = new ConcurrentLinkedQueue<>();
+    // The queue pairs that take receives from here.
+    private final Set<Member> attached = ConcurrentHashMap.newKeySet();
+    private final long messageNanos = TimeUnit.MILLISECONDS.toNanos(millisOfNext);
+    // Whether the adapter checks the messages that hold receives, and when it does next; the latter is used by its thread.
+    private final AtomicBoolean checks = new AtomicBoolean();
+    private long nextCheck = System.nanoTime();
     // Whether the adapter's thread will wake further connections.
     private final AtomicBoolean continues = new AtomicBoolean();
     // By the number in the epoll set. The array is replaced under the lock of this object.
@@ -83,6 +98,9 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
 
         /** Notes whether this queue pair is on the list of those with a pending acknowledgement. */
         void setListed(boolean isListed);
+
+        /** Ends the connection if a message of it has held a receive for too long. Called by the adapter's thread. */
+        void checkMessage();
 
         /** Handles a receive posted to the shared receive queue. Returns whether this queue pair waited for one. */
         boolean wake();
@@ -124,8 +142,16 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
         users--;
     }
 
-    /** Watches the socket of a connection. Returns its number in the epoll set. */
+    /**
+     * Adds a connection that takes receives from here. If there is a completion queue, its descriptor watches the socket.
+     *
+     * @return its number in the epoll set, -1 if there is none
+     */
     synchronized int join(Member pair, int socket) {
+        attached.add(pair);
+        if (completions == null) {
+            return -1;
+        }
         Member[] now = members;
         int free = 0;
         while (free < now.length && now[free] != null) {
@@ -138,7 +164,12 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
         return free;
     }
 
-    synchronized void leave(int member, int socket) {
+    /** Removes a connection that takes no receives any more; a second call has no effect if it passes the number -1. */
+    synchronized void leave(Member pair, int member, int socket) {
+        attached.remove(pair);
+        if (member < 0) {
+            return;
+        }
         Member[] then = members.clone();
         then[member] = null;
         members = then;
@@ -148,6 +179,29 @@ final class TcpSharedReceiveQueue implements SharedReceiveQueue, TcpCompletionQu
     /** Registers a connection to be woken by the next receive. */
     void starve(Member pair) {
         starving.add(pair);
+        if (!checks.get() && checks.compareAndSet(false, true)) {
+            // Another object each time: the one before may not have been removed yet.
+            Adapter.instance().add((Adapter.Expiring) this::check);
+        }
+    }
+
+    /** Returns the time that a message may hold a receive. */
+    long messageNanos() {
+        return messageNanos;
+    }
+
+    /** Checks the messages that hold receives, if there are no others and connections wait. Returns whether none waits. */
+    private boolean check(long now) {
+        if (starving.isEmpty()) {
+            // Cleared before the list is read again. A connection is added to the list first.
+            checks.set(false);
+            return starving.isEmpty() || !checks.compareAndSet(false, true);
+        }
+        if (receives.isEmpty() && now - nextCheck >= 0) {
+            nextCheck = now + messageNanos / CHECKS;
+            attached.forEach(Member::checkMessage);
+        }
+        return false;
     }
 
     /** Removes a connection that needs no receive any more, if it is registered. */

@@ -108,6 +108,11 @@ final class RawClient implements AutoCloseable {
         socket.close();
     }
 
+    /** Ends the sending direction. */
+    void endSending() throws IOException {
+        socket.shutdownOutput();
+    }
+
     /** Closes the socket before the test is over. */
     void hangUp() throws IOException {
         socket.close();

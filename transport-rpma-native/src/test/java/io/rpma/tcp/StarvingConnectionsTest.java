@@ -72,6 +72,7 @@ class StarvingConnectionsTest {
 
     @AfterEach
     void close() throws Exception {
+        TcpSharedReceiveQueue.millisOfNext = TcpSharedReceiveQueue.MESSAGE_MILLIS;
         for (AutoCloseable one : opened) {
             one.close();
         }
@@ -157,6 +158,45 @@ class StarvingConnectionsTest {
         Pair second = connectAndStarve();
         first.server.close();
         assertServed(second);
+    }
+
+    /** The peer may end only its sending direction, and the application may keep the connection open. */
+    @Test
+    void theEndOfAPeerInTheMiddleOfAMessageGivesTheReceiveBack() throws Exception {
+        share(1, 0);
+        Pair first = connect();
+        haveTaken(first);
+        Pair second = connectAndStarve();
+        first.client.endSending();
+        assertServed(second);
+        assertEquals(ConnectionEvent.CLOSED, first.server.waitForEvent(Station.LONG));
+    }
+
+    /** The connection that waits is served as soon as one of the others has ended. */
+    @Test
+    void silentPeersDoNotHoldReceivesForLong() throws Exception {
+        TcpSharedReceiveQueue.millisOfNext = 500;
+        share(2, 0);
+        haveTaken(connect(), connect());
+        assertServed(connectAndStarve());
+    }
+
+    /** With a completion queue, the receives complete there. The connection waits until the application has posted others. */
+    @Test
+    void theReceivesOfSilentPeersComplete() throws Exception {
+        TcpSharedReceiveQueue.millisOfNext = 500;
+        share(2, 64);
+        List<Pair> silent = List.of(connect(), connect());
+        haveTaken(silent.getFirst(), silent.getLast());
+        connectAndStarve();
+        for (int i = 0; i < 2; i++) {
+            assertEquals(1, queue.receiveCompletionQueue().poll(batch, Station.LONG));
+            assertEquals(CompletionStatus.WR_FLUSH_ERR, batch.status(0));
+        }
+        for (Pair pair : silent) {
+            assertEquals(-1, pair.client.next());
+            assertEquals(ConnectionEvent.LOST, pair.server.waitForEvent(Station.LONG));
+        }
     }
 
     /** Nothing refers to a connection that needs no receive any more. */
