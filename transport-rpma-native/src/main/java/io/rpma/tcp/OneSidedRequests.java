@@ -14,6 +14,7 @@ package io.rpma.tcp;
 
 import io.rpma.CompletionStatus;
 import io.rpma.MemoryUsage;
+import io.rpma.RpmaLog;
 import io.rpma.posix.Memory;
 
 /**
@@ -72,12 +73,19 @@ final class OneSidedRequests {
         }
         long to = Wire.address(header);
         long value = Memory.getLong(header + Wire.VALUE);
-        if (to % Long.BYTES == 0) {
-            Memory.putLongRelease(to, value);
-        } else {
-            Memory.copy(header + Wire.VALUE, to, Long.BYTES);
+        try {
+            if (to % Long.BYTES == 0) {
+                Memory.putLongRelease(to, value);
+            } else {
+                Memory.copy(header + Wire.VALUE, to, Long.BYTES);
+            }
+        } catch (InternalError e) {
+            TcpLog.log(RpmaLog.Level.ERROR, "registered memory is no longer mapped: the connection ends");
+            pair.breakOff();
+            return;
+        } finally {
+            found.exit();
         }
-        found.exit();
         transmitter.executed(number, Wire.isWanted(header));
     }
 

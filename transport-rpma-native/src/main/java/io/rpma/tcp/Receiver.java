@@ -123,9 +123,13 @@ final class Receiver {
             }
             int after = direct && directly < payload.left() ? 0 : payload.ahead();
             // The socket stores the rest of the payload in its target, and what follows in the batch.
-            long count = TcpSockets.receive(socket, batch.header(payload.target(), directly, batch.buffer(), after));
-            if (direct) {
-                payload.exit();
+            long count;
+            try {
+                count = TcpSockets.receive(socket, batch.header(payload.target(), directly, batch.buffer(), after));
+            } finally {
+                if (direct) {
+                    payload.exit();
+                }
             }
             if (count == -Posix.EINTR) {
                 continue;
@@ -157,15 +161,17 @@ final class Receiver {
     private void stopped(int errno) {
         switch (errno) {
             case Posix.EAGAIN -> { }
-            case Posix.EFAULT -> {
-                TcpLog.log(RpmaLog.Level.ERROR, "registered memory is no longer mapped: the connection ends");
-                pair.breakOff();
-            }
+            case Posix.EFAULT -> unmapped();
             // The end of the stream: an orderly close, or the end of the process at the other end.
             case 0, Sockets.ECONNRESET, Sockets.EPIPE ->
                 pair.peerEnded(transmitter.isBroken() ? ConnectionEvent.LOST : ConnectionEvent.CLOSED);
             default -> pair.peerEnded(ConnectionEvent.LOST);
         }
+    }
+
+    private void unmapped() {
+        TcpLog.log(RpmaLog.Level.ERROR, "registered memory is no longer mapped: the connection ends");
+        pair.breakOff();
     }
 
     private void parse(long from, long length) {
@@ -233,8 +239,18 @@ final class Receiver {
             withdrawn();
             return;
         }
-        payload.copy(from, length);
-        payload.exit();
+        boolean isMapped = true;
+        try {
+            payload.copy(from, length);
+        } catch (InternalError e) {
+            // The JVM reports an access to a page that does not exist, such as one behind the end of a file, in this way.
+            isMapped = false;
+        } finally {
+            payload.exit();
+        }
+        if (!isMapped) {
+            unmapped();
+        }
     }
 
     /** Refuses a request whose target region has been closed, and discards the rest of its payload. */
