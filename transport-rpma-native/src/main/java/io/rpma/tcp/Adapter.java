@@ -65,6 +65,8 @@ final class Adapter {
     private volatile boolean sleeping;
     // Whether the thread looks at "incoming" within LONGEST_TICK, even if nothing wakes it.
     private volatile boolean soon;
+    // Whether a connection on the list may have been marked as hurried since the thread began to look at these marks.
+    private volatile boolean marked;
     private int tick = SHORTEST_TICK;
     // Whether a connection has more work to be done at once.
     private boolean hurry;
@@ -163,9 +165,11 @@ final class Adapter {
         watched.remove(place.id);
     }
 
-    /** Puts a connection on the list, so that the adapter's thread checks it soon. */
+    /** Puts a connection on the list, so that the adapter's thread checks it soon; at once if it is marked as hurried. */
     void look(Place place) {
-        if (!place.isListed) {
+        if (place.isListed) {
+            marked = true;
+        } else {
             enlist(place);
         }
         wakeUp();
@@ -273,8 +277,8 @@ final class Adapter {
     }
 
     private void turn() {
-        // Set before timeout() reads "incoming" and "tasks". A thread that adds to one of these reads "sleeping" afterwards:
-        // either timeout() finds the addition or that thread writes to the descriptor "wake".
+        // Set before timeout() reads "incoming", "tasks" and "marked". A thread that changes one of these reads "sleeping"
+        // afterwards: either timeout() finds the change or that thread writes to the descriptor "wake".
         sleeping = true;
         soon = !listed.isEmpty();
         int timeout = timeout();
@@ -318,7 +322,7 @@ final class Adapter {
     }
 
     private int timeout() {
-        if (hurry || incoming.get() != null || !tasks.isEmpty()) {
+        if (hurry || marked || incoming.get() != null || !tasks.isEmpty()) {
             return 0;
         }
         if (!listed.isEmpty()) {
@@ -370,6 +374,7 @@ final class Adapter {
 
     private void takeIncoming() {
         hurry = false;
+        marked = false;
         Place place = incoming.getAndSet(null);
         while (place != null) {
             Place next = place.next;
@@ -412,9 +417,9 @@ final class Adapter {
             } else if (++place.idle >= IDLE_TICKS) {
                 unlist(i);
                 place.isListed = false;
-                // Send an acknowledgement that is pending now. A thread that leaves one pending later finds the connection not on
-                // the list and adds it, because isListed was cleared first.
-                pair.kick(Drivable.ACKNOWLEDGE | Drivable.ARM);
+                // Send an acknowledgement that is pending now, and do what a drive has left over. A thread that leaves one of
+                // these later finds the connection not on the list and adds it, because isListed was cleared first.
+                pair.kick(Drivable.ACKNOWLEDGE | Drivable.ARM | (pair.takeHurry() ? Drivable.RECEIVE : 0));
             }
         }
         tick = needed ? SHORTEST_TICK : Math.min(LONGEST_TICK, tick * 2);

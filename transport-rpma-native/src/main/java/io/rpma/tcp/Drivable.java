@@ -140,10 +140,16 @@ abstract class Drivable {
         return hurried;
     }
 
-    /** Returns whether work was left over by the last drive, and clears that mark. */
+    /**
+     * Returns whether work was left over by the last drive, and clears that mark. The caller then drives the queue pair, and so
+     * also does the work of a mark that the holder sets again before it is cleared here. A mark that is not found is not
+     * cleared.
+     */
     final boolean takeHurry() {
-        boolean was = hurried;
+        if (!hurried) {
+            return false;
+        }
         hurried = false;
-        return was;
+        return true;
     }
 }
