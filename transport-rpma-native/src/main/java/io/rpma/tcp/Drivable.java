@@ -42,10 +42,10 @@ abstract class Drivable {
     static final int LOOK = 128;
     /** A reason to drive: end the connection if its message holds a receive, which others wait for, and arrives too slowly. */
     static final int CHECK = 512;
+    /** A reason to drive: the peer has ended the connection, or it has failed, and data may still be unread. */
+    static final int HUNG_UP = 1024;
     /** Not a reason: the driving thread does not poll the receives, so it has had no chance to reply to a message. */
     static final int PATIENT = 256;
-    /** A reason to drive: the peer has ended the connection, or it has failed, and data may still be unread. */
-    static final int HUNG_UP = 512;
 
     private static final VarHandle STATE;
 
