@@ -86,6 +86,8 @@
  * to one, so a name proves nothing: a listener of another user is skipped, and a client of another user is rejected before any of
  * its data is read. Resources for clients that have not been accepted are bounded ({@link io.rpma.soft.LocalClients}, {@link
  * io.rpma.soft.TcpClients}): their number and the time of each. So is the work of one call ({@link io.rpma.soft.SoftEndpoint}).
+ * A client whose request is refused has still created a link; the number of links that are kept although no connection uses them
+ * is bounded as well ({@link io.rpma.soft.process.RemoteProcesses}).
  *
  * <p>If this process runs out of descriptors or addresses, the peer is not treated as faulty: a message whose descriptors cannot
  * be received, or whose memory cannot be mapped, stays in its socket, a client that cannot be accepted stays in the kernel's

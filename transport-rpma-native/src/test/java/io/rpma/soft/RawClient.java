@@ -12,12 +12,14 @@
  */
 package io.rpma.soft;
 
+import io.rpma.ConnectionRequest;
 import io.rpma.Endpoint;
 import io.rpma.Peer;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Scratch;
 import io.rpma.posix.Sockets;
 import io.rpma.soft.control.ControlMessage;
+import io.rpma.soft.control.EndDescription;
 import java.nio.charset.StandardCharsets;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
@@ -25,6 +27,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** A client of a listener that consists only of a socket. */
 final class RawClient implements AutoCloseable {
+    private static final int ADDRESS_BYTES = 20;
+
     private final int fd;
 
     private RawClient(int fd) {
@@ -57,6 +61,19 @@ final class RawClient implements AutoCloseable {
     /** Sends data that is not a message of the protocol. */
     void sendNonsense() {
         assertEquals(4, Sockets.send(fd, Scratch.get().messageAddress(), 4));
+    }
+
+    /**
+     * Requests a connection.
+     *
+     * @param end the description of the client's end
+     * @param link the end of a link for the listener
+     */
+    void request(EndDescription end, int link) {
+        ControlMessage message = ControlMessage.of(ControlMessage.CONNECT).attach(ControlMessage.LINK, 0, 0, link);
+        end.write(message.body());
+        message.body().put(new byte[2 * ADDRESS_BYTES + ConnectionRequest.MAX_CONNECT_PRIVATE_DATA]);
+        assertEquals(0, message.send(fd));
     }
 
     /** Returns whether the listener has closed the connection without sending a message. */

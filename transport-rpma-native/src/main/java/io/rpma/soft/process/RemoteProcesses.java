@@ -39,6 +39,13 @@ public final class RemoteProcesses {
     private static final long KEEP_MILLIS = 1_000;
     private static final long MAX_SWEEP_MILLIS = 4_000;
     private static final int MAX_ROUTES = 1_024;
+    /**
+     * The number of unused views that are kept of the links that one other process has created. A correct process has one link,
+     * or a few if it contains several copies of this provider, and closes each soon after the last connection.
+     */
+    static final int MOST_UNUSED = 16;
+    /** The same for all processes without a number in this PID namespace together, which may pass for one another. */
+    static final int MOST_UNUSED_WITHOUT_NUMBER = 16 * MOST_UNUSED;
 
     private final RemoteProcess.Identity identity;
     private final RegionTable regions;
@@ -207,7 +214,8 @@ public final class RemoteProcesses {
 
     /**
      * Removes a user of a view. After the last one the view is kept for a while, so that a new connection finds everything
-     * mapped. The process that created the link closes it after that time; the other process observes the end of the link.
+     * mapped. The process that created the link closes it after that time; the other process observes the end of the link. A
+     * process that creates one link after another and closes none has only some of them kept open here.
      */
     void release(RemoteProcess remote) {
         if (remote.isSelf()) {
@@ -219,9 +227,31 @@ public final class RemoteProcesses {
                     remotes.remove(remote);
                     close(remote);
                 } else {
+                    if (!remote.isMaker()) {
+                        closeSurplus(remote);
+                    }
                     scheduleSweep(KEEP_MILLIS);
                 }
             }
+        }
+    }
+
+    /** Closes the view that has not been used for the longest time, if too many are not used that have the origin of this one. */
+    private void closeSurplus(RemoteProcess like) {
+        boolean numbered = like.pid() > 0;
+        int unused = 0;
+        RemoteProcess oldest = null;
+        for (RemoteProcess remote : remotes) {
+            if (remote.isIdle() && !remote.isMaker() && (numbered ? remote.pid() == like.pid() : remote.pid() <= 0)) {
+                unused++;
+                if (oldest == null || remote.idleSince() - oldest.idleSince() < 0) {
+                    oldest = remote;
+                }
+            }
+        }
+        if (unused > (numbered ? MOST_UNUSED : MOST_UNUSED_WITHOUT_NUMBER)) {
+            remotes.remove(oldest);
+            close(oldest);
         }
     }
 
