@@ -78,7 +78,8 @@
  * that takes memory away publishes that first, and then records which peers are executing an operation in it. If there are any,
  * the closed object is added to the {@link io.rpma.soft.process.LimboList} until each operation ({@link
  * io.rpma.soft.process.GracePeriod}) or its process has ended; {@code isQuiescent} of the closed object returns whether that is
- * the case. A process that has stopped on 64 connections which are closed here gets no further connection.
+ * the case. A process that has stopped on 64 connections which are closed here gets no further connection. The same applies to a
+ * process that does not release its ends of 32,768 connections which are closed here.
  *
  * <p>Unless a folder is configured ({@link io.rpma.soft.host.SharedFolder}), a process shares memory only with processes of its
  * effective user. The kernel attests the users of both ends of a connection's socket when it is connected; the link and

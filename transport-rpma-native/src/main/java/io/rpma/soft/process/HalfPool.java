@@ -12,7 +12,11 @@
  */
 package io.rpma.soft.process;
 
+import io.rpma.RpmaError;
 import io.rpma.RpmaException;
+import io.rpma.posix.Posix;
+import io.rpma.soft.host.SoftLog;
+import io.rpma.soft.host.User;
 import io.rpma.soft.shared.SharedMemory;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -22,13 +26,19 @@ import java.util.Map;
 
 /**
  * The halves of this process's ends of the connections to one other process, cut from few files that no third process maps: a
- * connection costs no file, no mapping and no fresh page. The memory stays until the view of the other process is closed.
+ * connection costs no file, no mapping and no fresh page. The memory stays until the view of the other process is closed. Its
+ * size is bounded by the connections that this process has to the other one, and by {@link #MOST_HELD}.
  */
 final class HalfPool {
     private static final int FIRST_SLOTS = 8;
     private static final long MAX_SLAB = 1 << 20;
-    /** Slots that are checked for release by the other end before a new file is created. */
+    /** Slots that are checked for release by the other end when none is free. */
     private static final int LOOKS = 16;
+    /**
+     * The number of slots that the other end may hold after this end has released them. A correct process holds one for each of
+     * its connections that it has not closed yet, and each of these costs it several descriptors.
+     */
+    static final int MOST_HELD = 1 << 15;
 
     private final RemoteProcess owner;
     private final Map<Integer, Slots> slotsBySize = new HashMap<>();
@@ -40,6 +50,14 @@ final class HalfPool {
         /** Slots released by this end, but not yet by the other. */
         private final ArrayDeque<HalfMemory> held = new ArrayDeque<>();
         private int count;
+
+        /** Checks whether the other end has released slots that are held, so that they are free. */
+        void look(int most) {
+            for (int i = Math.min(most, held.size()); i > 0; i--) {
+                HalfMemory half = held.remove();
+                (half.isReleased() ? free : held).add(half);
+            }
+        }
     }
 
     HalfPool(RemoteProcess owner) {
@@ -49,17 +67,37 @@ final class HalfPool {
     /** Returns a slot that is ready for a connection. */
     synchronized HalfMemory take(int size) throws RpmaException {
         Slots slots = slotsBySize.computeIfAbsent(size, key -> new Slots());
-        for (int i = Math.min(LOOKS, slots.held.size()); i > 0 && slots.free.isEmpty(); i--) {
-            HalfMemory half = slots.held.remove();
-            (half.isReleased() ? slots.free : slots.held).add(half);
+        if (slots.free.isEmpty()) {
+            slots.look(LOOKS);
+        }
+        if (slots.free.isEmpty() && held() >= MOST_HELD) {
+            slotsBySize.values().forEach(some -> some.look(MOST_HELD));
         }
         if (slots.free.isEmpty()) {
+            checkHeld();
             addSlab(slots, size);
         }
         // The slot used last is the most likely one to be in the caches of both processors.
         HalfMemory half = slots.free.removeLast();
         half.begin();
         return half;
+    }
+
+    private int held() {
+        int held = 0;
+        for (Slots slots : slotsBySize.values()) {
+            held += slots.held.size();
+        }
+        return held;
+    }
+
+    /** Throws if the other end holds so many slots that no further memory may be created for it. */
+    private void checkHeld() throws RpmaException {
+        if (held() >= MOST_HELD) {
+            throw SoftLog.failure(RpmaError.PROVIDER, Posix.EAGAIN, User.process(owner.pid()) + " has not closed its ends of "
+                + MOST_HELD + " connections that are closed on this side; no further connection to it is possible until it closes"
+                + " them or exits", null);
+        }
     }
 
     /** Creates a file as large as all earlier ones together, so that there are few files. */

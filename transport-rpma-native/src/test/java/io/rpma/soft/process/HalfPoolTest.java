@@ -15,12 +15,14 @@ package io.rpma.soft.process;
 
 import io.rpma.RpmaException;
 import io.rpma.posix.Memory;
+import io.rpma.posix.Posix;
 import io.rpma.soft.shared.Half;
 import java.util.ArrayList;
 import java.util.List;
 import net.jqwik.api.Arbitraries;
 import net.jqwik.api.Arbitrary;
 import net.jqwik.api.Combinators;
+import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
@@ -28,11 +30,14 @@ import net.jqwik.api.lifecycle.AfterProperty;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 /** Tests the slots for connections against a list of those that either end uses. */
 class HalfPoolTest {
     private static final int[] SIZES = {1024, 4096, 40_960};
+    private static final int ENDLESS = 100_000;
 
     private enum Step { TAKE, ATTACH, RETAIN, RELEASE, DETACH }
 
@@ -91,6 +96,43 @@ class HalfPoolTest {
                 // A description of an earlier use that arrives late attaches to nothing.
                 ended.forEach(use -> assertFalse(HalfMemory.attach(use.half.address(), use.generation)));
             }
+        } finally {
+            pool.close();
+        }
+    }
+
+    /** The other end attaches to one connection after another, and never releases any of them. */
+    @Example
+    void anEndThatReleasesNothingDoesNotUseUpTheMemory() throws RpmaException {
+        HalfPool pool = new HalfPool(process.self());
+        List<HalfMemory> held = new ArrayList<>();
+        try {
+            RpmaException refused = null;
+            while (refused == null && held.size() < ENDLESS) {
+                try {
+                    HalfMemory half = pool.take(SIZES[0]);
+                    assertTrue(HalfMemory.attach(half.address(), half.use()));
+                    held.add(half);
+                    half.release();
+                } catch (RpmaException e) {
+                    refused = e;
+                }
+            }
+            // The last file has room for some more.
+            assertEquals(HalfPool.MOST_HELD, held.size(), HalfPool.MOST_HELD / 16.0);
+            assertEquals(Posix.EAGAIN, refused.errno());
+            assertTrue(refused.getMessage().contains("no further connection to it is possible"), refused.getMessage());
+            // A slot that the other end releases is found wherever it is in the list.
+            HalfMemory half = held.remove(held.size() / 2);
+            HalfMemory.detach(half.address(), half.use());
+            assertSame(half, pool.take(SIZES[0]));
+            assertTrue(HalfMemory.attach(half.address(), half.use()));
+            half.release();
+            assertThrows(RpmaException.class, () -> pool.take(SIZES[0]));
+            // A slot of another size needs a new file, for which the slots that are held leave room again.
+            assertThrows(RpmaException.class, () -> pool.take(SIZES[1]));
+            held.forEach(each -> HalfMemory.detach(each.address(), each.use()));
+            assertEquals(SIZES[1], pool.take(SIZES[1]).size());
         } finally {
             pool.close();
         }
