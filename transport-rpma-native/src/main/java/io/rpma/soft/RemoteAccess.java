@@ -43,10 +43,22 @@ final class RemoteAccess {
     private static final int REM_ACCESS_ERR = CompletionStatus.REM_ACCESS_ERR.code();
     private static final int REM_OP_ERR = CompletionStatus.REM_OP_ERR.code();
     private static final int RETRY_EXC_ERR = CompletionStatus.RETRY_EXC_ERR.code();
+
+    /**
+     * How long an operation waits for memory that the peer has not sent. A correct peer sends it as soon as it takes the
+     * connection's events. A test sets a shorter time.
+     */
+    static volatile long unsentMillis = 10_000;
+
     private final RemoteProcess process;
     private final RegionCache regions;
     private final int domain;
     private final ControlSocket control;
+    // Why the memory of the region that was looked up last is missing; null if it is not, or if there is no such region.
+    private RemoteRegion missing;
+    // Whether the peer has not sent that memory, and since when.
+    private boolean unsent;
+    private long unsentSince;
 
     /**
      * Creates the access to the memory of a peer.
@@ -67,13 +79,61 @@ final class RemoteAccess {
      */
     RemoteRegion region(int key, int usage) {
         RemoteRegion region = region(key);
-        return region != null && region.allows(usage, domain) ? region : null;
+        if (region != null && !region.allows(usage, domain)) {
+            missing = null;
+            return null;
+        }
+        return region;
     }
 
-    /** Returns a region of the peer, or {@code null} if there is none with this key. */
+    /** Returns a region of the peer, {@code null} if there is none with this key or {@link #isMissing its memory is missing}. */
     RemoteRegion region(int key) {
         RemoteRegion region = regions.known(key);
-        return region != null ? region : process.find(key);
+        return region != null ? region : find(key);
+    }
+
+    private RemoteRegion find(int key) {
+        RemoteRegion found = process.find(key);
+        missing = found == RemoteRegion.NO_ROOM || found == RemoteRegion.NOT_SENT ? found : null;
+        return missing == null ? found : null;
+    }
+
+    /**
+     * Called when there was no region. Returns whether there is one in memory that this process has not mapped yet: the operation
+     * has to wait.
+     */
+    boolean isMissing() {
+        return missing != null;
+    }
+
+    /**
+     * Called when an operation waits for a region whose memory is missing, after each attempt. If the peer has not sent the
+     * memory, this method requests it. The queue pair is not busy.
+     *
+     * @return whether the operation may wait longer
+     */
+    boolean awaitMissing() {
+        if (missing != RemoteRegion.NOT_SENT) {
+            unsent = false;
+            return true;
+        }
+        long now = System.nanoTime();
+        if (!unsent) {
+            unsent = true;
+            unsentSince = now;
+        }
+        if (now - unsentSince >= unsentMillis * 1_000_000) {
+            SoftLog.violation(User.process(process.pid()) + " has a memory region in a range that it has not sent within "
+                + unsentMillis + " ms");
+            return false;
+        }
+        control.requestUnsent();
+        return true;
+    }
+
+    /** Called when no operation waits any more. */
+    void endWait() {
+        unsent = false;
     }
 
     /** Returns whether a region is registered for a usage, by the peer's protection domain. */

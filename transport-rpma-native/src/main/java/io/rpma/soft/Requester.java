@@ -43,6 +43,8 @@ final class Requester {
     static final int RING_FULL = -2;
     /** The peer's end is not ready. */
     static final int NOT_READY = -3;
+    /** The memory of the peer's region has not been received. The peer does not signal when this changes. */
+    static final int NOT_MAPPED = -4;
 
     private static final int SUCCESS = CompletionStatus.SUCCESS.code();
     private static final int LOC_LEN_ERR = CompletionStatus.LOC_LEN_ERR.code();
@@ -170,7 +172,13 @@ final class Requester {
             int capacity = Memory.getInt(entry + ReceiveEntry.LENGTH);
             long offset = Memory.getLong(entry + ReceiveEntry.OFFSET);
             int slot = Memory.getInt(entry + ReceiveEntry.SLOT);
-            RemoteRegion region = length > 0 && length <= capacity ? memory.region(key) : null;
+            RemoteRegion region = null;
+            if (length > 0 && length <= capacity) {
+                region = memory.region(key);
+                if (region == null && memory.isMissing()) {
+                    return NOT_MAPPED;
+                }
+            }
             // The fields read from the entry are valid only if no other sender has taken it meanwhile.
             if (receives.areShared() && !takeShared()) {
                 continue;
@@ -217,7 +225,7 @@ final class Requester {
         if (target != null) {
             region = memory.region(target.key(), RemoteAccess.usage(operation));
             if (region == null) {
-                return REM_ACCESS_ERR;
+                return memory.isMissing() ? NOT_MAPPED : REM_ACCESS_ERR;
             }
             // The address comes from the descriptor, which is not trusted; the bounds come from the peer's table. The sum may
             // overflow to any value, and contains() checks the result.
@@ -359,6 +367,12 @@ final class Requester {
     /** Clears the announcement, so that the next request makes an attempt of its own. */
     void forgetAnnouncement() {
         announcement = 0;
+        memory.endWait();
+    }
+
+    /** Called when a request waits because of {@link #NOT_MAPPED}, after each attempt. Returns whether it may wait longer. */
+    boolean awaitMemory() {
+        return memory.awaitMissing();
     }
 
     /**

@@ -23,7 +23,8 @@ import java.util.function.BooleanSupplier;
 /**
  * Finds the queue pairs of a process whose work requests have been waiting for a shared receive for a long time. Such a request
  * looks for a receive without having been woken: any process that shares the queue can overwrite the words by which this side
- * announces that it waits.
+ * announces that it waits. Also finds those whose requests wait for memory of the peer that this process has not mapped yet:
+ * nothing signals when it can be mapped.
  *
  * <p>One task for all queue pairs runs while some of them wait, on a thread of the default executor. Any thread may add a queue
  * pair.

@@ -72,6 +72,8 @@ final class WaitingRequests {
     private boolean watched;
     // Whether the next attempt is due although the peer has not signalled.
     private volatile boolean lookDue;
+    // Whether the first request waits for memory of the peer, so that only the timer retries it.
+    private boolean unmapped;
     // Accessed only by the timer: the position of the first request at the last tick, the number of ticks since it was found or
     // retried, and the number of ticks until it is retried.
     private long tickedAt = -1;
@@ -82,7 +84,7 @@ final class WaitingRequests {
      * Creates an empty queue.
      *
      * @param capacity the capacity of the send queue, a power of two
-     * @param timer finds requests that have been waiting for a shared receive for a long time
+     * @param timer finds requests that have been waiting for a shared receive for a long time, or wait for memory of the peer
      */
     WaitingRequests(LocalEnd own, Completer completer, int capacity, StarvationTimer timer) {
         this.own = own;
@@ -195,7 +197,7 @@ final class WaitingRequests {
     /** Executes a request that waits. Returns its status; it is negative if the request has to wait longer. */
     private int execute(WorkRequest request) {
         boolean looks = lookDue;
-        if (isStillAnnounced() && !looks) {
+        if (!looks && (isStillAnnounced() || unmapped && !own.isPeerGone())) {
             return STILL_ANNOUNCED;
         }
         if (looks) {
@@ -203,7 +205,7 @@ final class WaitingRequests {
             requester.searchThoroughly(true);
         }
         int status = requester.execute(request);
-        for (int tries = 0; status < 0 && !requester.isAnnounced(status) && tries < Requester.MOST_TRIES; tries++) {
+        for (int tries = 0; mustAnnounce(status) && tries < Requester.MOST_TRIES; tries++) {
             // Ask to be woken, then try again: the peer may have posted a receive between the first attempt and announce().
             // If the reason changes, for instance because there is room now but no receive, announce the new reason: it is
             // announced in another word.
@@ -214,8 +216,9 @@ final class WaitingRequests {
             status = requester.execute(request);
         }
         requester.searchThoroughly(false);
+        unmapped = status == Requester.NOT_MAPPED;
         if (status < 0) {
-            if (!own.isPeerGone()) {
+            if (!own.isPeerGone() && (!unmapped || requester.awaitMemory())) {
                 if (FaultPoints.ENABLED) {
                     FaultPoints.at("waiting");
                 }
@@ -224,14 +227,22 @@ final class WaitingRequests {
                         requester.reportStarvation();
                     }
                     watch();
+                } else if (unmapped) {
+                    watch();
                 }
                 return status;
             }
             status = RETRY_EXC_ERR;
+            unmapped = false;
         }
         // More receives may have been posted before the announcement, so the next request has to look for itself.
         requester.forgetAnnouncement();
         return status;
+    }
+
+    /** Returns whether a request has to wait for a change that the peer signals, and the peer has not been asked to. */
+    private boolean mustAnnounce(int status) {
+        return status < 0 && status != Requester.NOT_MAPPED && !requester.isAnnounced(status);
     }
 
     /** Makes sure that the timer watches the requests that wait. Called by the thread that executes. */

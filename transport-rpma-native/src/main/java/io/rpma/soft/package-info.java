@@ -43,11 +43,13 @@
  * {@link io.rpma.soft.control.Link}, on which each sends the other the files of its region table, of its address ranges (whole,
  * with holes where nothing is committed), of its shared receive queues, and of the halves of its connections. A file is sent
  * before any reference to it. Address ranges share files, so that there are few files and a link has room for all of them; if
- * the other process does not read and the link is full, the rest is sent when it has read. A connection then costs one socket,
- * whose end signals the end of the peer, a doorbell for each completion queue that its owner may wait for
- * ({@link io.rpma.soft.shared.EventPipe}), and a slot of memory that both sides have mapped already. If its receives complete
- * in the completion queue of a shared receive queue, the doorbell of its own queue is created and sent only when the owner
- * requests the descriptor ({@link io.rpma.soft.shared.DeferredDoorbell}). The slot is reused when both sides have released it
+ * the other process does not read and the link is full, the rest is sent when it has read. A work request whose region lies in
+ * memory that has not been sent for that reason waits, and the memory is requested
+ * ({@link io.rpma.soft.process.ControlSocket#requestUnsent()}). A connection then costs one socket, whose end signals the end
+ * of the peer, a doorbell for each completion queue that its owner may wait for ({@link io.rpma.soft.shared.EventPipe}), and a
+ * slot of memory that both sides have mapped already. If its receives complete in the completion queue of a shared receive
+ * queue, the doorbell of its own queue is created and sent only when the owner requests the descriptor
+ * ({@link io.rpma.soft.shared.DeferredDoorbell}). The slot is reused when both sides have released it
  * ({@link io.rpma.soft.process.HalfMemory}); all memory is unmapped a second after the last connection, or at once when the
  * other process has ended.
  *
@@ -92,7 +94,8 @@
  *
  * <p>If this process runs out of descriptors or addresses, the peer is not treated as faulty: a message whose descriptors cannot
  * be received, or whose memory cannot be mapped, stays in its socket, a client that cannot be accepted stays in the kernel's
- * queue, and the call fails with {@code EMFILE} or {@code ENOMEM}.
+ * queue, and the call fails with {@code EMFILE} or {@code ENOMEM}. A work request whose region lies in memory that cannot be
+ * received or mapped waits, and is tried again at intervals.
  *
  * <p>A shared receive queue is the only memory that several other processes write to, and in which one can therefore overwrite
  * the data of another. It consists of two files. The posted receives, which determine where messages are stored, are written only

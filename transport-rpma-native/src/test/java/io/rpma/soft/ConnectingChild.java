@@ -12,14 +12,19 @@
  */
 package io.rpma.soft;
 
+import io.rpma.CompletionFlag;
 import io.rpma.Connection;
+import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionEvent;
 import io.rpma.ConnectionRequest;
 import io.rpma.Endpoint;
+import io.rpma.RemoteMemoryRegion;
 import io.rpma.RpmaException;
+import io.rpma.WorkCompletions;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
 import io.rpma.soft.host.OpenFiles;
+import io.rpma.soft.host.SoftLog;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -29,10 +34,12 @@ import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -44,7 +51,10 @@ import static java.lang.foreign.ValueLayout.JAVA_LONG;
  * answers each order with one line: {@code exhaust} takes all descriptors, {@code free} releases one of them, and {@code release}
  * releases all of them; {@code next} polls for the next connection request, {@code take} waits for it, and {@code accept} accepts
  * it; {@code edge} waits as an event loop does that is notified of the listener edge-triggered; {@code connect PORT} requests a
- * connection, {@code event} polls for its next event, and {@code await} waits for that.
+ * connection, {@code event} polls for its next event, and {@code await} waits for that. {@code take} and {@code connect PORT} may
+ * be followed by the size of the receive queue. {@code reserve BYTES} registers memory in an address range of that size;
+ * {@code send}, {@code read DESCRIPTOR} and {@code write DESCRIPTOR} post a work request, {@code poll} polls for its completion,
+ * and {@code completion} waits for that.
  */
 final class ConnectingChild {
     private static final long LIMIT = 512;
@@ -56,6 +66,7 @@ final class ConnectingChild {
     private final Station station = new Station();
     private final Endpoint endpoint = station.listen();
     private final EdgeTriggered loop = new EdgeTriggered(endpoint.fd());
+    private final WorkCompletions batch = new WorkCompletions(1);
     private ConnectionRequest request;
     private Connection connection;
 
@@ -122,7 +133,7 @@ final class ConnectingChild {
                 }
             }
         }
-        OpenFiles.failure(Sockets.EMFILE, "this is no failure");
+        SoftLog.warn(OpenFiles.failure(Sockets.EMFILE, "this is no failure").getMessage());
     }
 
     private void connectToItself() throws RpmaException {
@@ -130,11 +141,35 @@ final class ConnectingChild {
                 Connection accepted = Station.awaitRequest(endpoint, null).connect(null)) {
             Station.expect(ConnectionEvent.ESTABLISHED, client);
             Station.expect(ConnectionEvent.ESTABLISHED, accepted);
+            // This loads the classes that a work request needs.
+            client.send(station.region, 0, 8, CompletionFlag.ALWAYS, 1);
+            assertPending(client);
+            accepted.receive(station.region, 0, 8, 2);
+            Station.expect(client.completionQueue(), 1, 0);
+            Station.expect(accepted.completionQueue(), 2, 0);
+            client.read(station.region, 0, station.describe(station.region), 8, 8, CompletionFlag.ALWAYS, 3);
+            Station.expect(client.completionQueue(), 3, 0);
         }
     }
 
+    private void assertPending(Connection one) throws RpmaException {
+        if (one.completionQueue().poll(batch) != 0) {
+            throw new AssertionError("a message without a receive was sent");
+        }
+    }
+
+    private ConnectionConfig config(String[] words, int index) throws RpmaException {
+        return words.length <= index ? null
+            : station.provider.newConnectionConfig().receiveQueueSize(Integer.parseInt(words[index]));
+    }
+
+    private RemoteMemoryRegion remote(String hex) throws RpmaException {
+        return station.provider.openRemoteRegion(ByteBuffer.wrap(HexFormat.of().parseHex(hex)));
+    }
+
     private String carryOut(String order) throws RpmaException {
-        switch (order.split(" ")[0]) {
+        String[] words = order.split(" ");
+        switch (words[0]) {
             case "exhaust":
                 int fd = Posix.duplicate(0);
                 while (fd >= 0) {
@@ -155,19 +190,36 @@ final class ConnectingChild {
                 request = endpoint.nextConnectionRequest(null);
                 return request == null ? "none" : "request";
             case "take":
-                request = Station.awaitRequest(endpoint, null);
+                request = Station.awaitRequest(endpoint, config(words, 1));
                 return "request";
             case "accept":
                 connection = request.connect(null);
                 return "accepted";
             case "connect":
                 connection = station.peer.newConnectionRequest(new InetSocketAddress(InetAddress.getLoopbackAddress(),
-                    Integer.parseInt(order.split(" ")[1])), null).connect(null);
+                    Integer.parseInt(words[1])), config(words, 2)).connect(null);
                 return "requested";
             case "event":
                 return String.valueOf(connection.nextEvent());
             case "await":
                 return String.valueOf(Station.awaitEvent(connection));
+            case "reserve":
+                station.peer.register(station.provider.reserve(Long.parseLong(words[1])).commit(0, Posix.PAGE_SIZE), Station.ALL);
+                return "reserved";
+            case "send":
+                connection.send(station.region, 0, 8, CompletionFlag.ALWAYS, 1);
+                return "posted";
+            case "read":
+                connection.read(station.region, 0, remote(words[1]), 0, 8, CompletionFlag.ALWAYS, 1);
+                return "posted";
+            case "write":
+                connection.writeWithImmediate(remote(words[1]), 0, station.region, 0, 8, CompletionFlag.ALWAYS, 2, 1);
+                return "posted";
+            case "poll":
+                return connection.completionQueue().poll(batch) == 0 ? "none" : batch.status(0).name();
+            case "completion":
+                Station.await(connection.completionQueue(), batch, Station.Waiting.BLOCKING);
+                return batch.status(0).name();
             default:
                 throw new IllegalArgumentException(order);
         }

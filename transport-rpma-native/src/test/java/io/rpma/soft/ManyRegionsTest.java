@@ -24,6 +24,7 @@ import io.rpma.LocalMemoryRegion;
 import io.rpma.MemoryUsage;
 import io.rpma.Peer;
 import io.rpma.RemoteMemoryRegion;
+import io.rpma.WorkCompletions;
 import io.rpma.posix.Posix;
 import io.rpma.soft.shared.Ranges;
 import java.nio.ByteBuffer;
@@ -53,6 +54,7 @@ class ManyRegionsTest {
     private static final int COUNT = 10_000;
     /** The number of files or mappings that a process may additionally have for all regions together. */
     private static final int FEW = 100;
+    private static final int MORE_THAN_A_LINK_HAS_ROOM_FOR = 600;
 
     private Station station;
     private Endpoint endpoint;
@@ -115,6 +117,56 @@ class ManyRegionsTest {
             Station.expect(ConnectionEvent.CLOSED, connection);
             child.awaitEnd();
         }
+    }
+
+    /**
+     * The other process has registered and released so many regions that its link to this process, which takes no events, has no
+     * room for the memory of the last one. This process does not blame it, and the access waits until the other process has taken
+     * its events.
+     */
+    @Test
+    void aRegionIsReachedAlthoughTheLinkHadNoRoomForIt() throws Exception {
+        try (Child child = Child.start("regions", port, 1, Ranges.LARGE, "while");
+            ConnectionConfig config = station.provider.newConnectionConfig(); Connection connection = accept(config)) {
+            RemoteMemoryRegion remote = awaitUnsentRegion(child);
+            connection.write(remote, 0, station.region, 0, 8, CompletionFlag.ALWAYS, 1);
+            connection.read(station.region, 8, remote, 0, 8, CompletionFlag.ALWAYS, 2);
+            assertEquals(0, connection.completionQueue().poll(new WorkCompletions(1)));
+            child.order("events");
+            child.expect("null");
+            Station.expect(connection.completionQueue(), 1, 0);
+            Station.expect(connection.completionQueue(), 2, 0);
+            assertEquals(4711, station.memory.get(JAVA_LONG, 8));
+            child.order("check 0");
+            child.expect("4711");
+            child.order("end");
+            Station.expect(ConnectionEvent.CLOSED, connection);
+        }
+    }
+
+    /** A process that does not send the memory of its region at all cannot make this one wait for ever. */
+    @Test
+    void aRegionThatIsNeverSentIsGivenUp() throws Exception {
+        long millis = RemoteAccess.unsentMillis;
+        RemoteAccess.unsentMillis = 100;
+        try (Child child = Child.start("regions", port, 1, Ranges.LARGE, "while");
+            ConnectionConfig config = station.provider.newConnectionConfig(); Connection connection = accept(config)) {
+            connection.read(station.region, 8, awaitUnsentRegion(child), 0, 8, CompletionFlag.ALWAYS, 1);
+            Station.expect(connection.completionQueue(), 1, CompletionStatus.RETRY_EXC_ERR.code());
+        } finally {
+            RemoteAccess.unsentMillis = millis;
+        }
+    }
+
+    private RemoteMemoryRegion awaitUnsentRegion(Child child) throws Exception {
+        child.expect("ready");
+        child.order("churn " + MORE_THAN_A_LINK_HAS_ROOM_FOR);
+        child.expect("churned");
+        child.order("register");
+        child.expect("registered");
+        child.order("descriptor 0");
+        station.memory.set(JAVA_LONG, 0, 4711);
+        return station.provider.openRemoteRegion(ByteBuffer.wrap(HexFormat.of().parseHex(child.answer())));
     }
 
     @Test

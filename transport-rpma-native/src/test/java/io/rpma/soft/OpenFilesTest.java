@@ -12,19 +12,29 @@
  */
 package io.rpma.soft;
 
+import io.rpma.AddressRange;
+import io.rpma.CompletionFlag;
 import io.rpma.Connection;
 import io.rpma.ConnectionEvent;
 import io.rpma.Endpoint;
+import io.rpma.LocalMemoryRegion;
+import io.rpma.WorkCompletions;
+import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
+import io.rpma.soft.shared.Ranges;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.util.HexFormat;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -150,6 +160,41 @@ class OpenFilesTest {
                     assertEquals("ESTABLISHED", orderUntilThereAreEnough("event"));
                     Station.expect(ConnectionEvent.ESTABLISHED, next);
                 }
+            }
+        }
+    }
+
+    /**
+     * The region lies in memory that this process registers after the connection has been established. The other process lacks
+     * the descriptor with which to map it. Its work request waits, and neither end of the connection fails.
+     */
+    @ParameterizedTest
+    @ValueSource(strings = {"send", "read", "write"})
+    void aWorkRequestWaitsUntilItsSenderCanMapTheRegion(String operation) throws Exception {
+        InetSocketAddress listener = new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+        try (Connection client = station.peer.newConnectionRequest(listener, null).connect(null);
+            AddressRange range = station.provider.reserve(Ranges.LARGE)) {
+            assertEquals("request", order("take"));
+            assertEquals("accepted", order("accept"));
+            Station.expect(ConnectionEvent.ESTABLISHED, client);
+            assertEquals("ESTABLISHED", order("await"));
+            try (LocalMemoryRegion region = station.peer.register(range.commit(0, Posix.PAGE_SIZE), Station.ALL)) {
+                ByteBuffer descriptor = ByteBuffer.allocate(region.descriptorSize());
+                region.descriptor(descriptor);
+                client.receive(region, 0, 64, 7);
+                assertEquals("exhausted", order("exhaust"));
+                String order = operation.equals("send") ? operation
+                    : operation + ' ' + HexFormat.of().formatHex(descriptor.array());
+                assertEquals("posted", order(order));
+                assertEquals("none", order("poll"));
+                assertEquals(0, client.completionQueue().poll(new WorkCompletions(1)));
+                assertEquals("released", order("release"));
+                assertEquals("SUCCESS", order("completion"));
+                if (!operation.equals("read")) {
+                    Station.expect(client.completionQueue(), 7, 0);
+                }
+                client.send(station.region, 0, 8, CompletionFlag.ALWAYS, 8);
+                assertEquals(0, client.completionQueue().poll(new WorkCompletions(1)), "the connection has not failed");
             }
         }
     }

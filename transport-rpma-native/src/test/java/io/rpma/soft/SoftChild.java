@@ -520,7 +520,8 @@ final class SoftChild {
      * Offers many regions, each in its own address range: {@code regions PORT COUNT BYTES before|while}. They are registered
      * before the connection is requested, or after the order {@code register}, which it answers with {@code registered}. Further
      * orders are {@code descriptor INDEX}, {@code check INDEX}, which prints the first word of a region, {@code events}, which
-     * prints the connection's next event, and {@code drop}, which releases all regions.
+     * prints the connection's next event, {@code drop}, which releases all regions, and {@code churn COUNT}, which registers and
+     * releases one region after another.
      */
     private void regions() throws Exception {
         int count = Integer.parseInt(arguments[2]);
@@ -551,6 +552,14 @@ final class SoftChild {
                     }
                     case "check" -> say(Long.toString(regions.get(index).memory().get(JAVA_LONG, 0)));
                     case "events" -> say(String.valueOf(connection.nextEvent()));
+                    case "churn" -> {
+                        for (int i = 0; i < index; i++) {
+                            try (AddressRange range = station.provider.reserve(bytes)) {
+                                station.peer.register(range.commit(0, Posix.PAGE_SIZE), Station.ALL).close();
+                            }
+                        }
+                        say("churned");
+                    }
                     case "drop" -> {
                         for (int i = 0; i < count; i++) {
                             regions.get(i).close();

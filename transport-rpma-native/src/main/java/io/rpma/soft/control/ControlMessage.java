@@ -47,7 +47,7 @@ public final class ControlMessage {
     public static final short DISCONNECT = 7;
     /** The receiver has to read the link. */
     public static final short LOOK = 8;
-    /** The answer: the link has been read. */
+    /** The answer: the link has been read. With a body it is no answer, but asks for what the link had no room for. */
     public static final short LOOKED = 9;
 
     /** The descriptor of the sender's completion queue, which it did not send when it connected. */

@@ -35,6 +35,8 @@ public final class ControlSocket {
 
     /** The number of messages about the link, without any other message between them, after which the connection is broken. */
     private static final int MOST_LOOKS = 1 << 14;
+    /** The body of a message that the link has been read, if the other process has not asked for that. */
+    private static final int UNASKED = 1;
 
     private final RemoteProcess remote;
     private final int fd;
@@ -144,9 +146,26 @@ public final class ControlSocket {
         send(ControlMessage.bare(ControlMessage.LOOKED));
     }
 
-    /** Handles the answer that the other process has read its link, which may have room again. */
-    private synchronized void looked() {
-        looking = false;
+    /**
+     * Lets the other process send the memory for which its link had no room, although it has not asked this process to read the
+     * link, or has not been answered because this process has not taken its events. If the message cannot be sent, the other
+     * process does not take its events either.
+     */
+    public synchronized void requestUnsent() {
+        if (!closed && !ended && !broken) {
+            ControlMessage message = ControlMessage.of(ControlMessage.LOOKED);
+            message.body().putInt(UNASKED);
+            message.send(fd);
+        }
+    }
+
+    /**
+     * Handles that the other process has read its link, which may have room again.
+     *
+     * @param asked whether this is the answer to the request to read it
+     */
+    private synchronized void looked(boolean asked) {
+        looking &= !asked;
         try {
             if (remote.sendUnsent() | lookAgain) {
                 lookAgain = false;
@@ -199,7 +218,7 @@ public final class ControlSocket {
             if (message.type() == ControlMessage.LOOK) {
                 look();
             } else {
-                looked();
+                looked(!message.body().hasRemaining());
             }
             message = receive(bare);
         }

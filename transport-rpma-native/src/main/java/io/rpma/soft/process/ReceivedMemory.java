@@ -95,6 +95,11 @@ final class ReceivedMemory {
         return ranges.get(id);
     }
 
+    /** Returns whether more memory can be received. */
+    boolean isLinkUsable() {
+        return link.isUsable() && !link.hasHungUp();
+    }
+
     /** Returns the number of mapped ranges. */
     int rangeCount() {
         return ranges.size();

@@ -29,6 +29,7 @@ final class RegionLookup {
     private final boolean self;
     private final ReceivedMemory received;
     private final RegionCache cache;
+    private boolean shortageReported;
 
     /**
      * Creates the lookup.
@@ -43,9 +44,11 @@ final class RegionLookup {
     }
 
     /**
-     * Looks a region up.
+     * Looks a region up. The entry of a region is trusted only as far as the memory that the other process has sent; that memory
+     * may be missing although neither process is at fault.
      *
-     * @return the region, or {@code null} if there is none with this key or its entry is not valid
+     * @return the region, or {@code null} if there is none with this key or its entry is not valid; {@link RemoteRegion#NO_ROOM}
+     *     or {@link RemoteRegion#NOT_SENT} if its memory is missing, and the region has to be looked up again later
      */
     RemoteRegion find(int key) {
         SharedMemory table = received.table();
@@ -62,6 +65,10 @@ final class RegionLookup {
         if (self) {
             address = entry.address();
         } else if (entry.range() != RegionTable.FOREIGN) {
+            RemoteRegion missing = fetch(entry);
+            if (missing != null) {
+                return missing;
+            }
             address = locate(entry);
             if (address == 0) {
                 return null;
@@ -72,17 +79,34 @@ final class RegionLookup {
         return region;
     }
 
+    /**
+     * Reads the link if the range of a region has not been received.
+     *
+     * @return {@code null} if it has been received, or will not be because the link has failed; otherwise why it is missing
+     */
+    private RemoteRegion fetch(RegionTable.Entry entry) {
+        if (received.hasRange(entry.range())) {
+            return null;
+        }
+        // The range was sent before the key was, so it is on the link, unless the link had no room.
+        int shortage = received.read();
+        if (received.hasRange(entry.range())) {
+            shortageReported = false;
+            return null;
+        }
+        if (shortage == 0) {
+            return received.isLinkUsable() ? RemoteRegion.NOT_SENT : null;
+        }
+        if (!shortageReported) {
+            shortageReported = true;
+            SoftLog.warn(Shortage.failure(shortage, "a memory region of " + User.process(pid) + " cannot be accessed yet")
+                .getMessage());
+        }
+        return RemoteRegion.NO_ROOM;
+    }
+
     /** Returns the address at which this process has mapped a region, 0 if it does not lie in a range that has been received. */
     private long locate(RegionTable.Entry entry) {
-        if (!received.hasRange(entry.range())) {
-            // The range was sent before the key was, so it is on the link.
-            int shortage = received.read();
-            if (shortage != 0 && !received.hasRange(entry.range())) {
-                SoftLog.warn(Shortage.failure(shortage, "a memory region of " + User.process(pid) + " cannot be accessed")
-                    .getMessage());
-                return 0;
-            }
-        }
         SharedMemory range = received.range(entry.range());
         if (range == null || entry.rangeOffset() < 0 || entry.length() > range.size()
             || entry.rangeOffset() > range.size() - entry.length()) {

@@ -371,7 +371,8 @@ public final class RemoteProcess {
     /**
      * Looks a region up in the other process's table.
      *
-     * @return the region, or {@code null} if there is none with this key or its entry is not valid
+     * @return the region, or {@code null} if there is none with this key or its entry is not valid; {@link RemoteRegion#NO_ROOM}
+     *     or {@link RemoteRegion#NOT_SENT} if its memory is missing
      */
     public synchronized RemoteRegion find(int key) {
         return lookup.find(key);

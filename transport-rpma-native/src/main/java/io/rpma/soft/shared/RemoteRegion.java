@@ -16,6 +16,11 @@ import io.rpma.posix.Memory;
 
 /** A memory region of another process, checked and located. It is valid while its stamp is in that process's table. */
 public final class RemoteRegion {
+    /** Stands for a region in memory that this process cannot map at present, because it lacks descriptors or addresses. */
+    public static final RemoteRegion NO_ROOM = new RemoteRegion();
+    /** Stands for a region in memory that the other process has not sent, for example because its link has no room. */
+    public static final RemoteRegion NOT_SENT = new RemoteRegion();
+
     private final int key;
     private final int usages;
     private final int domain;
@@ -24,6 +29,10 @@ public final class RemoteRegion {
     private final long local;
     private final long stamp;
     private final long stampAddress;
+
+    private RemoteRegion() {
+        this(RegionTable.NO_REGION, new RegionTable.Entry(0, 0, 0, 0, 0, 0, 0), 0, 0);
+    }
 
     /**
      * Creates the region.

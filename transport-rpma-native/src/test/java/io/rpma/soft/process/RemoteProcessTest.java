@@ -17,11 +17,13 @@ import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
 import io.rpma.soft.Station;
+import io.rpma.soft.TakenAddresses;
 import io.rpma.soft.control.ControlMessage;
 import io.rpma.soft.control.Link;
 import io.rpma.soft.host.MappingLimit;
 import io.rpma.soft.shared.Range;
 import io.rpma.soft.shared.RegionTable;
+import io.rpma.soft.shared.RemoteRegion;
 import io.rpma.soft.shared.SharedMemory;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -37,6 +39,7 @@ import org.junit.jupiter.api.Timeout;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -191,14 +194,11 @@ class RemoteProcessTest {
         Range large = Range.create(files.size() + 1, size);
         files.add(large);
         control.announce(List.of(small, large), true);
-        List<Long> taken = new ArrayList<>();
-        try {
-            reserveAll(size, taken);
+        try (TakenAddresses taken = new TakenAddresses(size)) {
+            assertTrue(taken.areAny());
             assertEquals(Posix.ENOMEM, toHere.read());
             assertEquals(0, toHere.rangeCount());
             assertAlive();
-        } finally {
-            taken.forEach(address -> Posix.munmap(address, size));
         }
         assertEquals(0, toHere.read());
         assertEquals(2, toHere.rangeCount());
@@ -212,20 +212,17 @@ class RemoteProcessTest {
         long size = there.mappings().mostBytesEach() / 2;
         SharedMemory queue = SharedMemory.create(NAME, size);
         SharedMemory posted = SharedMemory.create(NAME, Posix.PAGE_SIZE);
-        List<Long> taken = new ArrayList<>();
         long before = descriptors();
-        try {
-            assertEquals(0, link.send(ControlMessage.of(ControlMessage.SHARED)
-                .attach(ControlMessage.QUEUE, 1, size, queue.fd())
-                .attach(ControlMessage.QUEUE_POSTED, 1, Posix.PAGE_SIZE, posted.fd())));
-            reserveAll(size, taken);
+        assertEquals(0, link.send(ControlMessage.of(ControlMessage.SHARED)
+            .attach(ControlMessage.QUEUE, 1, size, queue.fd())
+            .attach(ControlMessage.QUEUE_POSTED, 1, Posix.PAGE_SIZE, posted.fd())));
+        try (TakenAddresses taken = new TakenAddresses(size)) {
+            assertTrue(taken.areAny());
             for (int i = 0; i < 3; i++) {
                 assertEquals(Posix.ENOMEM, toHere.read());
             }
             assertEquals(before, descriptors());
             assertAlive();
-        } finally {
-            taken.forEach(address -> Posix.munmap(address, size));
         }
         assertEquals(0, toHere.read());
         assertEquals(before, descriptors());
@@ -265,19 +262,6 @@ class RemoteProcessTest {
         }
     }
 
-    /** Reserves addresses until there is no free range of the given size. */
-    private static void reserveAll(long size, List<Long> taken) {
-        long address = reserve(size);
-        while (address > 0) {
-            taken.add(address);
-            address = reserve(size);
-        }
-    }
-
-    private static long reserve(long size) {
-        return Posix.mmap(0, size, 0, Posix.MAP_PRIVATE | Posix.MAP_ANONYMOUS | Posix.MAP_NORESERVE, -1, 0);
-    }
-
     /**
      * Two files of half the size that one process may map here exceed the limit, because the process's table is mapped as well.
      */
@@ -308,6 +292,44 @@ class RemoteProcessTest {
         exchange();
         assertEquals(0, toHere.rangeCount());
         assertAlive();
+    }
+
+    /**
+     * The link is full of ranges that have been withdrawn when one more is registered. The other side takes no events, but this
+     * side sends the range when the other side, which needs it, requests that.
+     */
+    @Test
+    void aRangeForWhichThereWasNoRoomIsSentWhenItIsNeeded() throws Exception {
+        for (int i = 0; i < MANY; i++) {
+            Range file = newFile();
+            control.announce(List.of(file), true);
+            toThere.withdraw(file);
+            control.askToLook();
+        }
+        Range last = newFile();
+        int key = here.regions().enter(1, last.address(), last.size(), last.id(), 0, 1);
+        control.announce(List.of(last), true);
+        assertSame(RemoteRegion.NOT_SENT, toHere.find(key));
+        for (int i = 0; i < MANY; i++) {
+            otherControl.requestUnsent();
+            assertNull(control.next(false));
+        }
+        assertTrue(toHere.find(key).local() != 0);
+        assertEquals(1, toHere.rangeCount());
+        assertAlive();
+        exchange();
+        assertAlive();
+    }
+
+    /** A range of which only the table of regions tells is waited for only while it can still arrive. */
+    @Test
+    void aRangeThatCannotArriveAnyMoreIsNotWaitedFor() throws Exception {
+        Range file = newFile();
+        int key = here.regions().enter(1, file.address(), file.size(), file.id(), 0, 1);
+        assertSame(RemoteRegion.NOT_SENT, toHere.find(key));
+        assertEquals(0, link.send(ControlMessage.bare(ControlMessage.READY)));
+        assertNull(toHere.find(key));
+        assertTrue(toHere.isGone());
     }
 
     @Test
