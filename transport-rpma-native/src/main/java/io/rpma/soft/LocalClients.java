@@ -21,6 +21,7 @@ import io.rpma.posix.Sockets;
 import io.rpma.soft.control.ControlMessage;
 import io.rpma.soft.control.SocketNames;
 import io.rpma.soft.host.OpenFiles;
+import io.rpma.soft.host.Shortage;
 import io.rpma.soft.host.SoftLog;
 import io.rpma.soft.host.User;
 import io.rpma.software.HalfOpenClients;
@@ -32,8 +33,8 @@ import java.util.Map;
  * The clients of this host that have connected to an endpoint, and whose request has not been taken. The number of those that
  * send nothing is limited, for each process as well as in total, and so is the time of each.
  *
- * <p>A request is taken out of a client's socket when all that it needs is there. If this process has no descriptor left, the
- * request stays in the socket, where a later call finds it.
+ * <p>A request is taken out of a client's socket when all that it needs is there. If this process has no descriptor left, or too
+ * little memory, the request stays in the socket, where a later call finds it.
  *
  * <p>The monitor of the endpoint guards the fields. Every caller of a method has locked it.
  */
@@ -55,9 +56,10 @@ final class LocalClients {
     private final EndpointTimer timer;
     private final RequestFactory requests;
     private final long clientMillis = millisOfNext;
-    private final HalfOpenClients silent = newSilent(clientMillis);
-    // The clients, by their sockets, whose data is still to be read, because this process had no descriptor for it or has not
-    // read it yet; the values are their processes.
+    private final int mostWaiting = mostWaiting();
+    private final HalfOpenClients silent = new HalfOpenClients(mostWaiting, mostWaiting / PART, clientMillis * NANOS_PER_MILLI);
+    // The clients, by their sockets, whose data is still to be read, because this process had no descriptor or no memory for it
+    // or has not read it yet; the values are their processes.
     private final Map<Integer, Integer> waiting = new HashMap<>();
 
     /**
@@ -76,11 +78,9 @@ final class LocalClients {
         requests = new RequestFactory(domain, names, address);
     }
 
-    private static HalfOpenClients newSilent(long millis) {
+    private static int mostWaiting() {
         long files = Posix.softLimit(Posix.RLIMIT_NOFILE);
-        int limit = files == Posix.UNLIMITED ? MAX_CLIENTS
-            : (int) Math.max(MIN_CLIENTS, Math.min(MAX_CLIENTS, files / PART));
-        return new HalfOpenClients(limit, limit / PART, millis * NANOS_PER_MILLI);
+        return files == Posix.UNLIMITED ? MAX_CLIENTS : (int) Math.max(MIN_CLIENTS, Math.min(MAX_CLIENTS, files / PART));
     }
 
     /**
@@ -157,7 +157,7 @@ final class LocalClients {
             taken = true;
             return request;
         } catch (RpmaException e) {
-            if (!OpenFiles.areExhausted(e.errno())) {
+            if (!Shortage.isCauseOf(e) || !OpenFiles.areExhausted(e.errno()) && !hasRoom(pid)) {
                 throw e;
             }
             taken = true;
@@ -207,7 +207,7 @@ final class LocalClients {
         }
     }
 
-    /** Leaves a client's request in its socket until this process has descriptors for it, unless the client has closed. */
+    /** Leaves a client's request in its socket until this process has what it needs for it, unless the client has closed. */
     private void putOff(int fd, int pid) throws RpmaException {
         if (Sockets.hasHungUp(fd)) {
             Posix.close(fd);
@@ -217,10 +217,19 @@ final class LocalClients {
         }
     }
 
-    /** Returns the exception for a client that has to wait because this process has no descriptor left. */
+    /**
+     * Returns whether a client may wait because this process has too little memory for its request. Clients are limited, because
+     * what they share may be too large for this process at any time. A shortage of descriptors needs no limit of its own.
+     */
+    private boolean hasRoom(int pid) {
+        return waiting.size() < mostWaiting
+            && waiting.values().stream().filter(other -> other == pid).count() < mostWaiting / PART;
+    }
+
+    /** Returns the exception for a client that has to wait because this process has no descriptor left, or too little memory. */
     RpmaException shortage(int errno) {
         timer.setForShortage(System.nanoTime());
-        return OpenFiles.failure(errno, "a client of " + address + " cannot be accepted and has to wait");
+        return Shortage.failure(errno, "a client of " + address + " cannot be accepted and has to wait");
     }
 
     /** Drops the clients that have sent no request in time, and sets the timer for the others. */

@@ -25,7 +25,7 @@ import io.rpma.RpmaLog;
 import io.rpma.posix.DescriptorWait;
 import io.rpma.soft.control.ControlMessage;
 import io.rpma.soft.control.EndDescription;
-import io.rpma.soft.host.OpenFiles;
+import io.rpma.soft.host.Shortage;
 import io.rpma.soft.host.SoftLog;
 import io.rpma.soft.host.User;
 import io.rpma.soft.process.ControlSocket;
@@ -48,7 +48,7 @@ final class SoftConnection extends SoftwareConnection {
     private final ConnectionEvent failure;
     private final EventPipe failed;
     private final boolean active;
-    // A message for which this process had too few descriptors, to be processed again; null if there is none.
+    // A message for which this process had too few descriptors or too little memory, to be processed again; or null.
     private ControlMessage putOff;
     private Phase phase = Phase.CONNECTING;
     private boolean rejected;
@@ -140,7 +140,7 @@ final class SoftConnection extends SoftwareConnection {
         try {
             return take(message);
         } catch (RpmaException e) {
-            again = OpenFiles.areExhausted(e.errno());
+            again = Shortage.isCauseOf(e);
             throw e;
         } finally {
             if (again) {

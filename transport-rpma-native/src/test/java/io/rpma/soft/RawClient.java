@@ -70,6 +70,11 @@ final class RawClient implements AutoCloseable {
      * @param link the end of a link for the listener
      */
     void request(EndDescription end, int link) {
+        request(fd, end, link);
+    }
+
+    /** Sends the request on another socket; see the other method of this name. */
+    static void request(int fd, EndDescription end, int link) {
         ControlMessage message = ControlMessage.of(ControlMessage.CONNECT).attach(ControlMessage.LINK, 0, 0, link);
         end.write(message.body());
         message.body().put(new byte[2 * ADDRESS_BYTES + ConnectionRequest.MAX_CONNECT_PRIVATE_DATA]);

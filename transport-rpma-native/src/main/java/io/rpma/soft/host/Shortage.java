@@ -27,6 +27,14 @@ public final class Shortage {
     }
 
     /**
+     * Returns whether a call failed because this process lacks descriptors or memory, so that the call can be repeated when it
+     * has more. A limit that is reached is no shortage.
+     */
+    public static boolean isCauseOf(RpmaException e) {
+        return OpenFiles.areExhausted(e.errno()) || e.error() == RpmaError.NO_MEMORY && isOfMemory(e.errno());
+    }
+
+    /**
      * Returns the exception to be thrown.
      *
      * @param errno that there are too few descriptors, or that there is too little memory
