@@ -258,9 +258,10 @@ public final class PostedReceives {
         return position + 1L << 32 | slot & 0xffff_ffffL;
     }
 
+    /** Notes the taker of a slot, unless the taker of the position at which the slot is posted is noted already. */
     private void noteTaker(int slot, long take) {
         takers.accumulateAndGet(slot, take,
-            (known, found) -> (int) (known >>> 32) == (int) states.get(slot) ? known : found);
+            (known, found) -> SharedReceives.isTaken(known, position(states.get(slot))) ? known : found);
     }
 
     /**
