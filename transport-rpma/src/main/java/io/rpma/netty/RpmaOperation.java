@@ -38,8 +38,13 @@ import java.util.Objects;
  *
  * <p>An operation that is invalid by itself (bounds on either side, alignment, usages) fails its promise with the reason before
  * it is posted, and the channel stays usable. An operation that the peer's device refuses fails its promise with an
- * {@link RpmaCompletionException} and ends the connection. An operation can be written only once. It retains its regions, which
- * therefore cannot be freed before it has completed.
+ * {@link RpmaCompletionException} and ends the connection. An operation can be written only once. It retains its regions and
+ * its buffer, which therefore cannot be freed before the device has stopped using them.
+ *
+ * <p>If an {@link RpmaChannel} is closed, or its output is shut down, the promises of its operations fail immediately. The device
+ * may continue to access the memory of these operations until the connection has ended. Whoever uses memory for something else
+ * as soon as it is not accessed any more needs an {@link RpmaTransfer}, whose future is done only then, or an
+ * {@link RpmaMessageChannel}.
  */
 public final class RpmaOperation extends AbstractReferenceCounted {
     private enum Kind {
@@ -75,6 +80,8 @@ public final class RpmaOperation extends AbstractReferenceCounted {
     private ByteBuf memory;
     private int position;
     private boolean prepared;
+    /** Runs when the operation is deallocated; may be {@code null}. */
+    private Runnable whenReleased;
 
     private RpmaOperation(Kind kind, RpmaRemoteRegion remote, long remoteOffset, long length, RpmaRegion region, long offset,
             ByteBuf buffer, long value) {
@@ -238,14 +245,17 @@ public final class RpmaOperation extends AbstractReferenceCounted {
      * itself.
      *
      * @param from the offset of the part within the bytes of this operation
+     * @param whenReleased runs when neither the channel nor the device uses the part any more, on the thread that releases it
      */
-    RpmaOperation part(long from, long bytes) {
+    RpmaOperation part(long from, long bytes, Runnable whenReleased) {
         ByteBuf part = null;
         if (buffer != null) {
             part = kind == Kind.READ ? buffer.retainedSlice(buffer.writerIndex() + (int) from, (int) bytes).writerIndex(0)
                 : buffer.retainedSlice(buffer.readerIndex() + (int) from, (int) bytes);
         }
-        return new RpmaOperation(kind, remote, remoteOffset + from, bytes, region, offset + from, part, value);
+        RpmaOperation operation = new RpmaOperation(kind, remote, remoteOffset + from, bytes, region, offset + from, part, value);
+        operation.whenReleased = whenReleased;
+        return operation;
     }
 
     /** Advances the writer index of a read's buffer, after all parts have succeeded. */
@@ -423,6 +433,9 @@ public final class RpmaOperation extends AbstractReferenceCounted {
         release(buffer);
         if (memory != buffer) {
             release(memory);
+        }
+        if (whenReleased != null) {
+            whenReleased.run();
         }
     }
 

@@ -32,8 +32,13 @@ import java.util.concurrent.RejectedExecutionException;
  * <p>The future of a transfer is done when none of its operations is under way any more; the memory on this side may then be
  * used for something else. It succeeds if all operations have succeeded. It fails with an {@link RpmaException}, before
  * anything is moved, if the transfer as a whole is refused (bounds on either side, usages). Otherwise it fails once, with an
- * {@link RpmaTransferException} that says how far the transfer has come. It cannot be cancelled; closing the channel ends it.
- * It reports its progress to {@link io.netty.channel.ChannelProgressiveFutureListener}s.
+ * {@link RpmaTransferException} that says how far the transfer has come. It reports its progress to
+ * {@link io.netty.channel.ChannelProgressiveFutureListener}s.
+ *
+ * <p>A transfer cannot be cancelled. Closing the channel ends it: the operations that have been posted are completed, and no
+ * others are. The future fails when the device has completed them or the connection has ended, which {@code SO_LINGER} limits
+ * to 5 seconds by default, and to one second if it is 0. If only the output of an {@link RpmaChannel} is shut down, nothing
+ * limits this time, since the connection continues.
  *
  * <p>A message that is written to the channel while a transfer is under way may overtake those operations of the transfer that
  * have not been written yet. What has to follow the transfer, such as a flush or a message that notifies the peer, must be
@@ -144,8 +149,8 @@ public final class RpmaTransfer {
     private ChannelProgressiveFuture start(RpmaOperation whole) {
         ChannelProgressivePromise promise = channel.newProgressivePromise();
         promise.setUncancellable();
-        Running running = new Running(whole, promise);
         EventLoop loop = channel.eventLoop();
+        Running running = new Running(whole, promise, loop);
         if (loop.inEventLoop()) {
             running.start();
             return promise;
@@ -165,7 +170,7 @@ public final class RpmaTransfer {
         return isOfBuffer ? Math.min(most, RpmaByteBufAllocator.MAX_REGISTERED_CAPACITY) : most;
     }
 
-    /** One transfer. All methods are called on the channel's event loop. */
+    /** One transfer. All methods are called on the event loop on which it began, except {@link #released()}. */
     private final class Running {
         /**
          * The transfer as one operation: it is checked as a whole, and the operations are parts of it. It retains the regions
@@ -173,16 +178,23 @@ public final class RpmaTransfer {
          */
         private final RpmaOperation whole;
         private final ChannelProgressivePromise promise;
+        /** The loop of the channel when the transfer began. The channel may move to another one; the transfer does not. */
+        private final EventLoop loop;
+        private final Runnable whenReleased = this::released;
         private long most;
         private long written;
         private long completed;
+        /** The number of operations whose promises are not done. */
         private int underWay;
+        /** The number of operations that the channel or the device uses. It may be greater: a closed channel fails promises. */
+        private int inUse;
         private boolean isWriting;
         private RpmaTransferException failure;
 
-        Running(RpmaOperation whole, ChannelProgressivePromise promise) {
+        Running(RpmaOperation whole, ChannelProgressivePromise promise, EventLoop loop) {
             this.whole = whole;
             this.promise = promise;
+            this.loop = loop;
         }
 
         void start() {
@@ -225,8 +237,45 @@ public final class RpmaTransfer {
             long from = written;
             written += bytes;
             underWay++;
-            channel.write(whole.part(from, bytes))
-                .addListener((ChannelFuture future) -> completed(from, bytes, future.cause()));
+            inUse++;
+            channel.write(whole.part(from, bytes, whenReleased)).addListener((ChannelFuture future) -> {
+                if (loop.inEventLoop()) {
+                    completed(from, bytes, future.cause());
+                } else {
+                    onLoop(() -> completed(from, bytes, future.cause()));
+                }
+            });
+        }
+
+        /** Runs a task later, or immediately if the loop has ended. */
+        private void onLoop(Runnable task) {
+            try {
+                loop.execute(task);
+            } catch (RejectedExecutionException e) {
+                // Nothing else of this transfer runs on that loop any more.
+                task.run();
+            }
+        }
+
+        /**
+         * Called when neither the channel nor the device uses an operation any more, by the thread that uses the connection.
+         * This is after the promise has failed if the channel was closed, or its output shut down, and otherwise before the
+         * promise is done.
+         */
+        private void released() {
+            if (loop.inEventLoop()) {
+                countReleased();
+            } else {
+                onLoop(this::countReleased);
+            }
+        }
+
+        private void countReleased() {
+            inUse--;
+            if (inUse == 0 && underWay == 0) {
+                // Completions are being handled, or the connection is being destroyed: no listener may be called in between.
+                onLoop(this::endIfDone);
+            }
         }
 
         /**
@@ -250,7 +299,7 @@ public final class RpmaTransfer {
         }
 
         private void endIfDone() {
-            if (underWay > 0 || isWriting || promise.isDone() || failure == null && completed < whole.length()) {
+            if (underWay > 0 || inUse > 0 || isWriting || promise.isDone() || failure == null && completed < whole.length()) {
                 return;
             }
             if (failure == null) {

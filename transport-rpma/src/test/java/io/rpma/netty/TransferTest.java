@@ -15,27 +15,34 @@ package io.rpma.netty;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.params.provider.Arguments.arguments;
 
+import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelProgressiveFuture;
 import io.netty.channel.ChannelProgressiveFutureListener;
 import io.netty.channel.ChannelPromise;
+import io.netty.channel.EventLoop;
 import io.netty.channel.embedded.EmbeddedChannel;
 import io.rpma.CompletionStatus;
 import io.rpma.MemoryUsage;
 import io.rpma.RpmaException;
 import io.rpma.netty.ConnectedChannels.Kind;
 import io.rpma.netty.pair.OpenPairs;
+import io.rpma.netty.pair.QueuePair;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
@@ -44,6 +51,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -380,6 +388,91 @@ class TransferTest {
         client.eventLoop().submit(() -> { }).sync();
         assertEquals(0, source.refCnt());
         assertSameBytes(Arrays.copyOf(content, (int) failure.offset()), bytes(there, 0, failure.offset()));
+    }
+
+    static Stream<Arguments> endings() {
+        Consumer<Channel> close = Channel::close;
+        Consumer<Channel> shutdownOutput = channel -> ((RpmaChannel) channel).shutdownOutput();
+        return Stream.of(arguments(Kind.STREAM, "close", -1, close), arguments(Kind.STREAM, "abort", 0, close),
+            arguments(Kind.STREAM, "shut down output", -1, shutdownOutput), arguments(Kind.MESSAGES, "close", -1, close),
+            arguments(Kind.MESSAGES, "abort", 0, close));
+    }
+
+    /**
+     * The memory may be used for something else as soon as the future is done, although the connection has not ended yet. On the
+     * provider tcp the operations are under way when the channel is closed.
+     */
+    @ParameterizedTest(name = "{0} {1}")
+    @MethodSource("endings")
+    void theMemoryIsNotAccessedAfterTheEnd(Kind kind, String name, int linger, Consumer<Channel> end) throws Exception {
+        Channel client = connect(kind);
+        client.config().setOption(ChannelOption.SO_LINGER, linger);
+        QueuePair pair = ((AbstractRpmaChannel) client).pair();
+        there.memory().fill((byte) 1);
+        ChannelFuture read = client.eventLoop().submit(() -> {
+            ChannelFuture reading = new RpmaTransfer(client).read(remote, 0, 4 << 20, here, 0);
+            reading.addListener(done -> here.memory().fill((byte) 2));
+            end.accept(client);
+            return reading;
+        }).get();
+        assertTrue(read.await(20, TimeUnit.SECONDS));
+        client.close().sync();
+        while (!client.eventLoop().submit(pair::isClosed).get()) {
+            // Each check is a turn of the event loop, which handles what the peer has sent.
+            continue;
+        }
+        byte[] expected = new byte[SIZE];
+        Arrays.fill(expected, (byte) 2);
+        assertSameBytes(expected, bytes(here, 0, SIZE));
+        if (kind == Kind.STREAM) {
+            assertInstanceOf(IOException.class, assertInstanceOf(RpmaTransferException.class, read.cause()).getCause());
+        }
+    }
+
+    /** The loop ends while the connection of the closed channel is kept for the operations. */
+    @ParameterizedTest
+    @EnumSource
+    void itEndsWithTheLoop(Kind kind) throws Exception {
+        RpmaEventLoopGroup ending = new RpmaEventLoopGroup(1);
+        connect(kind);
+        Channel client = new Bootstrap().group(ending).channel(kind.client).option(ChannelOption.SO_LINGER, 1_000)
+            .handler(new ChannelInboundHandlerAdapter()).connect(channels.listener.localAddress()).sync().channel();
+        ChannelFuture read = client.eventLoop().submit(() -> {
+            ChannelFuture reading = new RpmaTransfer(client).read(remote, 0, SIZE, here, 0);
+            client.close();
+            ending.shutdownGracefully(0, 5, TimeUnit.SECONDS);
+            return reading;
+        }).get();
+        assertTrue(ending.terminationFuture().await(20, TimeUnit.SECONDS));
+        assertTrue(read.isDone());
+    }
+
+    /**
+     * The channel moves to another loop while operations are under way. Their results and those of later operations are handled
+     * on one loop.
+     */
+    @ParameterizedTest
+    @EnumSource
+    void itContinuesWhenTheChannelMoves(Kind kind) throws Exception {
+        group.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
+        group = new RpmaEventLoopGroup(2);
+        byte[] content = content(SIZE, 3);
+        fill(there, 0, content);
+        Channel client = connect(kind);
+        for (int i = 0; i < 10; i++) {
+            EventLoop before = client.eventLoop();
+            EventLoop next = group.next();
+            here.memory().fill((byte) 0);
+            ChannelFuture read = new RpmaTransfer(client, PIECE, 3).read(remote, 0, SIZE, here, 0);
+            client.deregister().sync();
+            // Waits for the remaining tasks of the previous event loop.
+            before.submit(() -> { }).sync();
+            before.submit(() -> { }).sync();
+            (next == before ? group.next() : next).register(client).sync();
+            assertTrue(read.await(20, TimeUnit.SECONDS));
+            assertNull(read.cause());
+            assertSameBytes(content, bytes(here, 0, SIZE));
+        }
     }
 
     @ParameterizedTest
