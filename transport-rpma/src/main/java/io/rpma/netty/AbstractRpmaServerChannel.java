@@ -29,6 +29,7 @@ import io.rpma.CompletionQueue;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
 import io.rpma.netty.connect.LogLimit;
+import io.rpma.netty.connect.RefusedConnection;
 import io.rpma.netty.connect.SocketAddresses;
 import io.rpma.netty.loop.EventLoops;
 import io.rpma.netty.loop.RpmaIoHandle;
@@ -39,10 +40,10 @@ import io.rpma.netty.pair.TransportLogger;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.nio.channels.AlreadyBoundException;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -60,11 +61,14 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
     private volatile InetSocketAddress local;
     private volatile boolean open = true;
     private final Set<String> warnings = ConcurrentHashMap.newKeySet();
+    private final LoopTasks tasks = new LoopTasks();
     private final LogLimit refusals = new LogLimit(System::nanoTime,
-        task -> eventLoop().schedule(task, LogLimit.WINDOW_NANOS, TimeUnit.NANOSECONDS),
+        task -> eventLoop().schedule(() -> tasks.run(task), LogLimit.WINDOW_NANOS, TimeUnit.NANOSECONDS),
         count -> LOGGER.warn("{} more connections to {} were not accepted within a second.", count, local));
     private final Backlog backlog = new Backlog(this::backlog);
-    private final Acceptor acceptor = new Acceptor(this, handle(), backlog);
+    private final Acceptor acceptor = new Acceptor(this, handle(), backlog, tasks);
+    // The refused connections that the event loop of this channel watches.
+    private Set<RefusedConnection> refused = new LinkedHashSet<>();
 
     AbstractRpmaServerChannel() {
         super(null);
@@ -83,16 +87,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
 
     /** Called when it is known which loops the children are registered with. Any thread. */
     final void childLoopsKnown() {
-        if (eventLoop().inEventLoop()) {
-            acceptor.childLoopsKnown();
-            return;
-        }
-        try {
-            eventLoop().execute(acceptor::childLoopsKnown);
-        } catch (RejectedExecutionException e) {
-            // The loop has ended, and has closed this channel.
-            LOGGER.debug("{} accepts no more connections, because its event loop has ended.", this, e);
-        }
+        tasks.run(acceptor::childLoopsKnown);
     }
 
     /** Returns the options with the request handler, or {@code null} if all clients are accepted. */
@@ -120,6 +115,11 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
     /** Returns the limit for log messages about clients that are not accepted. */
     final LogLimit refusals() {
         return refusals;
+    }
+
+    /** Returns the refused connections that have not been destroyed yet; called on the event loop. */
+    final Set<RefusedConnection> refused() {
+        return refused;
     }
 
     /** {@code SO_BACKLOG}. */
@@ -185,11 +185,9 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
     @Override
     protected void doRegister(ChannelPromise promise) {
         EventLoops.register(this, handle(), promise, registration -> {
-            handle().registration = registration;
-            if (!listening.isEmpty()) {
-                handle().registration.submit(RpmaIoOps.OPEN);
-            }
+            handle().begin(registration);
             promise.setSuccess();
+            handle().catchUpWithThePast();
         });
     }
 
@@ -198,7 +196,11 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         IoRegistration registration = handle().registration;
         if (registration != null) {
             handle().registration = null;
-            acceptor.cancelTimers();
+            handle().readScheduled = false;
+            tasks.leave();
+            acceptor.leave();
+            // The refused connections remain on this loop, with this set, until they end.
+            refused = new LinkedHashSet<>();
             registration.cancel();
         }
     }
@@ -227,6 +229,7 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             doDeregister();
         }
         acceptor.close();
+        tasks.close();
         Listening.closeAll(listening);
     }
 
@@ -286,6 +289,36 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         private boolean readScheduled;
         private boolean reading;
         private final Runnable readTask = this::readScheduled;
+
+        // ---- registration with one loop after another ----
+
+        private void begin(IoRegistration with) {
+            registration = with;
+            tasks.enter(eventLoop());
+            if (!listening.isEmpty()) {
+                with.submit(RpmaIoOps.OPEN);
+            }
+            acceptor.enter();
+        }
+
+        /** Handles requests and channels from before this registration: no event is delivered for them again. */
+        private void catchUpWithThePast() {
+            if (!listening.isEmpty()) {
+                later(this::eventsReady);
+            }
+        }
+
+        @Override
+        public void later(Runnable task) {
+            IoRegistration current = registration;
+            if (current != null) {
+                eventLoop().execute(() -> {
+                    if (registration == current) {
+                        task.run();
+                    }
+                });
+            }
+        }
 
         @Override
         public void connect(SocketAddress remoteAddress, SocketAddress localAddress, ChannelPromise promise) {
@@ -358,9 +391,9 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         }
 
         private void scheduleRead() {
-            if (!readScheduled && !reading) {
+            if (!readScheduled && !reading && registration != null) {
                 readScheduled = true;
-                eventLoop().execute(readTask);
+                later(readTask);
             }
         }
 

@@ -87,6 +87,12 @@ final class Acceptor implements PendingAccept.Owner {
 
         /** Called when a channel was added to the backlog: schedules a read if one is wanted. */
         void childAccepted();
+
+        /**
+         * Runs a task later, unless the channel has left this loop by then. After its next registration, {@link #eventsReady} is
+         * called in any case.
+         */
+        void later(Runnable task);
     }
 
     /**
@@ -94,12 +100,13 @@ final class Acceptor implements PendingAccept.Owner {
      *
      * @param channel the server channel
      * @param owner what the acceptor needs of the channel
+     * @param tasks the tasks of other threads for the channel
      */
-    Acceptor(Channel channel, Owner owner, Backlog backlog) {
+    Acceptor(Channel channel, Owner owner, Backlog backlog, LoopTasks tasks) {
         this.channel = channel;
         this.owner = owner;
         this.backlog = backlog;
-        decisions = new RequestDecisions(channel, owner.refusals(), backlog, this);
+        decisions = new RequestDecisions(channel, owner.refusals(), backlog, this, tasks);
     }
 
     // ---- taking requests ----
@@ -192,7 +199,7 @@ final class Acceptor implements PendingAccept.Owner {
 
     /** Accepts requests in a later task of the event loop. */
     void acceptLater() {
-        channel.eventLoop().execute(owner::eventsReady);
+        owner.later(owner::eventsReady);
     }
 
     private void accept(Listening from, ConnectionRequest request) throws RpmaException {
@@ -416,8 +423,12 @@ final class Acceptor implements PendingAccept.Owner {
         return why;
     }
 
-    /** Cancels the timers, because the channel leaves the loop on which they are scheduled. */
-    void cancelTimers() {
+    /**
+     * Called when the channel leaves its event loop: cancels the timers, and stops watching the connections that are not
+     * established yet, so that this loop does not use them together with the next one.
+     */
+    void leave() {
+        backlog.pending().forEach(PendingAccept::unwatch);
         owner.listening().forEach(Listening::cancelPause);
         if (roomTimer != null) {
             roomTimer.cancel(false);
@@ -426,6 +437,13 @@ final class Acceptor implements PendingAccept.Owner {
         if (firstTimer != null) {
             firstTimer.cancel(false);
             firstTimer = null;
+        }
+    }
+
+    /** Called when the channel has been registered with an event loop. */
+    void enter() {
+        for (PendingAccept unestablished : backlog.pending()) {
+            unestablished.watch(channel.eventLoop());
         }
     }
 

@@ -15,6 +15,8 @@ package io.rpma.netty;
 
 import io.netty.channel.Channel;
 import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.DefaultPromise;
+import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
 import io.netty.util.internal.logging.InternalLogger;
@@ -24,7 +26,6 @@ import io.rpma.netty.pair.TransportLogger;
 import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.nio.charset.StandardCharsets;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -43,6 +44,7 @@ final class RequestDecisions implements RpmaConnectRequest.Owner {
     private final LogLimit refusals;
     private final Backlog backlog;
     private final Acceptor acceptor;
+    private final LoopTasks tasks;
     // True while a handler is called; the next request is handled after it returns.
     private boolean asking;
 
@@ -58,12 +60,14 @@ final class RequestDecisions implements RpmaConnectRequest.Owner {
      * @param refusals the limit for log messages about clients that are not accepted
      * @param backlog where a request has its place until it is decided
      * @param acceptor takes over the connections that are accepted
+     * @param tasks the tasks of other threads for the channel
      */
-    RequestDecisions(Channel channel, LogLimit refusals, Backlog backlog, Acceptor acceptor) {
+    RequestDecisions(Channel channel, LogLimit refusals, Backlog backlog, Acceptor acceptor, LoopTasks tasks) {
         this.channel = channel;
         this.refusals = refusals;
         this.backlog = backlog;
         this.acceptor = acceptor;
+        this.tasks = tasks;
     }
 
     /** Asks the application for a decision, now or later; the request counts against the backlog until then. */
@@ -72,7 +76,8 @@ final class RequestDecisions implements RpmaConnectRequest.Owner {
         Future<?> timer = null;
         if (!loop.isShuttingDown()) {
             // While the loop shuts down no timer can be scheduled; destroy() ends the wait instead.
-            timer = loop.schedule(() -> overdue(request, timeoutMillis), timeoutMillis, TimeUnit.MILLISECONDS);
+            // The channel may be registered with another loop by then.
+            timer = loop.schedule(() -> tasks.run(() -> overdue(request, timeoutMillis)), timeoutMillis, TimeUnit.MILLISECONDS);
         }
         backlog.addUndecided(request, timer);
         asking = true;
@@ -89,12 +94,6 @@ final class RequestDecisions implements RpmaConnectRequest.Owner {
     }
 
     private void overdue(RpmaConnectRequest request, int timeoutMillis) {
-        EventLoop loop = channel.eventLoop();
-        if (!loop.inEventLoop()) {
-            // The channel has been registered with another loop since this was scheduled.
-            loop.execute(() -> overdue(request, timeoutMillis));
-            return;
-        }
         if (request.decide("refused, because it was not decided within " + timeoutMillis + " ms")) {
             if (refusals.admits()) {
                 LOGGER.warn("The connection of {} to {} is refused, because the RPMA_REQUEST_HANDLER did not decide within"
@@ -107,7 +106,7 @@ final class RequestDecisions implements RpmaConnectRequest.Owner {
     /** Rejects a request because the channel is being closed, so that the client is notified. */
     void closed(RpmaConnectRequest request) {
         request.decide("rejected, because the server channel was closed");
-        carryOut(request, admission -> admission.reject(), null);
+        carryOutHere(request, admission -> admission.reject(), null);
     }
 
     @Override
@@ -117,7 +116,13 @@ final class RequestDecisions implements RpmaConnectRequest.Owner {
 
     @Override
     public Promise<Channel> newPromise() {
-        Promise<Channel> promise = channel.eventLoop().newPromise();
+        Promise<Channel> promise = new DefaultPromise<>() {
+            @Override
+            protected EventExecutor executor() {
+                // The channel may be registered with another loop when the client has established the connection.
+                return channel.eventLoop();
+            }
+        };
         promise.setUncancellable();
         return promise;
     }
@@ -141,16 +146,10 @@ final class RequestDecisions implements RpmaConnectRequest.Owner {
 
     /** Carries out a decision on the event loop, unless the channel has been closed. */
     private void carryOut(RpmaConnectRequest request, Decision decision, Promise<Channel> promise) {
-        EventLoop loop = channel.eventLoop();
-        if (!loop.inEventLoop()) {
-            try {
-                loop.execute(() -> carryOut(request, decision, promise));
-            } catch (RejectedExecutionException e) {
-                // The loop has ended, and has closed the channel.
-                fail(promise, e);
-            }
-            return;
-        }
+        tasks.run(() -> carryOutHere(request, decision, promise));
+    }
+
+    private void carryOutHere(RpmaConnectRequest request, Decision decision, Promise<Channel> promise) {
         if (!backlog.removeUndecided(request)) {
             fail(promise, new ClosedChannelException());
             return;

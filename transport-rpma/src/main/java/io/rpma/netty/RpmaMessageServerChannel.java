@@ -24,9 +24,7 @@ import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.pair.FailedOpening;
 import io.rpma.netty.pair.QueuePair;
 import java.nio.ByteBuffer;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
 
 /**
  * Accepts {@link RpmaMessageChannel}s ({@code rpma_ep_listen(3)}, {@code rpma_ep_next_conn_req(3)}) from this transport or from
@@ -44,7 +42,6 @@ public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
     // Whether the options have been valid for a connection at least once.
     private boolean sized;
     private RpmaSharedReceiveQueue held;
-    private final Set<RefusedConnection> refused = new LinkedHashSet<>();
 
     /** Creates a channel that can be bound. */
     public RpmaMessageServerChannel() {
@@ -229,7 +226,7 @@ public final class RpmaMessageServerChannel extends AbstractRpmaServerChannel {
             try {
                 QueuePair pair =
                     MessageQueuePair.accept(fabric, sizes.withoutReceives(), request, ByteBuffer.wrap(reason));
-                RefusedConnection.watch(pair, refused, eventLoop());
+                RefusedConnection.watch(pair, refused(), eventLoop());
             } finally {
                 release(sizes);
             }

@@ -31,9 +31,7 @@ import io.rpma.netty.stream.StreamOpening;
 import io.rpma.netty.stream.StreamQueuePair;
 import io.rpma.netty.stream.StreamSizes;
 import java.nio.ByteBuffer;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
 
 /**
  * A {@link ServerSocketChannel} over RPMA ({@code rpma_ep_listen(3)}, {@code rpma_ep_next_conn_req(3)}). Connections are
@@ -46,7 +44,6 @@ import java.util.Set;
  */
 public final class RpmaServerChannel extends AbstractRpmaServerChannel implements ServerSocketChannel {
     private final RpmaServerChannelConfig config = new RpmaServerChannelConfig(this, optionOwner());
-    private final Set<RefusedConnection> refused = new LinkedHashSet<>();
     // The group that the children are registered with; null while it is not known.
     private volatile IoEventLoopGroup children;
 
@@ -123,12 +120,7 @@ public final class RpmaServerChannel extends AbstractRpmaServerChannel implement
             ours.leave(0);
             throw e;
         }
-        RefusedConnection.watch(connection, ours, refused, eventLoop());
-    }
-
-    /** Returns the refused connections that have not been destroyed yet; called on the event loop. */
-    Set<RefusedConnection> refused() {
-        return refused;
+        RefusedConnection.watch(connection, ours, refused(), eventLoop());
     }
 
     @Override

@@ -25,8 +25,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * A connection that has been accepted and is not established yet, like a TCP connection between SYN and ACK. It is watched on
- * the event loop of the server channel. The child channel is created only when the connection is established, so that
- * everything that it sends reaches the client.
+ * the event loop of the server channel, and moves with that channel to another one. The child channel is created only when the
+ * connection is established, so that everything that it sends reaches the client.
  */
 public final class PendingAccept extends AwaitedConnection {
     /** How long a client that does not answer keeps its place in a backlog that is not full. */
@@ -35,6 +35,8 @@ public final class PendingAccept extends AwaitedConnection {
     private final Owner owner;
     private final Promise<Channel> promise;
     private final long since = System.nanoTime();
+    // Null while no loop watches the connection.
+    private EventLoop watching;
     private Future<?> timeout;
 
     /** What accepted the connection for its server channel. All methods are called on the event loop. */
@@ -79,25 +81,43 @@ public final class PendingAccept extends AwaitedConnection {
             + " ms, and the backlog was full");
     }
 
-    /** Begins to watch the connection; called on the event loop. */
+    /** Begins to watch the connection, for the rest of the time that the client has; called on the event loop. */
     public void watch(EventLoop loop) {
+        watching = loop;
         ((IoEventLoop) loop).register(this).addListener(future -> {
+            if (watching != loop) {
+                // Netty defers a listener if its stack is deep. The connection has ended, or left the loop, meanwhile.
+                if (future.isSuccess()) {
+                    ((IoRegistration) future.getNow()).cancel();
+                }
+                return;
+            }
             if (!future.isSuccess()) {
                 fail("it cannot be watched: " + future.cause());
                 return;
             }
             registration = (IoRegistration) future.getNow();
-            if (done) {
-                registration.cancel();
-                return;
-            }
             registration.submit(RpmaIoOps.OPEN);
             if (!loop.isShuttingDown()) {
                 // While the loop shuts down no timer can be scheduled; destroy() ends the wait instead.
-                timeout = loop.schedule(() -> fail("the client did not answer for " + MILLIS + " ms"), MILLIS,
-                    TimeUnit.MILLISECONDS);
+                long left = TimeUnit.MILLISECONDS.toNanos(MILLIS) - (System.nanoTime() - since);
+                timeout = loop.schedule(() -> fail("the client did not answer for " + MILLIS + " ms"), left,
+                    TimeUnit.NANOSECONDS);
             }
         });
+    }
+
+    /** Stops watching the connection, because the server channel leaves the event loop; called on that loop. */
+    public void unwatch() {
+        watching = null;
+        if (timeout != null) {
+            timeout.cancel(false);
+            timeout = null;
+        }
+        if (registration != null) {
+            registration.cancel();
+            registration = null;
+        }
     }
 
     @Override
@@ -118,12 +138,7 @@ public final class PendingAccept extends AwaitedConnection {
 
     private void release() {
         done = true;
-        if (timeout != null) {
-            timeout.cancel(false);
-        }
-        if (registration != null) {
-            registration.cancel();
-        }
+        unwatch();
     }
 
     private void fail(String why) {
