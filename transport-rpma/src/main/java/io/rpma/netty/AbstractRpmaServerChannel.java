@@ -214,7 +214,11 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
         List<Listening> bound = new Binding(this, paths(), this::newNext).bind(inet);
         local = Binding.localAddress(inet, bound);
         listening = bound;
-        handle().registration.submit(RpmaIoOps.OPEN);
+        IoRegistration registration = handle().registration;
+        if (registration != null) {
+            // Otherwise no loop has the channel, and its next registration opens it.
+            registration.submit(RpmaIoOps.OPEN);
+        }
     }
 
     @Override

@@ -358,4 +358,19 @@ class MovedServerTest {
             assertEquals(Handshake.REFUSED_MALFORMED, Handshake.decode(peer.peerData()).status());
         }
     }
+
+    /** A channel that no loop has can be bound. Its next loop accepts. */
+    @ParameterizedTest
+    @EnumSource
+    void aServerIsBoundWhileNoLoopHasIt(Kind kind) throws Exception {
+        server = bootstrap(kind).register().sync().channel();
+        server.deregister().sync();
+        server.bind(anyPort()).sync();
+        assertTrue(server.isActive());
+        End end = new End();
+        ChannelFuture connect = connect(kind, end);
+        second.register(server).sync();
+        exchange(connect.sync().channel(), end, 3);
+        assertNull(wrong.poll());
+    }
 }
