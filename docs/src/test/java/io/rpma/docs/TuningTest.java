@@ -33,7 +33,8 @@ class TuningTest {
     private static final Pattern PROPERTY = Pattern.compile(
         "(?:_PROPERTY\\s*=|(?:getProperty|getBoolean|getLong|getInt|getInteger|get)\\()\\s*\"(io\\.rpma\\.[\\w.]+)\"");
 
-    private static final Pattern METER = Pattern.compile("\"(rpma\\.[a-z.]*[a-z])\"|counter\\(\"([a-z.]+)\"|prefix \\+ \"([a-z.]+)\"");
+    private static final Pattern METER = Pattern.compile(
+        "\"(rpma\\.[a-z.]*[a-z])\"|counter\\(\"([a-z.]+)\"|prefix \\+ \"([a-z.]+)\"");
 
     private static String tuning() throws Exception {
         return Files.readString(Documents.FOLDER.resolve("tuning.md"));

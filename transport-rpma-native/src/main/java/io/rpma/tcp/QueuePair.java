@@ -68,8 +68,7 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
     // Whether the last drive that read the socket has left no data. The polling thread may find an old value.
     private boolean drained;
     private volatile boolean error;
-    private volatile boolean starved;
-    private volatile boolean waiting;
+    private final Starvation starvation;
     private final Adapter.Place place = new Adapter.Place(this);
     // The index in the shared receive queue, -1 for none.
     private int member = -1;
@@ -102,6 +101,7 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
         this.sends = sends;
         this.shared = shared;
         receives = new ReceiveQueue(this, number, ownReceives, shared);
+        starvation = new Starvation(this, shared);
         completer = new Completer(this, number, sends);
     }
 
@@ -279,7 +279,7 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
         if (slow && receiver.isTooSlow(shared.messageNanos())) {
             violated("too little of a message that holds a receive which other connections wait for");
         }
-        resumeIfPossible();
+        starvation.resumeIfPossible(receiver);
         flushes.takeResult();
         if ((todo & DISCONNECT) != 0) {
             fail(0, CompletionStatus.WR_FLUSH_ERR);
@@ -322,24 +322,6 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
         }
     }
 
-    /** Lets the peer resume if there is a receive for its message; otherwise registers this queue pair for the next receive. */
-    private void resumeIfPossible() {
-        receiver.resumeIfPossible();
-        if (receiver.isStarved()) {
-            starved = true;
-            if (shared != null && !waiting) {
-                waiting = true;
-                shared.starve(this);
-            }
-            // Check again: a receive may have been posted before "starved" was set, or before this queue pair was entered into
-            // the list of starving queue pairs. A posting thread adds the receive first and then reads "starved" or the list.
-            receiver.resumeIfPossible();
-        }
-        if (!receiver.isStarved()) {
-            stopStarving();
-        }
-    }
-
     @Override
     public void checkMessage() {
         kick(CHECK);
@@ -347,8 +329,7 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
 
     @Override
     public boolean wake() {
-        boolean was = starved;
-        waiting = false;
+        boolean was = starvation.wake();
         kick(SEND);
         return was;
     }
@@ -358,7 +339,7 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
     /** Posts a receive. */
     void receive(TcpLocalMemoryRegion target, long offset, long length, long context) throws RpmaException {
         receives.post(target, offset, length, context);
-        if (error || starved) {
+        if (error || starvation.isStarved()) {
             kick(SEND);
         }
     }
@@ -401,7 +382,7 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
 
     /** Stops watching the socket: after the end of the stream it would stay readable. No receive is needed any more. */
     private void leave() {
-        stopStarving();
+        starvation.end();
         completions.alarm().unwatch();
         if (shared != null) {
             // The rest of a message will not arrive, and others may wait for its receive.
@@ -411,15 +392,6 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
         }
         if (shared == null || !shared.hasCompletions()) {
             receiveCompletions.alarm().unwatch();
-        }
-    }
-
-    private void stopStarving() {
-        starved = false;
-        if (waiting) {
-            // If another thread has taken this queue pair from the list meanwhile, it wakes it, which has no effect.
-            shared.forget(this);
-            waiting = false;
         }
     }
 
@@ -442,7 +414,7 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
         completer.fail(culprit, status);
         if (transmitter != null) {
             receiver.giveUp();
-            stopStarving();
+            starvation.end();
         }
         flush();
     }

@@ -464,8 +464,8 @@ final class Transmitter {
 
     /**
      * Called when the queue pair fails, before its requests complete. If the rest of a request is still to be read from its
-     * memory, which the application may change as soon as the request has completed, this method ends the sending direction in the
-     * middle of the frame. Answers are still sent, from memory that is registered.
+     * memory, which the application may change as soon as the request has completed, this method ends the sending direction in
+     * the middle of the frame. Answers are still sent, from memory that is registered.
      */
     void fail() {
         if (partialRequest != 0 && payloadLeft > 0) {
