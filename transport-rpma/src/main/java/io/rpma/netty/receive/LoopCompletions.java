@@ -12,6 +12,7 @@
  */
 package io.rpma.netty.receive;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoRegistration;
 import io.netty.util.collection.IntObjectHashMap;
@@ -63,6 +64,12 @@ public final class LoopCompletions implements RpmaIoHandle {
         /** Posts a receive again. */
         void repost(int slot) throws RpmaException;
 
+        /** Returns whether a message that waits must release its receive. */
+        boolean isCrowded();
+
+        /** Moves a message out of its receive, and posts the receive again; see {@link ReceiveBuffers#move}. */
+        ByteBuf move(int slot, int bytes) throws RpmaException;
+
         /** Excludes the receives from being chosen for further connections, and ends them with their last connection. */
         void retire();
 
@@ -100,6 +107,10 @@ public final class LoopCompletions implements RpmaIoHandle {
     /** Returns the loop that polls. Any thread. */
     IoEventLoop loop() {
         return loop;
+    }
+
+    Owner receives() {
+        return receives;
     }
 
     // ---- on the loop, and off it ----
@@ -230,9 +241,13 @@ public final class LoopCompletions implements RpmaIoHandle {
         }
     }
 
-    /** Stops delivering completions to a queue pair that has been destroyed and causes no new ones. Any thread. */
-    void remove(ReceivingPair pair) {
-        onLoop(() -> {
+    /**
+     * Stops delivering completions to a queue pair that has been destroyed and causes no new ones. Any thread.
+     *
+     * @return false if the loop has ended, so that the completions for the queue pair will not be taken on its thread
+     */
+    boolean remove(ReceivingPair pair) {
+        return onLoop(() -> {
             drain();
             if (pairs.get(pair.elsewhere().number()) == pair) {
                 pairs.remove(pair.elsewhere().number());
@@ -366,7 +381,8 @@ public final class LoopCompletions implements RpmaIoHandle {
         }
     }
 
-    private void repost(int slot) {
+    /** Posts a receive again. */
+    void repost(int slot) {
         try {
             receives.repost(slot);
         } catch (RpmaException e) {

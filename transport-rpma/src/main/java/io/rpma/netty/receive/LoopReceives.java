@@ -13,20 +13,27 @@
 
 package io.rpma.netty.receive;
 
+import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
 import io.netty.channel.IoEventLoop;
+import io.rpma.CompletionOpcode;
 import io.rpma.ConnectionEvent;
+import io.rpma.RpmaException;
 import io.rpma.netty.pair.QueuePair;
 import io.rpma.netty.pair.TransportLogger;
 import java.io.IOException;
+import java.net.ProtocolException;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The receives of a stream that complete in the queue of an event loop ({@link LoopCompletions}) and not in the connection's own.
  * While the thread that polls that queue also uses the stream, it handles the completions directly. Otherwise they go through an
- * inbox to the thread that uses the stream: its channel is not registered with that loop yet, or any more.
+ * inbox to the thread that uses the stream: its channel is not registered with that loop yet, or any more. That may last, for
+ * example while a server does not accept. The inbox therefore holds only as many messages as the peer's credits allow, and the
+ * thread that polls posts the receives of all further messages again at once.
  *
  * <p>Used by the thread that uses the queue pair, unless stated otherwise.
  */
@@ -34,12 +41,16 @@ public final class LoopReceives {
     private final ReceivingPair pair;
     private final LoopCompletions queue;
     private final int number;
+    private final int most;
     // Whether the thread that polls the queue also uses the queue pair; changed by that thread alone.
     private boolean isHome;
     // The loop that uses the queue pair if it is a different one; null while there is none.
     private volatile EventLoop loop;
     // Completions that arrived while another thread used the queue pair.
     private final Queue<StreamArrival> inbox = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger inboxCount = new AtomicInteger();
+    // Set by the thread that polls the queue when there is a message for which the inbox has no room.
+    private volatile boolean overrun;
     // How the connection ended, while messages that arrived before may still be missing; null if there is nothing to be done.
     // Only the thread that uses the queue pair uses these two.
     private IOException pendingCause;
@@ -49,11 +60,13 @@ public final class LoopReceives {
      * Creates an empty inbox.
      *
      * @param number the queue pair number that completions in the queue contain
+     * @param most how many messages a peer that follows the protocol can send before this end has handled one of them
      */
-    public LoopReceives(ReceivingPair pair, LoopCompletions queue, int number) {
+    public LoopReceives(ReceivingPair pair, LoopCompletions queue, int number, int most) {
         this.pair = pair;
         this.queue = queue;
         this.number = number;
+        this.most = most;
     }
 
     /** Returns the loop that polls the queue. Any thread. */
@@ -73,10 +86,48 @@ public final class LoopReceives {
 
     // ---- called on the thread that polls the queue ----
 
-    /** Stores a completion for the thread that uses the queue pair, which is a different one. */
+    /**
+     * Stores a completion for the thread that uses the queue pair, which is a different one. If the peer has ignored its credits,
+     * this message and all later ones are dropped, and that thread ends the connection.
+     */
     void forward(StreamArrival arrival) {
-        inbox.add(arrival);
+        if (overrun) {
+            queue.repost(arrival.slot());
+            return;
+        }
+        if (inboxCount.get() < most) {
+            inboxCount.incrementAndGet();
+            inbox.add(withoutScarceReceive(arrival));
+        } else {
+            overrun = true;
+            queue.repost(arrival.slot());
+        }
         onUser(this::takeForwarded);
+    }
+
+    /**
+     * Moves a message out of its receive if other connections may need the receive before the message is taken.
+     *
+     * @return the message, which still has its receive if there is no memory or the receive could not be posted
+     */
+    private StreamArrival withoutScarceReceive(StreamArrival arrival) {
+        LoopCompletions.Owner receives = queue.receives();
+        if (arrival.status() != 0 || !receives.isCrowded()) {
+            return arrival;
+        }
+        try {
+            boolean isEmpty = arrival.bytes() <= 0 || arrival.opcode() == CompletionOpcode.RECV_RDMA_WITH_IMM.code();
+            ByteBuf message = null;
+            if (isEmpty) {
+                receives.repost(arrival.slot());
+            } else {
+                message = receives.move(arrival.slot(), arrival.bytes());
+            }
+            return arrival.withoutReceive(message);
+        } catch (RpmaException | OutOfMemoryError e) {
+            TransportLogger.LOGGER.debug("A message for {} keeps its receive.", pair, e);
+            return arrival;
+        }
     }
 
     /** Ends the connection, which another thread uses. If that thread changes, {@link #enter} ends it. */
@@ -108,8 +159,13 @@ public final class LoopReceives {
     void takeForwarded() {
         StreamArrival arrival = inbox.poll();
         while (arrival != null) {
+            inboxCount.decrementAndGet();
             pair.handle(arrival);
             arrival = inbox.poll();
+        }
+        if (overrun && pair.broken() == null) {
+            pair.breakWith(new ProtocolException("The peer broke the stream protocol: it sent more messages than its credits"
+                + " allow, before any of them was handled; the connection is closed"));
         }
     }
 
@@ -239,6 +295,8 @@ public final class LoopReceives {
 
     /** Stops the delivery of completions to the queue pair, which has been destroyed. */
     public void close() {
-        queue.remove(pair);
+        if (!queue.remove(pair)) {
+            takeForwarded();
+        }
     }
 }

@@ -13,6 +13,8 @@
 
 package io.rpma.netty.receive;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
 import io.rpma.RpmaError;
@@ -67,6 +69,29 @@ public abstract class ReceiveBuffers {
      * @return the buffer, which then belongs to the caller, or {@code null} if no registered memory is left for another one
      */
     public abstract RpmaByteBuf exchange(int slot) throws RpmaException;
+
+    /**
+     * Moves a message out of its receive, and posts the receive again. The message is copied to ordinary memory if no registered
+     * memory is left. If this method throws, the message stays in its slot.
+     *
+     * @param bytes the length of the message
+     * @return the buffer that contains the message, which then belongs to the caller
+     */
+    public final ByteBuf move(int slot, int bytes) throws RpmaException {
+        RpmaByteBuf buf = exchange(slot);
+        if (buf != null) {
+            return buf;
+        }
+        int length = Math.min(bytes, messageBytes);
+        ByteBuf ordinary = UnpooledByteBufAllocator.DEFAULT.directBuffer(length, length).writeBytes(buffer(slot), 0, length);
+        try {
+            repost(slot);
+        } catch (RpmaException e) {
+            ordinary.release();
+            throw e;
+        }
+        return ordinary;
+    }
 
     /** Returns whether an unread message must release its receive, because other connections may need it. */
     public abstract boolean isCrowded();

@@ -13,6 +13,7 @@
 
 package io.rpma.netty.stream;
 
+import io.netty.buffer.ByteBuf;
 import io.rpma.CompletionFlag;
 import io.rpma.Connection;
 import io.rpma.LocalMemoryRegion;
@@ -108,7 +109,7 @@ public final class PrefixWire extends StreamWire {
             return;
         }
         // The peer may write to this memory at any time, so each word is read only once.
-        RpmaByteBuf message = to.receive(slot);
+        ByteBuf message = to.receive(slot);
         int bits = message.getInt(0);
         if (Immediate.kind(bits) != Immediate.BULK) {
             to.take(slot, bytes - BYTES, false, bits);

@@ -73,7 +73,8 @@ public final class StreamQueuePair extends StreamEnd {
         this.sizes = sizes;
         this.receives = receives;
         LoopCompletions completions = receives.completions();
-        elsewhere = completions == null ? null : new LoopReceives(this, completions, connection.queuePairNumber());
+        elsewhere = completions == null ? null
+            : new LoopReceives(this, completions, connection.queuePairNumber(), sizes.receiveQueue());
         PeerCredits given = new PeerCredits(sizes.credits());
         sender = new StreamSender(this, sizes, given, elsewhere != null);
         receiver = new StreamReceiver(this, sizes, receives, given, sender);
@@ -255,8 +256,7 @@ public final class StreamQueuePair extends StreamEnd {
     public void handle(StreamArrival arrival) {
         counters.completions++;
         if (arrival.status() == 0) {
-            receiver.received(arrival.slot(), arrival.bytes(), arrival.opcode() == StreamReceiver.WRITTEN,
-                arrival.hasImmediate(), arrival.immediate());
+            receiver.received(arrival);
         } else {
             CompletionStatus status = CompletionStatus.of(arrival.status());
             counters.failed(status);

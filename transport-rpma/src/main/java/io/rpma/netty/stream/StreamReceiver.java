@@ -15,8 +15,8 @@ package io.rpma.netty.stream;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
-import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.RecvByteBufAllocator;
+import io.netty.util.ReferenceCountUtil;
 import io.netty.util.internal.PlatformDependent;
 import io.rpma.CompletionOpcode;
 import io.rpma.RpmaException;
@@ -70,6 +70,8 @@ public final class StreamReceiver implements StreamWire.Sink {
     private StreamWire wire;
     private int prefix;
     private Queue<StreamArrival> early;
+    // The message that is being handled, if it does not hold a receive any more and is not empty; its slot is NO_SLOT.
+    private ByteBuf moved;
     private boolean finReceived;
     // Whether this end has to confirm the end of the peer's stream.
     private boolean confirmationDue;
@@ -96,12 +98,18 @@ public final class StreamReceiver implements StreamWire.Sink {
         wire = with;
         prefix = with.prefix;
         while (early != null && !early.isEmpty()) {
-            StreamArrival arrival = early.poll();
-            received(arrival.slot(), arrival.bytes(), arrival.opcode() == WRITTEN, arrival.hasImmediate(), arrival.immediate());
+            received(early.poll());
         }
     }
 
     // ---- what arrives ----
+
+    /** Handles a receive whose completion another thread has polled. */
+    void received(StreamArrival arrival) {
+        moved = arrival.moved();
+        received(arrival.slot(), arrival.bytes(), arrival.opcode() == WRITTEN, arrival.hasImmediate(), arrival.immediate());
+        moved = null;
+    }
 
     /** Handles a receive that has completed. */
     void received(int slot, int bytes, boolean written, boolean hasImmediate, int immediate) {
@@ -113,12 +121,12 @@ public final class StreamReceiver implements StreamWire.Sink {
         if (early == null) {
             early = new ArrayDeque<>();
         }
-        early.add(new StreamArrival(0, slot, 0, bytes, written ? WRITTEN : 0, hasImmediate, immediate));
+        early.add(new StreamArrival(0, slot, 0, bytes, written ? WRITTEN : 0, hasImmediate, immediate, moved));
     }
 
     @Override
-    public RpmaByteBuf receive(int slot) {
-        return receives.buffer(slot);
+    public ByteBuf receive(int slot) {
+        return slot == UnreadMessages.NO_SLOT ? moved : receives.buffer(slot);
     }
 
     @Override
@@ -148,7 +156,7 @@ public final class StreamReceiver implements StreamWire.Sink {
             }
             case Immediate.GRANT -> {
                 given.add(1);
-                granted(receives.buffer(slot), bytes);
+                granted(receive(slot), bytes);
             }
             case Immediate.RETURN -> {
                 given.add(1);
@@ -184,21 +192,26 @@ public final class StreamReceiver implements StreamWire.Sink {
 
     /** Appends a message to the unread messages. If receives are scarce, it releases its receive immediately. */
     private void arrive(int slot, int bytes) {
-        if (!receives.isCrowded()) {
+        ByteBuf buf = slot == UnreadMessages.NO_SLOT ? moved : receives.isCrowded() ? move(slot, prefix + bytes) : null;
+        if (buf == null) {
             put(receives.buffer(slot), slot, bytes);
             return;
         }
-        RpmaByteBuf buf = exchange(slot);
-        if (buf != null) {
-            put(buf, UnreadMessages.NO_SLOT, bytes);
-            return;
+        put(buf, UnreadMessages.NO_SLOT, bytes);
+        // If no registered memory is left, the message is in ordinary memory.
+        starved |= !(buf instanceof RpmaByteBuf);
+    }
+
+    private ByteBuf move(int slot, int bytes) {
+        try {
+            return receives.move(slot, bytes);
+        } catch (RpmaException e) {
+            pair.breakWith(e);
+        } catch (OutOfMemoryError e) {
+            // The message keeps its receive, which is posted again with the end of the connection.
+            pair.cannotTake(e);
         }
-        // No registered memory is left: the message is copied to ordinary memory, and its receive becomes available to other
-        // connections.
-        ByteBuf ordinary = UnpooledByteBufAllocator.DEFAULT.directBuffer(prefix + bytes, prefix + bytes);
-        put(ordinary.writeBytes(receives.buffer(slot), 0, prefix + bytes), UnreadMessages.NO_SLOT, bytes);
-        giveBack(slot);
-        starved = true;
+        return null;
     }
 
     private void put(ByteBuf buf, int slot, int bytes) {
@@ -379,6 +392,10 @@ public final class StreamReceiver implements StreamWire.Sink {
 
     /** Posts a receive again, unless it belongs to this connection alone and the connection has ended. */
     void giveBack(int slot) {
+        if (slot == UnreadMessages.NO_SLOT) {
+            ReferenceCountUtil.release(moved);
+            return;
+        }
         if (pair.isEnded() && !receives.isShared()) {
             return;
         }
@@ -455,7 +472,9 @@ public final class StreamReceiver implements StreamWire.Sink {
     /** Releases everything else, when the queue pair has been destroyed. */
     void close() {
         while (early != null && !early.isEmpty()) {
-            giveBack(early.poll().slot());
+            StreamArrival arrival = early.poll();
+            moved = arrival.moved();
+            giveBack(arrival.slot());
         }
         if (areas != null) {
             areas.close();

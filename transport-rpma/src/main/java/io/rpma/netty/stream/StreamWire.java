@@ -13,12 +13,12 @@
 
 package io.rpma.netty.stream;
 
+import io.netty.buffer.ByteBuf;
 import io.rpma.CompletionFlag;
 import io.rpma.Connection;
 import io.rpma.LocalMemoryRegion;
 import io.rpma.RemoteMemoryRegion;
 import io.rpma.RpmaException;
-import io.rpma.netty.memory.RpmaByteBuf;
 
 /**
  * The way in which the 32 bits of each message of a stream ({@link Immediate}) are transferred: beside the payload, or in front
@@ -29,13 +29,13 @@ import io.rpma.netty.memory.RpmaByteBuf;
 abstract class StreamWire {
     /** Takes the messages whose bits the wire has extracted. */
     interface Sink {
-        /** Returns the memory of a receive that has completed. */
-        RpmaByteBuf receive(int slot);
+        /** Returns the memory of a message that has arrived. */
+        ByteBuf receive(int slot);
 
         /**
          * Handles a message that has arrived.
          *
-         * @param slot the slot of its receive
+         * @param slot the slot of its receive, or a negative number if it has none any more
          * @param bytes the length of its payload, as reported by the peer or the device
          * @param written whether the payload was written into an area
          * @param bits the bits that the peer sent with it

@@ -14,6 +14,7 @@
 package io.rpma.netty.stream;
 
 import io.netty.buffer.ByteBuf;
+import io.rpma.netty.receive.StreamArrival;
 
 /**
  * The messages of a stream that have arrived and have not been read, in their order. Each of them lies in the buffer of its
@@ -23,7 +24,7 @@ import io.netty.buffer.ByteBuf;
  */
 final class UnreadMessages {
     /** The slot of a message that no longer holds a receive, because it has a buffer of its own. */
-    static final int NO_SLOT = -1;
+    static final int NO_SLOT = StreamArrival.NO_SLOT;
     /** The slot of a message in an area for large data, which holds no receive either. */
     static final int AREA = -2;
 
