@@ -410,6 +410,16 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
             });
         }
 
+        /**
+         * Ends the channel soon if the connection is broken; called after work has been posted. No completion and no event
+         * reports that work could not be posted. A channel that no loop has is ended by its next loop.
+         */
+        final void endIfBroken() {
+            if (registration != null && pair().broken() != null) {
+                later(this::readable);
+            }
+        }
+
         // ---- events of the queue pair ----
 
         @Override

@@ -200,6 +200,7 @@ public final class RpmaChannel extends AbstractRpmaChannel implements SocketChan
     protected void doShutdownOutput() throws Exception {
         outputShutdown = true;
         pair.finish();
+        handle().endIfBroken();
     }
 
     @Override

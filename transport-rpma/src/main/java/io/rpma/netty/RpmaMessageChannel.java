@@ -214,6 +214,7 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
             throw new IOException(broken.getMessage(), broken);
         }
         entries.write(in, to);
+        handle().endIfBroken();
         // A listener may have closed the channel, and no other entry may be under way.
         handle().endOfLingering();
     }

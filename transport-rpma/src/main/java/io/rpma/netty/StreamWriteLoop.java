@@ -102,6 +102,7 @@ final class StreamWriteLoop {
     /** Posts the operations at the head of the flushed entries. Returns whether the entries after them can be written now. */
     private boolean writeOperations(ChannelOutboundBuffer in, StreamQueuePair to) {
         operations.write(in, to.sender());
+        unsafe.endIfBroken();
         // Later entries continue when the operations have completed, or when there is room for more operations.
         return operations.count() == 0 && channel.open && !(in.current() instanceof RpmaOperation);
     }
