@@ -80,8 +80,9 @@ launch() {
         archive=(-XX:+AutoCreateSharedArchive "-XX:SharedArchiveFile=$target/classes.jsa" '-Xlog:cds*=off' '-Xlog:aot*=off')
     fi
     shift
-    # The entries for jar files have the form lib/...:lib/...
+    # The entries for jar files have the form lib/...:lib/... The path is quoted, because bash would replace an & in it.
     jars=:$(< "$target/runtime.classpath")
+    jars=${jars//:lib\//":$target/lib/"}
     exec "$java/bin/java" --enable-native-access=ALL-UNNAMED ${archive[@]+"${archive[@]}"} \
-        -cp "$classes${jars//:lib\//:$target/lib/}" "$@"
+        -cp "$classes$jars" "$@"
 }

@@ -53,7 +53,7 @@ class LaunchTest {
 
     @BeforeEach
     void plant() throws Exception {
-        tree = Files.createDirectories(temporary.resolve("a tree"));
+        tree = Files.createDirectories(temporary.resolve("a & tree"));
         home = Files.createDirectories(temporary.resolve("home"));
         programs = Files.createDirectories(temporary.resolve("programs"));
         for (String script : SCRIPTS) {
@@ -192,7 +192,7 @@ class LaunchTest {
     void fromAnotherFolderAndByASymbolicLink() throws Exception {
         Path link = Files.createSymbolicLink(programs.resolve("by-link"), tree.resolve("rpma"));
         Path linkToLink = Files.createSymbolicLink(home.resolve("by-two"), Path.of("../programs/by-link"));
-        for (Path script : List.of(tree.resolve("rpma"), link, linkToLink, Path.of("../a tree/rpma"), Path.of("by-two"))) {
+        for (Path script : List.of(tree.resolve("rpma"), link, linkToLink, Path.of("../a & tree/rpma"), Path.of("by-two"))) {
             Path called = script.isAbsolute() || script.startsWith("..") ? script : Path.of("./" + script);
             assertTrue(output(start(home, called, "info"), 0).contains(classPath("cli")), script::toString);
         }
