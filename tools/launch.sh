@@ -55,10 +55,13 @@ launch_build() {
     } 9> "$launch_root/target/build.lock"
 }
 
-# Prints the jar file of a module, if it contains its newest classes.
+# Prints the jar file of a module, if it contains its newest classes. A build of a release also creates other jar files.
 launch_jar() {
     local jar
     for jar in "$launch_root/$1/target/"*.jar; do
+        case $jar in
+            *-sources.jar | *-javadoc.jar | *-tests.jar) continue ;;
+        esac
         if [[ -f $jar && -z $(find "$launch_root/$1/target/classes" -type f -newer "$jar" -print -quit) ]]; then
             echo "$jar"
             return

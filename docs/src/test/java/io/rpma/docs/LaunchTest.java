@@ -188,6 +188,21 @@ class LaunchTest {
         }
     }
 
+    /** A build of a release creates jar files of the sources and of the Javadoc. Their names sort before that of the program. */
+    @Test
+    void theJarOfTheProgramIsUsedAfterABuildOfARelease() throws Exception {
+        output(start(tree, tree.resolve("rpma")), 0);
+        Path target = tree.resolve("cli/target");
+        for (String kind : List.of("-javadoc", "-sources", "-tests", "")) {
+            Files.createFile(target.resolve("cli-1" + kind + ".jar"));
+        }
+        String output = output(start(tree, tree.resolve("rpma")), 0);
+        assertTrue(output.contains("[-cp][" + target.resolve("cli-1.jar") + ":"), output);
+        Files.delete(target.resolve("cli-1.jar"));
+        output = output(start(tree, tree.resolve("rpma")), 0);
+        assertTrue(output.contains(classPath("cli")), output);
+    }
+
     @Test
     void fromAnotherFolderAndByASymbolicLink() throws Exception {
         Path link = Files.createSymbolicLink(programs.resolve("by-link"), tree.resolve("rpma"));
