@@ -13,11 +13,13 @@
 package io.rpma.docs;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -73,5 +75,40 @@ class CommitMessageTest {
         Run run = check("Fix a test\nbecause it failed.\n");
         assertEquals(1, run.code());
         assertTrue(run.output().contains("the second line is not empty"), run::output);
+    }
+
+    @Test
+    void eachCommitOfARangeIsChecked() throws Exception {
+        assertEquals(new Run(0, ""), git("init", "-q"));
+        commit("Add a file");
+        commit("Added a test");
+        commit("Add a third one");
+        assertEquals(new Run(0, ""), checkRange("HEAD~1..HEAD"));
+        Run run = checkRange("HEAD");
+        assertEquals(1, run.code());
+        assertTrue(run.output().contains("use the imperative"), run::output);
+        assertFalse(run.output().contains("third"), run::output);
+    }
+
+    @Test
+    void aRangeThatDoesNotExistIsAnError() throws Exception {
+        assertEquals(new Run(0, ""), git("init", "-q"));
+        commit("Add a file");
+        Run run = checkRange("none..HEAD");
+        assertTrue(run.code() != 0, run::output);
+        assertTrue(run.output().contains("none..HEAD"), run::output);
+    }
+
+    private Run checkRange(String range) throws Exception {
+        return Run.of(folder, List.of(Documents.PROJECT.resolve("tools/hooks/commit-msg").toString(), "--range", range));
+    }
+
+    private void commit(String message) throws Exception {
+        assertEquals(new Run(0, ""), git("-c", "user.name=A", "-c", "user.email=a@localhost", "-c", "commit.gpgSign=false",
+            "commit", "-q", "--no-verify", "--allow-empty", "-m", message));
+    }
+
+    private Run git(String... arguments) throws Exception {
+        return Run.of(folder, Stream.concat(Stream.of("git"), Stream.of(arguments)).toList());
     }
 }
