@@ -59,22 +59,7 @@ if [[ ! -f $here/target/test.classpath || ! -d $here/target/test-classes ]]; the
     exit 2
 fi
 
-# Prints a java program that is new enough: that of JAVA_HOME, that on the PATH, or an installed one.
-find_java() {
-    local java version
-    for java in ${JAVA_HOME:+"$JAVA_HOME/bin/java"} "$(type -P java || true)" /usr/lib/jvm/*/bin/java /opt/*/bin/java; do
-        [[ -x $java ]] || continue
-        version=$("$java" -version 2>&1 | sed -n '1s/[^"]*"\([0-9]*\).*/\1/p')
-        if ((${version:-0} >= 25)); then
-            echo "$java"
-            return 0
-        fi
-    done
-    echo "run-suite.sh: Java 25 is needed: set JAVA_HOME" >&2
-    return 1
-}
-
-java=$(find_java)
+java=$("$here/../tools/find-java.sh")/bin/java
 export RPMA_PROVIDER=${RPMA_PROVIDER:-soft}
 exec "$java" --enable-native-access=ALL-UNNAMED -ea -Xmx1g -Dio.netty.leakDetection.level=paranoid \
     -Duser.language=en -Duser.country=US ${options[@]+"${options[@]}"} \

@@ -364,7 +364,8 @@ same 'the unprivileged user, its limit, its folders' $'0 nobody\n64' "$code $out
 # ----------------------------------------------------------------------------------------------------------------- Java
 
 java=${JAVA_HOME:+$JAVA_HOME/bin/}java
-if version=$("$java" -version 2>&1); then
+# The guest does not get these variables, and Java prints a line for each of them.
+if version=$(env -u JAVA_TOOL_OPTIONS -u JDK_JAVA_OPTIONS "$java" -version 2>&1); then
     started=$(milliseconds)
     guest "$java" -version
     same 'java -version' "0 $version" "$code $err"

@@ -1,0 +1,106 @@
+/*
+ * Copyright 2026 The Netty over RPMA Authors
+ *
+ * Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with the
+ * License. You may obtain a copy of the License at
+ *
+ *     https://www.apache.org/licenses/LICENSE-2.0
+ *
+ * Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on an
+ * "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the specific
+ * language governing permissions and limitations under the License.
+ */
+package io.rpma.docs;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Tests what the scripts of the testsuite do if something is amiss, in a copy of the tree. The JDK, QEMU and other programs that
+ * they call are replaced by scripts.
+ */
+@Timeout(240)
+class TestsuiteScriptsTest {
+    private static final long LIMIT_SECONDS = 60;
+
+    @TempDir
+    private Path temporary;
+    private Path tree;
+    private Path programs;
+    private final Map<String, String> environment = new HashMap<>();
+    private Process process;
+
+    @BeforeEach
+    void plant() throws Exception {
+        tree = Files.createDirectories(temporary.resolve("tree"));
+        programs = Files.createDirectories(temporary.resolve("programs"));
+        copy("tools/find-java.sh");
+        Path jdk = programs.resolve("jdk");
+        Files.createDirectories(jdk.resolve("bin"));
+        Files.writeString(jdk.resolve("release"), "JAVA_VERSION=\"25\"\n");
+        environment.put("JAVA_HOME", jdk.toString());
+        environment.put("PATH", programs + ":" + System.getenv("PATH"));
+        environment.put("TMPDIR", temporary.toString());
+    }
+
+    /** Kills the processes that a failed test has left running. */
+    @AfterEach
+    void end() {
+        if (process != null) {
+            process.descendants().forEach(ProcessHandle::destroyForcibly);
+            process.destroyForcibly();
+        }
+    }
+
+    private void copy(String file) throws IOException {
+        Path to = tree.resolve(file);
+        Files.createDirectories(to.getParent());
+        Files.copy(Documents.PROJECT.resolve(file), to, StandardCopyOption.COPY_ATTRIBUTES);
+    }
+
+    private static void executable(Path file, String script) throws IOException {
+        Files.createDirectories(file.getParent());
+        Files.writeString(file, "#!/usr/bin/env bash\n" + script + "\n");
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
+    }
+
+    private Run run(String... command) throws Exception {
+        Path output = temporary.resolve("output");
+        ProcessBuilder builder = new ProcessBuilder(command).directory(tree.toFile()).redirectErrorStream(true)
+            .redirectOutput(output.toFile());
+        builder.environment().putAll(environment);
+        process = builder.start();
+        process.getOutputStream().close();
+        assertTrue(process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS), () -> String.join(" ", command) + " does not end");
+        return new Run(process.exitValue(), Files.readString(output));
+    }
+
+    /** With options in the environment, the first line that Java prints is about them. */
+    @Test
+    void theComplianceSuiteFindsJavaIfTheEnvironmentHasOptions() throws Exception {
+        copy("testsuite/run-suite.sh");
+        Files.createDirectories(tree.resolve("testsuite/target/test-classes"));
+        Files.writeString(tree.resolve("testsuite/target/test.classpath"), "a.jar\n");
+        executable(programs.resolve("jdk/bin/java"), """
+            echo "Picked up JAVA_TOOL_OPTIONS: $JAVA_TOOL_OPTIONS" >&2
+            if [[ $1 == -version ]]; then echo 'openjdk version "25" 2025-09-16' >&2; else printf '[%s]' "$@"; fi""");
+        environment.put("JAVA_TOOL_OPTIONS", "-Dname=value");
+        Run run = run("testsuite/run-suite.sh", "SocketEchoComplianceTest");
+        assertEquals(0, run.code(), run::output);
+        assertTrue(run.output().endsWith("[io.rpma.testsuite.ComplianceMain][SocketEchoComplianceTest]"), run::output);
+    }
+}
