@@ -161,12 +161,14 @@ printf '%s=%q\n' merge "$merge" date "$(date +%s)" > "$control/settings"
     echo
 } > "$control/command"
 
-# QEMU truncates the files that it writes to, and can only wait for pipes.
+# QEMU truncates the files that it writes to, and can only wait for pipes. This script also holds the pipes open. The relays would
+# otherwise wait forever if QEMU ended before it has opened them.
 mkfifo "$control/stdout" "$control/stderr"
 cat "$control/stdout" &
 relays=("$!")
 cat "$control/stderr" >&2 &
 relays+=("$!")
+exec {stdout_pipe}> "$control/stdout" {stderr_pipe}> "$control/stderr"
 
 # share TAG FOLDER OPTION: shares a folder with the guest.
 shares=()
@@ -178,6 +180,8 @@ share control "$control" ''
 share root "$guest/root" ,readonly=on
 share host / ,readonly=on
 
+# QEMU creates it, unless it ends before.
+: > "$control/kernel.log"
 say "running on Debian 13 for arm64, $(< "$guest/$pages/release"), emulated"
 qemu-system-aarch64 -M virt -cpu neoverse-n1 -accel tcg,thread=multi -smp 2 -m "$memory" -nodefaults -no-reboot -nographic \
     -kernel "$guest/$pages/vmlinuz" -initrd "$guest/$pages/initramfs" \
@@ -191,6 +195,7 @@ qemu=$!
 qemu_status=0
 wait "$qemu" || qemu_status=$?
 qemu=
+exec {stdout_pipe}>&- {stderr_pipe}>&-
 wait "${relays[@]}" || true
 
 if [[ -n $results ]]; then

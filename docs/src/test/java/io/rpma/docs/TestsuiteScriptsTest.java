@@ -103,4 +103,40 @@ class TestsuiteScriptsTest {
         assertEquals(0, run.code(), run::output);
         assertTrue(run.output().endsWith("[io.rpma.testsuite.ComplianceMain][SocketEchoComplianceTest]"), run::output);
     }
+
+    /** QEMU ends without opening the pipes for the output of the guest. */
+    @Test
+    void anEmulatorThatDoesNotStartIsReported() throws Exception {
+        copy("testsuite/aarch64/run.sh");
+        copy("testsuite/aarch64/init");
+        executable(tree.resolve("testsuite/aarch64/build-guest.sh"), "echo " + temporary.resolve("guest"));
+        Files.createDirectories(temporary.resolve("guest/4k"));
+        Files.writeString(temporary.resolve("guest/4k/release"), "6.12\n");
+        executable(programs.resolve("qemu-system-aarch64"), "echo 'qemu: cannot allocate memory'; exit 1");
+        Run run = run("testsuite/aarch64/run.sh", "true");
+        assertEquals(125, run.code(), run::output);
+        assertTrue(run.output().contains("qemu: cannot allocate memory"), run::output);
+        assertTrue(run.output().contains("without an exit code of the command (QEMU's own: 1)"), run::output);
+    }
+
+    /** QEMU writes what the guest prints, and the relays deliver all of it. */
+    @Test
+    void theOutputOfTheGuestIsDelivered() throws Exception {
+        copy("testsuite/aarch64/run.sh");
+        copy("testsuite/aarch64/init");
+        executable(tree.resolve("testsuite/aarch64/build-guest.sh"), "echo " + temporary.resolve("guest"));
+        Files.createDirectories(temporary.resolve("guest/4k"));
+        Files.writeString(temporary.resolve("guest/4k/release"), "6.12\n");
+        executable(programs.resolve("qemu-system-aarch64"), """
+            [[ $* =~ path=([^ ]*)/stdout ]]
+            : > "${BASH_REMATCH[1]}/kernel.log"
+            echo 3 > "${BASH_REMATCH[1]}/out/exit"
+            seq 100000 > "${BASH_REMATCH[1]}/stdout"
+            echo done > "${BASH_REMATCH[1]}/stderr"
+            exit 0""");
+        Run run = run("testsuite/aarch64/run.sh", "true");
+        assertEquals(3, run.code(), run::output);
+        assertTrue(run.output().contains("\n99999\n100000\n"), run::output);
+        assertTrue(run.output().contains("done\n"), run::output);
+    }
 }
