@@ -27,8 +27,8 @@ Usage: testsuite/ecosystem/run.sh [OPTION...] SUITE...
 
 Runs the tests of a framework twice, each class in a separate process: on Netty's epoll transport, and with the agent on RPMA.
 Tests that differ or fail are run again, and count as different if they differ again. Prints the counts and a table of the
-differences. The exit code is 1 if one of them has no explanation in testsuite/ecosystem/explained. The first run downloads what
-the suites need from Maven Central.
+differences. The exit code is 1 if one of them has no explanation in testsuite/ecosystem/explained, if a class could not be run to
+its end, or if nothing was run. The first run downloads what the suites need from Maven Central.
 
 Suites:
   grpc                  gRPC's interoperability tests, as published (grpc-interop-testing), without and with TLS
@@ -134,11 +134,12 @@ concrete() {
 
 # tests_of_vertx JAR PACKAGES: prints the names of the test classes in those packages.
 tests_of_vertx() {
-    unzip -Z1 "$1" | grep -E "^io/vertx/tests/($2)/[A-Za-z0-9]*Test\.class$" | concrete "$1"
+    "$jdk/bin/jar" --list --file "$1" | grep -E "^io/vertx/tests/($2)/[A-Za-z0-9]*Test\.class$" | concrete "$1"
 }
 
 # run_class SUITE TRANSPORT ROUND CLASS: runs one test class in one process until a test fails, and then continues in another
-# process. In a later round, it only runs the tests that again.txt lists. The results and the output are kept.
+# process. In a later round, it only runs the tests that again.txt lists. The results and the output are kept. If the class
+# could not be run to its end, the file incomplete contains a message.
 run_class() {
     local folder=$here/target/$1/$2/$3/${4##*.} options=() before after=0
     local -r deadline=$((SECONDS + class_seconds))
@@ -162,13 +163,14 @@ run_class() {
         before=$after
         after=$(wc -c < results.tsv)
         if ((SECONDS >= deadline)); then
-            echo "ecosystem: ${4##*.} on $2 did not finish within $class_seconds s"
+            echo "ecosystem: ${4##*.} on $2 did not finish within $class_seconds s: $folder/output.log" > incomplete
             break
         elif ((after <= before)); then
-            echo "ecosystem: ${4##*.} on $2 cannot be run: $folder/output.log"
+            echo "ecosystem: ${4##*.} on $2 cannot be run: $folder/output.log" > incomplete
             break
         fi
     done
+    [[ ! -f incomplete ]] || cat incomplete
     touch finished
 }
 
@@ -180,12 +182,17 @@ run_one() {
     run_class "$@" &
 }
 
-# run_suite NAME CLASSES: runs all rounds of one suite, and prints its table.
+# run_suite NAME CLASSES: runs all rounds of one suite, and prints its table. Returns 1 if a difference is not explained, if a
+# class that has results here was not run to its end, or if no test was run.
 run_suite() {
-    local suite=$1 round class simple
+    local suite=$1 round class simple transport incomplete status=0
     local -r again=$here/target/$suite/again.txt
     local -a wanted=()
     shift
+    if (($# == 0)); then
+        echo "ecosystem: no test classes of $suite were found"
+        return 1
+    fi
     for class in "$@"; do
         simple=${class##*.}
         if [[ -z $classes || $simple =~ ^($classes)$ ]]; then
@@ -196,6 +203,7 @@ run_suite() {
         echo "ecosystem: no class of $suite matches '$classes'"
         return
     fi
+    selected=$((selected + ${#wanted[@]}))
     for class in "${wanted[@]}"; do
         ((resume)) || rm -rf "$here/target/$suite"/*/*/"${class##*.}"
     done
@@ -220,7 +228,19 @@ run_suite() {
     grep -rhaE '^rpma-agent: RPMA carried' "$here/target/$suite/rpma" --include=output.log | awk -v suite="$suite" '
         { bytes += $4; connections += $NF }
         END { print "ecosystem: " suite ": RPMA carried " bytes + 0 " bytes of " connections + 0 " connections" }'
-    "$java" "$differences" "$here/target/$suite" "$here/explained/$suite.txt"
+    "$java" "$differences" "$here/target/$suite" "$here/explained/$suite.txt" || status=1
+    incomplete=$(find "$here/target/$suite" -name incomplete -exec cat {} +)
+    if [[ -n $incomplete ]]; then
+        echo "$incomplete"
+        status=1
+    fi
+    for transport in epoll rpma; do
+        if [[ -z $(find "$here/target/$suite/$transport" -name results.tsv -size +0 -print -quit) ]]; then
+            echo "ecosystem: no test of $suite was run on $transport"
+            status=1
+        fi
+    done
+    return "$status"
 }
 
 # compile_reactor_netty SOURCES: compiles the tests of the core and of the HTTP part, each with its own resources, because both
@@ -254,6 +274,8 @@ tests_of_reactor_netty() {
 differences=$here/src/main/java/io/rpma/ecosystem/Differences.java
 "$jdk/bin/javac" -nowarn -d "$here/target/runner" -cp "$(class_path grpc)" "$here/src/main/java/io/rpma/ecosystem/RunClass.java"
 bad=0
+# The number of classes of all suites that were chosen to be run.
+selected=0
 for argument in "${suites[@]}"; do
     suite=${argument%%=*}
     path=$(class_path "$suite")
@@ -288,4 +310,5 @@ for argument in "${suites[@]}"; do
             ;;
     esac
 done
+((selected > 0)) || bad=1
 exit "$bad"

@@ -21,6 +21,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -138,5 +139,82 @@ class TestsuiteScriptsTest {
         assertEquals(3, run.code(), run::output);
         assertTrue(run.output().contains("\n99999\n100000\n"), run::output);
         assertTrue(run.output().contains("done\n"), run::output);
+    }
+
+    /**
+     * Creates what the script for the suites of frameworks needs. Of the suite of Vert.x there is one class, unless it is {@code
+     * null}.
+     */
+    private void plantSuites(String nameOfClass, String runOfClass) throws IOException {
+        copy("testsuite/ecosystem/run.sh");
+        copy("testsuite/ecosystem/pom.xml");
+        for (String suite : List.of("grpc", "vertx")) {
+            Path file = tree.resolve("testsuite/ecosystem/target").resolve(suite + ".classpath");
+            Files.createDirectories(file.getParent());
+            Files.writeString(file, "/none/vertx-core-5.1.1-tests.jar\n");
+        }
+        Files.createFile(temporary.resolve("agent.jar"));
+        executable(programs.resolve("unshare"), "while [[ $1 != alone ]]; do shift; done; shift; exec \"$@\"");
+        executable(programs.resolve("unzip"), "echo 'the JDK can list jar files itself' >&2; exit 1");
+        executable(programs.resolve("jdk/bin/javac"), "exit 0");
+        executable(programs.resolve("jdk/bin/jar"), nameOfClass == null ? "exit 1"
+            : "echo io/vertx/tests/net/" + nameOfClass + ".class");
+        executable(programs.resolve("jdk/bin/javap"), nameOfClass == null ? "exit 1"
+            : "echo 'public class io.vertx.tests.net." + nameOfClass + " extends Object {'");
+        // The last arguments of a test class are its name and two files.
+        executable(programs.resolve("jdk/bin/java"), "[[ $* == *RunClass* ]] || exit 0; results=${*: -2:1}\n" + runOfClass);
+    }
+
+    private Run runSuite(String... arguments) throws Exception {
+        String[] command = new String[arguments.length + 3];
+        command[0] = "testsuite/ecosystem/run.sh";
+        command[1] = "--agent";
+        command[2] = temporary.resolve("agent.jar").toString();
+        System.arraycopy(arguments, 0, command, 3, arguments.length);
+        return run(command);
+    }
+
+    @Test
+    void aSuiteWhoseClassesRunSucceeds() throws Exception {
+        plantSuites("NetTest", "echo passed > \"$results\"");
+        Run run = runSuite("vertx");
+        assertEquals(0, run.code(), run::output);
+        assertTrue(run.output().contains("vertx, round 1, 1 classes"), run::output);
+    }
+
+    @Test
+    void aSuiteWithoutClassesFails() throws Exception {
+        plantSuites(null, "exit 0");
+        Run run = runSuite("vertx");
+        assertEquals(1, run.code(), run::output);
+        assertTrue(run.output().contains("ecosystem: no test classes of vertx were found"), run::output);
+    }
+
+    @Test
+    void aSelectionThatMatchesNoClassFails() throws Exception {
+        plantSuites("NetTest", "echo passed > \"$results\"");
+        Run run = runSuite("--classes", "None", "vertx", "grpc");
+        assertEquals(1, run.code(), run::output);
+        assertTrue(run.output().contains("ecosystem: no class of vertx matches 'None'"), run::output);
+        run = runSuite("--classes", "NetTest", "vertx", "grpc");
+        assertEquals(0, run.code(), run::output);
+    }
+
+    @Test
+    void aClassThatCannotBeRunFails() throws Exception {
+        plantSuites("NetTest", "exit 1");
+        Run run = runSuite("vertx");
+        assertEquals(1, run.code(), run::output);
+        for (String transport : List.of("epoll", "rpma")) {
+            assertTrue(run.output().contains("ecosystem: NetTest on " + transport + " cannot be run"), run::output);
+        }
+    }
+
+    @Test
+    void aSuiteWithoutTestsFails() throws Exception {
+        plantSuites("NetTest", "exit 0");
+        Run run = runSuite("vertx");
+        assertEquals(1, run.code(), run::output);
+        assertTrue(run.output().contains("ecosystem: no test of vertx was run on rpma"), run::output);
     }
 }
