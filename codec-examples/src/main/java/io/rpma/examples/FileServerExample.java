@@ -192,8 +192,9 @@ final class FileServerExample implements Callable<Integer> {
 
         @Override
         protected void channelRead0(ChannelHandlerContext ctx, FullHttpRequest request) throws IOException {
-            Path path = file(new QueryStringDecoder(request.uri()).path());
-            if (!request.decoderResult().isSuccess()) {
+            String name = name(request);
+            Path path = name == null ? null : file(name);
+            if (name == null) {
                 refuse(ctx, request, HttpResponseStatus.BAD_REQUEST);
             } else if (!request.method().equals(HttpMethod.GET) && !request.method().equals(HttpMethod.HEAD)) {
                 refuse(ctx, request, HttpResponseStatus.METHOD_NOT_ALLOWED);
@@ -201,6 +202,18 @@ final class FileServerExample implements Callable<Integer> {
                 refuse(ctx, request, HttpResponseStatus.NOT_FOUND);
             } else {
                 send(ctx, request, FileChannel.open(path));
+            }
+        }
+
+        /** Returns the decoded path of the request, or {@code null} if the request or an escape sequence in it is malformed. */
+        private static String name(FullHttpRequest request) {
+            if (!request.decoderResult().isSuccess()) {
+                return null;
+            }
+            try {
+                return new QueryStringDecoder(request.uri()).path();
+            } catch (IllegalArgumentException e) {
+                return null;
             }
         }
 

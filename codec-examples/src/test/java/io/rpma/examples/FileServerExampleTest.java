@@ -109,4 +109,14 @@ class FileServerExampleTest {
         assertEquals(HttpResponseStatus.NOT_FOUND, refused.status);
         assertEquals(0, refused.bytes);
     }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"/%zz", "/%", "/file%2"})
+    void aMalformedNameIsRefusedAndTheConnectionStays(String path) throws Exception {
+        FileServerExample.writeRandom(root.resolve("file"), 100);
+        FileServerExample.Download refused = fetch(path, null);
+        assertEquals(HttpResponseStatus.BAD_REQUEST, refused.status);
+        assertEquals(0, refused.bytes);
+        assertEquals(100, fetch("/file", null).bytes);
+    }
 }
