@@ -17,9 +17,11 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
 import java.net.URL;
+import java.net.URLConnection;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
+import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -30,6 +32,10 @@ final class NettyCopy {
     /** A class file that exists in Netty 4.2 and not in Netty 4.1. */
     private static final String SINCE_4_2 = "channel/IoHandlerFactory.class";
     private static final String VERSIONS = "META-INF/io.netty.versions.properties";
+    private static final String TRANSPORT_KEY = "netty-transport.version";
+    private static final Pattern MODULE_KEY = Pattern.compile("netty-[^.]+\\.version");
+    /** The version of a release of all modules, 4.1 or 4.2. */
+    private static final Pattern RELEASE = Pattern.compile("4\\.\\d+\\.\\d+\\..*");
     private static final Pattern VERSION = Pattern.compile("4\\.2\\.(\\d+)\\..*");
     /** The oldest micro version that the transport has been tested with. */
     private static final int OLDEST_MICRO = 13;
@@ -71,18 +77,43 @@ final class NettyCopy {
 
     /**
      * Returns the version of the copy of Netty that contains the class file, or {@code null} if its jar file does not contain the
-     * version.
+     * version. Each module of Netty has a file with its own version. A jar file that combines the modules often has only one of
+     * these files, of whichever module. All modules of a release have the same version, so that of another module counts if
+     * there is none of the transport.
      */
     private static String version(ClassLoader loader, URL landmark) {
+        String ofOther = null;
         for (URL url : versions(loader, landmark)) {
             Properties properties = new Properties();
-            try (InputStream in = url.openStream()) {
-                properties.load(in);
+            try {
+                URLConnection connection = url.openConnection();
+                // A cache would keep the jar file open.
+                connection.setUseCaches(false);
+                try (InputStream in = connection.getInputStream()) {
+                    properties.load(in);
+                }
             } catch (IOException e) {
                 continue;
             }
-            String version = properties.getProperty("netty-transport.version");
+            String version = properties.getProperty(TRANSPORT_KEY);
             if (version != null) {
+                return version;
+            }
+            if (ofOther == null) {
+                ofOther = versionOfAnyModule(properties);
+            }
+        }
+        return ofOther;
+    }
+
+    /**
+     * Returns the version of the first module of Netty in alphabetical order, or {@code null} if there is none. Libraries that
+     * are released separately, such as netty-tcnative, have other version numbers.
+     */
+    private static String versionOfAnyModule(Properties properties) {
+        for (String key : new TreeSet<>(properties.stringPropertyNames())) {
+            String version = properties.getProperty(key);
+            if (MODULE_KEY.matcher(key).matches() && RELEASE.matcher(version).matches()) {
                 return version;
             }
         }
