@@ -21,6 +21,7 @@ import io.rpma.agent.programs.GrpcEcho;
 import io.rpma.agent.programs.Nested;
 import io.rpma.agent.programs.NettyEcho;
 import io.rpma.agent.programs.NioManners;
+import io.rpma.agent.programs.PreparedChannels;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -30,6 +31,8 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Tests in what applications differ: their addresses, class loaders and copies of Netty, and the channel classes that they
@@ -116,6 +119,32 @@ class ApplicationsTest {
         Program.Output output = Program.withAgent("report").run(NioManners.class, "own-class");
         assertEquals(0, output.exitCode(), output.text());
         assertEquals(List.of("channels: OwnServerChannel, NioSocketChannel"), channels(output), output.text());
+    }
+
+    /** The application's factory has bound or connected the channel, or has added a handler to it. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {
+        "bound | active true, echo 7 | NioServerSocketChannel | has already bound or connected it",
+        "connected | active true, echo 7 | EpollSocketChannel | has already bound or connected it",
+        "handler | first handler first | RpmaServerChannel, NioSocketChannel | has already added handlers to it"})
+    void leavesChannelsThatTheFactoryHasPrepared(String how, String result, String channels, String reason) throws Exception {
+        assertEquals(List.of("result: " + result), Program.plain().run(PreparedChannels.class, how).result());
+        Program.Output output = Program.withAgent("report").run(PreparedChannels.class, how);
+        assertEquals(0, output.exitCode(), output.text());
+        assertEquals(List.of("result: " + result), output.result(), output.text());
+        assertEquals(List.of("channels: " + channels), channels(output), output.text());
+        assertEquals(1, output.text().lines().filter(line -> line.contains(" is left as it is: the application's channel factory "
+            + reason)).count(), output.text());
+    }
+
+    /** What another channel can have too: attributes, options that are not those of a socket, and the protocol family. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {"settings | RpmaServerChannel, RpmaChannel", "ipv4 | EpollDatagramChannel"})
+    void keepsWhatTheFactoryHasSet(String what, String channels) throws Exception {
+        Program.Output output = Program.withAgent("report").run(PreparedChannels.class, what);
+        assertEquals(0, output.exitCode(), output.text());
+        assertEquals(Program.plain().run(PreparedChannels.class, what).result(), output.result(), output.text());
+        assertEquals(List.of("channels: " + channels), channels(output), output.text());
     }
 
     @Test

@@ -17,6 +17,8 @@ import io.netty.bootstrap.AbstractBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFactory;
 import io.netty.channel.ReflectiveChannelFactory;
+import io.netty.channel.epoll.EpollDatagramChannel;
+import io.netty.channel.socket.SocketProtocolFamily;
 import io.rpma.agent.Swap;
 import io.rpma.agent.Target;
 import java.lang.reflect.Constructor;
@@ -67,11 +69,15 @@ final class SwappedChannelFactory implements ChannelFactory<Channel> {
         }
         // An address belongs to one channel only. Other channels that this thread creates are not for this address.
         context.target(null);
-        Channel replacement;
+        Channel replacement = null;
         try {
-            replacement = replacement(type, target);
+            replacement = replacement(type, target, made);
+            if (made != null && replacement != null) {
+                FactoryContents.copy(made, replacement);
+            }
         } catch (Throwable e) {
             context.failed("a channel of the class " + type.getName() + " is left as it is", e);
+            discard(replacement);
             replacement = null;
         }
         if (replacement == null) {
@@ -81,23 +87,44 @@ final class SwappedChannelFactory implements ChannelFactory<Channel> {
         return replacement;
     }
 
-    /** Returns the channel that replaces one of the class, or {@code null} if the channel is not replaced. */
-    private Channel replacement(Class<?> type, Target wanted) {
+    /**
+     * Returns the channel that replaces one of the class, or {@code null} if the channel is not replaced.
+     *
+     * @param made the channel that is replaced, or {@code null} if it has not been created
+     */
+    private Channel replacement(Class<?> type, Target wanted, Channel made) {
         ChannelKind kind = ChannelKind.of(type);
         if (kind == null || keepsOriginal(type, kind)) {
             return null;
         }
         // If a stream channel is bound before it is connected, its remote address is not known.
         Target target = kind == ChannelKind.STREAM && !wanted.isRemote() ? Target.UNKNOWN : wanted;
-        if (kind.isStream() && context.includes(target)) {
-            tell(type, kind.rpmaType(), target);
-            return kind.newRpma();
-        }
-        if (kind.epollType() == type) {
+        boolean isForRpma = kind.isStream() && context.includes(target);
+        if (!isForRpma && kind.epollType() == type || isPrepared(made)) {
             return null;
         }
-        tell(type, kind.epollType(), target);
-        return kind.newEpoll();
+        tell(type, isForRpma ? kind.rpmaType() : kind.epollType(), target);
+        if (isForRpma) {
+            return kind.newRpma();
+        }
+        // This is first, because it may fail, and the other channel cannot be used after it has been examined.
+        Channel epoll = kind.newEpoll();
+        if (!FactoryContents.isForIpv4(made)) {
+            return epoll;
+        }
+        discard(epoll);
+        return new EpollDatagramChannel(SocketProtocolFamily.INET);
+    }
+
+    /** Returns whether the application's factory has put something into the channel that another channel cannot have. */
+    private boolean isPrepared(Channel made) {
+        String contents = made == null ? null : FactoryContents.of(made);
+        if (contents == null) {
+            return false;
+        }
+        context.say("a channel of the class " + made.getClass().getName()
+            + " is left as it is: the application's channel factory " + contents);
+        return true;
     }
 
     /** Returns the class of the channels if it can be determined without creating one; otherwise {@code null}. */
@@ -128,9 +155,9 @@ final class SwappedChannelFactory implements ChannelFactory<Channel> {
     }
 
     /** Releases the resources of a channel that was never registered. */
-    private static void discard(Channel made) {
-        if (made != null) {
-            made.unsafe().closeForcibly();
+    private static void discard(Channel channel) {
+        if (channel != null) {
+            channel.unsafe().closeForcibly();
         }
     }
 }
