@@ -13,6 +13,7 @@
 
 package io.rpma.agent;
 
+import java.util.regex.Pattern;
 import net.bytebuddy.asm.AsmVisitorWrapper;
 import net.bytebuddy.description.field.FieldDescription;
 import net.bytebuddy.description.field.FieldList;
@@ -30,7 +31,7 @@ import net.bytebuddy.utility.OpenedClassReader;
 /**
  * Changes the calls that create channels and the handlers of event loops. The call itself stays the same. Either one of its
  * arguments is first replaced with the result of a method of {@link Sites}, which may return the same object, or the result of
- * the call is passed to such a method.
+ * the call is passed to such a method. The same is done for the casts by which NIO's event loop accesses its handler.
  */
 final class CallSites extends AsmVisitorWrapper.AbstractBase {
     private static final String SITES = "io/rpma/agent/Sites";
@@ -63,6 +64,8 @@ final class CallSites extends AsmVisitorWrapper.AbstractBase {
         String owner = type.getInternalName();
         boolean isLegacyLoop = owner.equals(root + "/channel/nio/NioEventLoop")
             || owner.equals(root + "/channel/epoll/EpollEventLoop");
+        // Its inner classes are the tasks by which other threads call the handler.
+        boolean isOfNioLoop = owner.matches(Pattern.quote(root + "/channel/nio/NioEventLoop") + "(\\$.*)?");
         return new ClassVisitor(OpenedClassReader.ASM_API, visitor) {
             @Override
             public MethodVisitor visitMethod(int access, String name, String descriptor, String signature, String[] exceptions) {
@@ -76,7 +79,7 @@ final class CallSites extends AsmVisitorWrapper.AbstractBase {
                 boolean isBootstrap = (access & Opcodes.ACC_STATIC) == 0 && owner.equals(root + "/bootstrap/AbstractBootstrap");
                 boolean isIoType = name.equals("isIoType") && (owner.equals(root + "/channel/SingleThreadIoEventLoop")
                     || owner.equals(root + "/channel/ManualIoEventLoop"));
-                return next == null ? null : new Calls(next, isBootstrap, isIoType);
+                return next == null ? null : new Calls(next, isBootstrap, isIoType, isOfNioLoop);
             }
         };
     }
@@ -84,11 +87,23 @@ final class CallSites extends AsmVisitorWrapper.AbstractBase {
     private final class Calls extends MethodVisitor {
         private final boolean isBootstrap;
         private final boolean isIoType;
+        private final boolean isOfNioLoop;
 
-        Calls(MethodVisitor next, boolean isBootstrap, boolean isIoType) {
+        Calls(MethodVisitor next, boolean isBootstrap, boolean isIoType, boolean isOfNioLoop) {
             super(OpenedClassReader.ASM_API, next);
             this.isBootstrap = isBootstrap;
             this.isIoType = isIoType;
+            this.isOfNioLoop = isOfNioLoop;
+        }
+
+        @Override
+        public void visitTypeInsn(int opcode, String type) {
+            if (isOfNioLoop && opcode == Opcodes.CHECKCAST && type.equals(root + "/channel/nio/NioIoHandler")) {
+                // The loop casts its handler to this class in order to call methods that only this class has.
+                changed++;
+                super.visitMethodInsn(Opcodes.INVOKESTATIC, SITES, "handler", "(Ljava/lang/Object;)Ljava/lang/Object;", false);
+            }
+            super.visitTypeInsn(opcode, type);
         }
 
         @Override

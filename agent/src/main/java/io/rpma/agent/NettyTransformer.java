@@ -103,7 +103,7 @@ final class NettyTransformer implements ClassFileTransformer {
     /** Returns whether this class of Netty is changed although its constant pool names no factory. */
     private static boolean isCandidate(String name) {
         return name.equals("/channel/SingleThreadEventLoop") || name.equals("/channel/nio/NioEventLoop")
-            || name.equals("/channel/epoll/EpollEventLoop");
+            || name.startsWith("/channel/nio/NioEventLoop$") || name.equals("/channel/epoll/EpollEventLoop");
     }
 
     private static List<Scopes> scopes(String root, String name) {

@@ -17,8 +17,8 @@ import java.net.SocketAddress;
 import java.util.regex.Pattern;
 
 /**
- * The methods that the changed classes call. Each method returns its argument if the agent has no replacement, and none of them
- * throws.
+ * The methods that the changed classes call. Each method returns its argument if the agent has no replacement. None of them
+ * throws, except {@link #handler}.
  *
  * <p>The method of a bootstrap or a framework that creates a channel has the channel's address, but the factory of the channel
  * does not. The agent therefore wraps these methods: they store the address here for their thread, and the replacement of the
@@ -131,5 +131,14 @@ public final class Sites {
     /** Returns the class that replaces {@code handler.getClass()} where an event loop checks the type of its handler. */
     public static Class<?> handlerType(Object handler) {
         return handler instanceof Swap.StandIn standIn ? standIn.original() : handler.getClass();
+    }
+
+    /**
+     * Returns the handler whose own methods a class of Netty calls. A handler that replaces another one does not have them.
+     *
+     * @throws RuntimeException if the handler that was replaced cannot be created, for example because it cannot open a file
+     */
+    public static Object handler(Object handler) {
+        return handler instanceof Swap.StandIn standIn ? standIn.originalHandler() : handler;
     }
 }

@@ -51,6 +51,9 @@ public interface Swap {
     interface StandIn {
         /** Returns the class of the handler that it replaces. */
         Class<?> original();
+
+        /** Returns the handler that the event loop would have without the agent. */
+        Object originalHandler();
     }
 
     /** The part of the agent that an implementation can call. */

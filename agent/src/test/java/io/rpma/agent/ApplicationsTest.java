@@ -14,12 +14,14 @@
 package io.rpma.agent;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.rpma.agent.programs.ClassicNio;
 import io.rpma.agent.programs.GrpcEcho;
 import io.rpma.agent.programs.Nested;
 import io.rpma.agent.programs.NettyEcho;
+import io.rpma.agent.programs.NioHandles;
 import io.rpma.agent.programs.NioManners;
 import io.rpma.agent.programs.PreparedChannels;
 import java.io.File;
@@ -63,6 +65,22 @@ class ApplicationsTest {
     void answersWhatAGroupIs() throws Exception {
         assertEquals(List.of("result: true false true false"), Program.plain().run(NioManners.class, "asks").result());
         assertEquals(List.of("result: true false true false"), Program.withAgent("").run(NioManners.class, "asks").result());
+    }
+
+    /** An application registers channels of the JDK with a loop, and calls methods that only a loop of NIO has. */
+    @Test
+    void runsHandlesOfNio() throws Exception {
+        List<String> expected = List.of("result: provider true", "result: sum 0", "result: task read 7, in the loop true",
+            "result: handle read 8, in the loop true", "result: cancelled true, valid false", "result: open false true",
+            "result: provider true");
+        assertEquals(expected, Program.plain().run(NioHandles.class).result());
+        Program.Output output = Program.withAgent("report").run(NioHandles.class);
+        assertEquals(0, output.exitCode(), output.text());
+        assertEquals(expected, output.result(), output.text());
+        assertEquals(List.of("channels: RpmaServerChannel, RpmaChannel"), channels(output), output.text());
+        assertEquals(ECHO, output.carried(), output.text());
+        // Netty logs the exceptions of tasks of other threads.
+        assertFalse(output.text().contains("Exception"), output.text());
     }
 
     @Test

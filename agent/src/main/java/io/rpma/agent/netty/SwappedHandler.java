@@ -34,7 +34,8 @@ import java.util.concurrent.TimeUnit;
  * The handler of an event loop that was created for another transport. It runs RPMA and epoll channels, and reports that it is
  * compatible with the handles of the handler that it replaces. Channels of the other transport that were not replaced, for
  * example those of an application's own subclass of {@code NioSocketChannel}, are registered with an event loop of the original
- * kind, which is created when it is first needed.
+ * kind, which is created when it is first needed. Handles of the other transport that are not channels run on this loop, by the
+ * original handler.
  */
 final class SwappedHandler implements IoHandler, Swap.StandIn {
     private static final Map<ThreadAwareExecutor, SwappedHandler> BY_LOOP = new ConcurrentHashMap<>();
@@ -46,6 +47,11 @@ final class SwappedHandler implements IoHandler, Swap.StandIn {
     // Guarded by this.
     private MultiThreadIoEventLoopGroup original;
     private boolean isEnding;
+    // Guarded by this.
+    private OriginalHandler originalHandler;
+    private boolean isDestroyed;
+    // The original handler, if handles were registered with it. Only the thread of the loop uses this field.
+    private OriginalHandler running;
 
     SwappedHandler(ThreadAwareExecutor executor, IoHandler rpma, HandlerKind kind, IoHandlerFactory originalFactory) {
         this.executor = executor;
@@ -112,19 +118,42 @@ final class SwappedHandler implements IoHandler, Swap.StandIn {
         return kind.handler();
     }
 
+    /** Returns the handler that the loop would have without the agent. It has no handles unless {@link #register} added them. */
+    @Override
+    public Object originalHandler() {
+        return originalHandlerOrNew().handler();
+    }
+
+    private synchronized OriginalHandler originalHandlerOrNew() {
+        if (originalHandler == null) {
+            // The agent does not change its own calls, so this is the original handler.
+            originalHandler = new OriginalHandler(originalFactory.newHandler(executor));
+            if (isDestroyed) {
+                originalHandler.destroy();
+            }
+        }
+        return originalHandler;
+    }
+
     @Override
     public void initialize() {
         rpma.initialize();
+        if (running != null) {
+            running.initialize();
+        }
     }
 
     @Override
     public int run(IoHandlerContext context) {
-        return rpma.run(context);
+        return running == null ? rpma.run(context) : running.run(context, rpma);
     }
 
     @Override
     public void prepareToDestroy() {
         end();
+        if (running != null) {
+            running.prepareToDestroy();
+        }
         rpma.prepareToDestroy();
     }
 
@@ -132,12 +161,26 @@ final class SwappedHandler implements IoHandler, Swap.StandIn {
     public void destroy() {
         BY_LOOP.remove(executor);
         end();
+        synchronized (this) {
+            isDestroyed = true;
+            if (originalHandler != null) {
+                originalHandler.destroy();
+            }
+        }
         rpma.destroy();
     }
 
     @Override
     public IoRegistration register(IoHandle handle) throws Exception {
-        return rpma.register(handle);
+        if (rpma.isCompatible(handle.getClass()) || !kind.takes(handle.getClass())) {
+            return rpma.register(handle);
+        }
+        if (running == null) {
+            OriginalHandler handler = originalHandlerOrNew();
+            handler.initialize();
+            running = handler;
+        }
+        return running.register(handle);
     }
 
     @Override
