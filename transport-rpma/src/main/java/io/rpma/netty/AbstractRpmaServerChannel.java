@@ -305,10 +305,13 @@ abstract class AbstractRpmaServerChannel extends AbstractChannel implements Serv
             acceptor.enter();
         }
 
-        /** Handles requests and channels from before this registration: no event is delivered for them again. */
+        /** Handles connections, requests and channels from before this registration: not all events are delivered again. */
         private void catchUpWithThePast() {
             if (!listening.isEmpty()) {
-                later(this::eventsReady);
+                later(() -> {
+                    backlog.catchUpWithThePast();
+                    eventsReady();
+                });
             }
         }
 

@@ -120,6 +120,14 @@ final class Backlog {
         pending.remove(unestablished);
     }
 
+    /**
+     * Takes over the connections that have been established while no loop watched them. Their clients are not silent, and must
+     * not be closed to make room for others.
+     */
+    void catchUpWithThePast() {
+        pending().forEach(PendingAccept::eventsReady);
+    }
+
     /** Returns a copy, because each of them removes itself from the backlog when it is closed. */
     List<PendingAccept> pending() {
         return new ArrayList<>(pending);
