@@ -70,8 +70,7 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
     private volatile boolean error;
     private final Starvation starvation;
     private final Adapter.Place place = new Adapter.Place(this);
-    // The index in the shared receive queue, -1 for none.
-    private int member = -1;
+    private SocketWatch watch;
     // Used by the thread that polls the shared receive queue.
     private boolean isListed;
     // Used by the thread that polls the connection's own completion queues.
@@ -147,15 +146,7 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
         if (!isServer) {
             transmitter.oweReady();
         }
-        // As a member, the socket wakes the thread that polls the shared receive queue. By driving this queue pair, that thread
-        // also signals the completion queue of the work requests.
-        member = shared == null ? -1 : shared.join(this, socket);
-        if (member < 0) {
-            completions.alarm().watch(socket);
-            if (receiveCompletions.alarm() != completions.alarm()) {
-                receiveCompletions.alarm().watch(socket);
-            }
-        }
+        watch = new SocketWatch(this, socket, completions, receiveCompletions, shared);
         Adapter.instance().add(place);
         kick(SEND);
     }
@@ -171,7 +162,7 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
     @Override
     public void drive() {
         drives = drives + 1;
-        if (member < 0) {
+        if (watch == null || !watch.isOfMember()) {
             kick(mayHaveData(completions.alarm()) ? RECEIVE : LOOK);
         } else {
             kick(PATIENT | (!hasJustRead() && mayHaveData(shared.completions().alarm()) ? RECEIVE : LOOK));
@@ -298,6 +289,9 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
         }
         boolean paused = receiver.isPaused();
         more |= paused && receiver.canContinue();
+        if (paused != wasPaused && !receiver.hasEnded()) {
+            watch.set(!paused);
+        }
         if ((todo & ARM) != 0 && !receiver.hasEnded() || paused && !wasPaused) {
             arm(paused);
         }
@@ -383,16 +377,11 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
     /** Stops watching the socket: after the end of the stream it would stay readable. No receive is needed any more. */
     private void leave() {
         starvation.end();
-        completions.alarm().unwatch();
         if (shared != null) {
             // The rest of a message will not arrive, and others may wait for its receive.
             receiver.giveUp();
-            shared.leave(this, member, socket);
-            member = -1;
         }
-        if (shared == null || !shared.hasCompletions()) {
-            receiveCompletions.alarm().unwatch();
-        }
+        watch.end();
     }
 
     // ---- failing

@@ -13,11 +13,15 @@
 package io.rpma.tcp;
 
 import io.rpma.AddressRange;
+import io.rpma.CompletionQueue;
 import io.rpma.CompletionStatus;
 import io.rpma.Connection;
+import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionEvent;
 import io.rpma.LocalMemoryRegion;
 import io.rpma.MemoryUsage;
+import io.rpma.SharedReceiveQueue;
+import io.rpma.SharedReceiveQueueConfig;
 import io.rpma.WorkCompletions;
 import io.rpma.posix.Sockets;
 import java.lang.management.ManagementFactory;
@@ -117,6 +121,64 @@ class PausedReadingTest {
             }
             assertEquals(ConnectionEvent.CLOSED, server.nextEvent());
         }
+    }
+
+    /** A thread that waits for completions would be woken by data that it cannot read. */
+    @Test
+    void unreadDataWakesNobody() throws Exception {
+        try (RawClient client = RawClient.requesting(station.address()); Connection server = station.accept(client)) {
+            pauseWithUnreadData(client, server, server.completionQueue());
+            server.receive(station.region, 0, 64, 2);
+            server.receive(station.region, 0, 64, 3);
+            assertReceives(2, server.completionQueue());
+            assertReceives(3, server.completionQueue());
+        }
+    }
+
+    /** Other connections of the shared receive queue have no receive either. */
+    @Test
+    void unreadDataWakesNobodyWhoWaitsForSharedReceives() throws Exception {
+        try (SharedReceiveQueueConfig sizes = station.provider.newSharedReceiveQueueConfig().receiveCompletionQueueSize(64);
+                SharedReceiveQueue queue = station.peer.newSharedReceiveQueue(sizes);
+                ConnectionConfig config = station.provider.newConnectionConfig().sharedReceiveQueue(queue);
+                RawClient client = RawClient.requesting(station.address());
+                Connection server = station.endpoint.waitForConnectionRequest(config, Station.LONG).connect(null)) {
+            client.establish();
+            assertEquals(ConnectionEvent.ESTABLISHED, server.waitForEvent(Station.LONG));
+            queue.receive(station.region, 0, 64, 1);
+            pauseWithUnreadData(client, server, queue.receiveCompletionQueue());
+            queue.receive(station.region, 0, 64, 2);
+            queue.receive(station.region, 0, 64, 3);
+            assertReceives(2, queue.receiveCompletionQueue());
+            assertReceives(3, queue.receiveCompletionQueue());
+            client.write(message(4, Wire.WANTED));
+            queue.receive(station.region, 0, 64, 4);
+            assertReceives(4, queue.receiveCompletionQueue());
+            client.hangUp();
+            assertEquals(ConnectionEvent.CLOSED, server.waitForEvent(Station.LONG));
+        }
+    }
+
+    private static void pauseWithUnreadData(RawClient client, Connection server, CompletionQueue queue) throws Exception {
+        pause(client);
+        WorkCompletions batch = new WorkCompletions(1);
+        assertEquals(1, queue.poll(batch, Station.LONG));
+        Receiver receiver = (Receiver) Station.field(Station.field(server, "pair"), "receiver");
+        while (!receiver.isPaused()) {
+            assertEquals(0, queue.poll(batch));
+        }
+        client.write(message(3, Wire.ONCE));
+        while (queue.consumeEvent()) {
+            assertEquals(0, queue.poll(batch));
+        }
+        assertEquals(0, Sockets.poll(queue.fd(), (short) Sockets.EPOLLIN, WINDOW_MILLIS), "the descriptor is readable");
+    }
+
+    private static void assertReceives(long context, CompletionQueue queue) throws Exception {
+        WorkCompletions batch = new WorkCompletions(1);
+        assertEquals(1, queue.poll(batch, Station.LONG));
+        assertEquals(CompletionStatus.SUCCESS, batch.status(0));
+        assertEquals(context, batch.context(0));
     }
 
     /** A connection may also break while its reading is paused, because its sending fails. */
