@@ -291,7 +291,10 @@ public final class RpmaTransfer {
                 failure = new RpmaTransferException(whole.work().text() + " of " + whole.length() + " bytes failed at offset "
                     + from + ": " + cause.getMessage(), from, cause);
             }
-            if (failure == null && completed < whole.length()) {
+            if (failure != null) {
+                // The connection may have failed and be about to be destroyed. The device can access the memory until then.
+                onLoop(this::endIfDone);
+            } else if (completed < whole.length()) {
                 writeMore();
             } else {
                 endIfDone();

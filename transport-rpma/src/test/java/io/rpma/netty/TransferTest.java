@@ -50,6 +50,7 @@ import java.nio.channels.ClosedChannelException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -427,6 +428,25 @@ class TransferTest {
         if (kind == Kind.STREAM) {
             assertInstanceOf(IOException.class, assertInstanceOf(RpmaTransferException.class, read.cause()).getCause());
         }
+    }
+
+    /** The device may access the memory of a connection that has failed, until the connection is destroyed. */
+    @ParameterizedTest
+    @EnumSource
+    void itFailsOnlyWhenTheConnectionHasEnded(Kind kind) throws Exception {
+        Channel client = connect(kind);
+        QueuePair pair = ((AbstractRpmaChannel) client).pair();
+        CompletableFuture<Boolean> ended = new CompletableFuture<>();
+        ChannelFuture read = client.eventLoop().submit(() -> {
+            ChannelFuture reading = new RpmaTransfer(client).read(remote, 0, 4 << 20, here, 0);
+            reading.addListener(done -> ended.complete(pair.isClosed()));
+            pair.breakWith(new IOException("broken by the test"));
+            pair.listener.readable();
+            return reading;
+        }).get();
+        assertTrue(read.await(20, TimeUnit.SECONDS));
+        assertTrue(ended.get(20, TimeUnit.SECONDS) || read.isSuccess());
+        assertTrue(client.closeFuture().await(20, TimeUnit.SECONDS));
     }
 
     /** The loop ends while the connection of the closed channel is kept for the operations. */
