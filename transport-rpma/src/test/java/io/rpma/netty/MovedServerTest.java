@@ -324,19 +324,19 @@ class MovedServerTest {
     @EnumSource
     void aDecisionIsCarriedOutByTheNextLoop(Kind kind) throws Exception {
         listen(bootstrap(kind).option(RpmaChannelOption.RPMA_REQUEST_HANDLER, asked::add));
-        End end = new End();
-        ChannelFuture connect = connect(kind, end);
+        // Only the server's end of this connection counts as an open pair. Those of an earlier test may still be ending.
+        RawPeer peer = request(kind);
         RpmaConnectRequest request = requestToDecide();
         server.deregister().sync();
         int open = OpenPairs.count();
         Future<Channel> accepted = request.accept();
         turns(first);
-        assertEquals(open, OpenPairs.count());
+        assertTrue(OpenPairs.count() <= open);
         assertFalse(accepted.isDone());
         second.register(server).sync();
         BlockingQueue<Boolean> onTheLoop = new LinkedBlockingQueue<>();
         accepted.addListener(done -> onTheLoop.add(second.inEventLoop()));
-        exchange(connect.sync().channel(), end, 2);
+        assertEquals(ConnectionEvent.ESTABLISHED, peer.nextEvent());
         assertSame(child(), accepted.sync().getNow());
         assertEquals(true, onTheLoop.poll(20, TimeUnit.SECONDS));
     }
