@@ -19,9 +19,7 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.posix.Posix;
 import io.rpma.soft.host.MappingLimit;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import org.junit.jupiter.api.AfterEach;
@@ -45,29 +43,24 @@ class MemoryShortageTest {
 
     private final long large = MappingLimit.ofKernel().mostBytesEach() / 2;
     private Station station;
-    private Process process;
-    private BufferedReader answers;
-    private PrintWriter orders;
+    private ConnectingProcess process;
     private int port;
 
     @BeforeEach
     void start() throws Exception {
         station = new Station();
-        process = ChildProcess.start(ConnectingChild.class);
-        answers = process.inputReader();
-        orders = new PrintWriter(process.outputWriter(), true);
-        port = Integer.parseInt(answers.readLine());
+        process = new ConnectingProcess();
+        port = process.port;
     }
 
     @AfterEach
     void stop() throws Exception {
-        process.destroyForcibly().waitFor();
+        process.close();
         station.close();
     }
 
     private void order(String order, String answer) throws IOException {
-        orders.println(order);
-        assertEquals(answer, answers.readLine());
+        assertEquals(answer, process.order(order));
     }
 
     /** Executes a call several times without addresses for the large range. */

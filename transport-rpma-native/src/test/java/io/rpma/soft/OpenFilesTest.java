@@ -22,9 +22,7 @@ import io.rpma.WorkCompletions;
 import io.rpma.posix.Posix;
 import io.rpma.posix.Sockets;
 import io.rpma.soft.shared.Ranges;
-import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.PrintWriter;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
@@ -50,29 +48,24 @@ class OpenFilesTest {
     private static final String SHORTAGE = "errno " + Sockets.EMFILE;
 
     private Station station;
-    private Process process;
-    private BufferedReader answers;
-    private PrintWriter orders;
+    private ConnectingProcess process;
     private int port;
 
     @BeforeEach
     void start() throws Exception {
         station = new Station();
-        process = ChildProcess.start(ConnectingChild.class);
-        answers = process.inputReader();
-        orders = new PrintWriter(process.outputWriter(), true);
-        port = Integer.parseInt(answers.readLine());
+        process = new ConnectingProcess();
+        port = process.port;
     }
 
     @AfterEach
     void stop() throws Exception {
-        process.destroyForcibly().waitFor();
+        process.close();
         station.close();
     }
 
     private String order(String order) throws IOException {
-        orders.println(order);
-        return answers.readLine();
+        return process.order(order);
     }
 
     /** Repeatedly gives an order to a process without descriptors, and releases one descriptor each time. */
