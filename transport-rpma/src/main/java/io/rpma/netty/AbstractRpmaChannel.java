@@ -25,6 +25,7 @@ import io.rpma.CompletionQueue;
 import io.rpma.PeerConfig;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
+import io.rpma.netty.connect.ConnectionSteps;
 import io.rpma.netty.connect.Connector;
 import io.rpma.netty.connect.Dialer;
 import io.rpma.netty.connect.SocketAddresses;
@@ -431,7 +432,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         public final void eventsReady() {
             QueuePair current = pair();
             if (current != null) {
-                current.drainEvents();
+                ConnectionSteps.drainEvents(current);
             }
         }
 

@@ -232,7 +232,7 @@ final class Acceptor implements PendingAccept.Owner {
             }
             return;
         }
-        QueuePair accepting = next.accept(request);
+        QueuePair accepting = next.acceptBehindBarrier(request);
         if (accepting != null) {
             await(accepting, null);
         }

@@ -19,6 +19,7 @@ import io.netty.channel.ConnectTimeoutException;
 import io.netty.channel.EventLoop;
 import io.rpma.netty.connect.ConnectAttempt;
 import io.rpma.netty.connect.ConnectFailure;
+import io.rpma.netty.connect.ConnectionSteps;
 import io.rpma.netty.connect.Dialer;
 import io.rpma.netty.connect.SocketAddresses;
 import io.rpma.netty.loop.RpmaIoOps;
@@ -78,7 +79,7 @@ final class Connecting implements ConnectAttempt.Owner {
                 unsafe.close(unsafe.voidPromise());
             }
         });
-        begun.begin(channel.config().getConnectTimeoutMillis());
+        ConnectionSteps.begin(begun, channel.config().getConnectTimeoutMillis());
     }
 
     /** Ends the attempt to connect, if there is one. Returns its promise, or {@code null}. */

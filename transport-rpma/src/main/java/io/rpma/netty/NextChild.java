@@ -13,11 +13,15 @@
 
 package io.rpma.netty;
 
+import io.netty.util.internal.PlatformDependent;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
 import io.rpma.RpmaException;
+import io.rpma.netty.jit.InliningBarrier;
 import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.pair.QueuePair;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 
 /**
  * The configuration of a listener's next connection. librpma fixes it before the request is taken, and therefore before
@@ -25,6 +29,9 @@ import io.rpma.netty.pair.QueuePair;
  * {@link #drop()}.
  */
 abstract class NextChild {
+    private static final InliningBarrier ACCEPT = new InliningBarrier(MethodHandles.lookup(), NextChild.class, "accept",
+        MethodType.methodType(QueuePair.class, ConnectionRequest.class));
+
     final Fabric fabric;
     private final ConnectionConfig config;
 
@@ -54,6 +61,18 @@ abstract class NextChild {
      * @return the connection, not established yet, or {@code null} if it was refused
      */
     abstract QueuePair accept(ConnectionRequest request) throws RpmaException;
+
+    /**
+     * Calls {@link #accept} through an {@link InliningBarrier}; see {@link io.rpma.netty.connect.ConnectionSteps}.
+     */
+    final QueuePair acceptBehindBarrier(ConnectionRequest request) throws RpmaException {
+        try {
+            return (QueuePair) ACCEPT.method().invokeExact(this, request);
+        } catch (Throwable e) {
+            PlatformDependent.throwException(e);
+            return null;
+        }
+    }
 
     /**
      * Prepares a request for the application's decision, or refuses it; called on the event loop.

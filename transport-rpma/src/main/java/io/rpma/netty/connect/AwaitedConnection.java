@@ -48,7 +48,7 @@ abstract class AwaitedConnection implements RpmaIoHandle, QueuePairListener {
         if (done) {
             return;
         }
-        pair.drainEvents();
+        ConnectionSteps.drainEvents(pair);
         if (pair.isEstablished()) {
             connectionEstablished();
         } else if (pair.broken() != null) {

@@ -208,7 +208,7 @@ public final class Connector {
      */
     record Prepared(Fabric fabric, Dialer dialer, ConnectionRequest request, QueuePair connecting) {
         QueuePair connect(InetSocketAddress remote) throws RpmaException {
-            return connecting != null ? connecting : dialer.connect(fabric, request, remote);
+            return connecting != null ? connecting : ConnectionSteps.dial(dialer, fabric, request, remote);
         }
 
         /** Releases what was prepared. */

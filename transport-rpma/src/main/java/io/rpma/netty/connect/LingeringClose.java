@@ -58,7 +58,7 @@ public final class LingeringClose implements RpmaIoHandle, QueuePairListener {
      */
     public static void close(QueuePair pair, EventLoop loop, long millis) {
         pair.finish();
-        start(pair, true, loop, millis);
+        ConnectionSteps.startLingering(pair, true, loop, millis);
     }
 
     /**
@@ -69,14 +69,15 @@ public final class LingeringClose implements RpmaIoHandle, QueuePairListener {
      * @param loop the current event loop
      */
     public static void abort(QueuePair pair, EventLoop loop) {
-        start(pair, false, loop, ABORT_MILLIS);
+        ConnectionSteps.startLingering(pair, false, loop, ABORT_MILLIS);
     }
 
-    private static void start(QueuePair pair, boolean orderly, EventLoop loop, long millis) {
+    /** Closes a queue pair; called by {@link #close} and {@link #abort}. */
+    static void start(QueuePair pair, boolean orderly, EventLoop loop, long millis) {
         LingeringClose lingering = new LingeringClose(pair, orderly);
         pair.listener(lingering);
         if (lingering.isDone()) {
-            pair.close();
+            ConnectionSteps.close(pair);
             return;
         }
         // Often the completion has arrived already, and neither a registration nor a timer is needed.
@@ -85,7 +86,7 @@ public final class LingeringClose implements RpmaIoHandle, QueuePairListener {
             continue;
         }
         if (pair.isClosed() || lingering.isDone()) {
-            pair.close();
+            ConnectionSteps.close(pair);
             return;
         }
         ((IoEventLoop) loop).register(lingering).addListener(future -> {
@@ -114,7 +115,7 @@ public final class LingeringClose implements RpmaIoHandle, QueuePairListener {
         if (registration != null) {
             registration.cancel();
         }
-        pair.close();
+        ConnectionSteps.close(pair);
     }
 
     @Override
@@ -161,7 +162,7 @@ public final class LingeringClose implements RpmaIoHandle, QueuePairListener {
 
     @Override
     public void eventsReady() {
-        pair.drainEvents();
+        ConnectionSteps.drainEvents(pair);
         if (isDone()) {
             end();
         }
@@ -189,7 +190,7 @@ public final class LingeringClose implements RpmaIoHandle, QueuePairListener {
     @Override
     public boolean finish() {
         if (!pair.isClosed() && !isDone()) {
-            pair.drainEvents();
+            ConnectionSteps.drainEvents(pair);
             pair.poll(ThreadBatch.get());
         }
         return pair.isClosed() || isDone();

@@ -128,7 +128,7 @@ public final class PendingAccept extends AwaitedConnection {
     @Override
     void connectionEstablished() {
         release();
-        owner.established(this, pair);
+        ConnectionSteps.established(owner, this, pair);
     }
 
     @Override
