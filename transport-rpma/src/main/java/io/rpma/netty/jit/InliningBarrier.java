@@ -18,7 +18,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 
 /**
- * A method that the just-in-time compiler never inlines into its caller. The transport uses it for two purposes.
+ * A method that the just-in-time compiler never inlines into its caller. The transport uses it for three purposes.
  *
  * <p><b>The handlers of the application are compiled separately from the transport.</b> HotSpot's C2 compiler inlines at most 15
  * levels of calls ({@code -XX:MaxInlineLevel}). In a pipeline with few handlers, C2 can inline the poll of the completion queue,
@@ -31,6 +31,9 @@ import java.lang.invoke.MethodType;
  * by itself, and inlined into each of its callers, and into their callers. In the first seconds of a process C2 competes with the
  * event loops for the processors, so this work decides how soon a process reaches its full rate. Barriers therefore stand between
  * the event loop, the reading, the writing, the buffers and the provider.
+ *
+ * <p><b>The steps in the life of a connection are compiled separately</b>, for the same reason: connecting, accepting, the events of
+ * the connection, and closing. Each executes many methods once, so C2 would inline tens of thousands of bytes of bytecode.
  *
  * <p>C2 inlines a call through a method handle only if the handle is a constant to the compiler. The field that holds the handle
  * is therefore not final, although it never changes. A call allocates nothing, and takes a few nanoseconds.

@@ -12,7 +12,7 @@
  */
 
 /**
- * How the code of the data path is divided for the just-in-time compiler. Internal; the module does not export this package. It
- * depends on the JDK only, and any thread may use it.
+ * How the code of the data path, and of making and closing connections, is divided for the just-in-time compiler. Internal; the
+ * module does not export this package. It depends on the JDK only, and any thread may use it.
  */
 package io.rpma.netty.jit;
