@@ -29,7 +29,10 @@ import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.netty.ConnectedChannels.Kind;
 import io.rpma.netty.pair.QueuePair;
+import io.rpma.netty.receive.OwnReceives;
+import io.rpma.netty.stream.StreamQueuePair;
 import java.io.IOException;
+import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.Set;
@@ -85,15 +88,15 @@ class PostFailureTest {
             continue;
         }
         channels.client.eventLoop().submit(() -> {
-            pair.connection = failing(pair.connection);
+            pair.connection = failing(pair.connection, POSTS);
         }).sync();
         return channels.client;
     }
 
-    private static Connection failing(Connection connection) {
+    private static Connection failing(Connection connection, Set<String> methods) {
         return (Connection) Proxy.newProxyInstance(Connection.class.getClassLoader(), new Class<?>[] {Connection.class},
             (proxy, method, arguments) -> {
-                if (POSTS.contains(method.getName())) {
+                if (methods.contains(method.getName())) {
                     throw new RpmaException(RpmaError.PROVIDER, 12, "failed on purpose", null);
                 }
                 try {
@@ -137,6 +140,21 @@ class PostFailureTest {
         ChannelFuture another = client.write(Unpooled.copyInt(2));
         client.flush();
         assertEnded(one, another);
+    }
+
+    /** Nothing else happens on the connection by which the channel could learn of the failure. */
+    @Test
+    void aReceiveThatCannotBePostedAgainEndsTheChannel() throws Exception {
+        channels = new ConnectedChannels(group, Kind.STREAM, server -> { },
+            client -> client.option(RpmaChannelOption.RPMA_SHARED_RECEIVE_QUEUE, false));
+        remote = RpmaRemoteRegion.open(there.descriptor(channels.server));
+        QueuePair pair = ((AbstractRpmaChannel) channels.client).pair();
+        Field receives = StreamQueuePair.class.getDeclaredField("receives");
+        receives.setAccessible(true);
+        OwnReceives own = (OwnReceives) receives.get(pair);
+        channels.client.eventLoop().submit(() -> own.connected(failing(pair.connection, Set.of("receive")))).sync();
+        channels.server.writeAndFlush(Unpooled.copyInt(42)).sync();
+        assertEnded();
     }
 
     @Test

@@ -16,7 +16,8 @@
  * that connecting blocks, the connections of a server that are not established yet or are refused, and those of closed channels
  * that still deliver data. Internal; the module does not export this package.
  *
- * <p>The channels and the server channels use it. It depends on the packages for memory, loops, queue pairs and receives, and
- * on {@code io.rpma.netty.jit}. An attempt and a connection are used by one event loop; only the blocking part of connecting runs on threads of its own.
+ * <p>The channels and the server channels use it. It depends on the packages for memory, loops, queue pairs and receives,
+ * and on {@code io.rpma.netty.jit}. An attempt and a connection are used by one event loop; only the blocking part of
+ * connecting runs on threads of its own.
  */
 package io.rpma.netty.connect;

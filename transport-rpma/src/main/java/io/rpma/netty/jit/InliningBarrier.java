@@ -32,8 +32,9 @@ import java.lang.invoke.MethodType;
  * event loops for the processors, so this work decides how soon a process reaches its full rate. Barriers therefore stand between
  * the event loop, the reading, the writing, the buffers and the provider.
  *
- * <p><b>The steps in the life of a connection are compiled separately</b>, for the same reason: connecting, accepting, the events of
- * the connection, and closing. Each executes many methods once, so C2 would inline tens of thousands of bytes of bytecode.
+ * <p><b>The steps in the life of a connection are compiled separately</b>, for the same reason: connecting, accepting, the
+ * events of the connection, and closing. Each executes many methods once, so C2 would inline tens of thousands of bytes of
+ * bytecode.
  *
  * <p>C2 inlines a call through a method handle only if the handle is a constant to the compiler. The field that holds the handle
  * is therefore not final, although it never changes. A call allocates nothing, and takes a few nanoseconds.

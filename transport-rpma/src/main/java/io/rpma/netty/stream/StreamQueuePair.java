@@ -210,8 +210,20 @@ public final class StreamQueuePair extends StreamEnd {
             PlatformDependent.throwException(e);
         } finally {
             if (outermost) {
-                receiver.endNotifying();
+                endNotifying();
             }
+        }
+    }
+
+    /**
+     * Posts the receives of what the listener has read. If one cannot be posted, the listener is notified that the connection is
+     * broken.
+     */
+    private void endNotifying() {
+        boolean wasBroken = broken != null;
+        receiver.endNotifying();
+        if (broken != null && !wasBroken && connection != null) {
+            listener.readable();
         }
     }
 
