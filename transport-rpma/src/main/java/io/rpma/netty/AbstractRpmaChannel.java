@@ -25,7 +25,6 @@ import io.rpma.CompletionQueue;
 import io.rpma.PeerConfig;
 import io.rpma.RpmaException;
 import io.rpma.WorkCompletions;
-import io.rpma.netty.connect.ConnectionSteps;
 import io.rpma.netty.connect.Connector;
 import io.rpma.netty.connect.Dialer;
 import io.rpma.netty.connect.SocketAddresses;
@@ -33,6 +32,7 @@ import io.rpma.netty.loop.EventLoops;
 import io.rpma.netty.loop.RpmaIoHandle;
 import io.rpma.netty.loop.RpmaIoOps;
 import io.rpma.netty.pair.QueuePair;
+import io.rpma.netty.pair.QueuePairCalls;
 import io.rpma.netty.pair.QueuePairListener;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -432,7 +432,7 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         public final void eventsReady() {
             QueuePair current = pair();
             if (current != null) {
-                ConnectionSteps.drainEvents(current);
+                QueuePairCalls.drainEvents(current);
             }
         }
 

@@ -17,13 +17,16 @@ import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.ConnectTimeoutException;
 import io.netty.channel.EventLoop;
+import io.netty.util.internal.PlatformDependent;
 import io.rpma.netty.connect.ConnectAttempt;
 import io.rpma.netty.connect.ConnectFailure;
-import io.rpma.netty.connect.ConnectionSteps;
 import io.rpma.netty.connect.Dialer;
 import io.rpma.netty.connect.SocketAddresses;
+import io.rpma.netty.jit.InliningBarrier;
 import io.rpma.netty.loop.RpmaIoOps;
 import io.rpma.netty.pair.QueuePair;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -37,6 +40,9 @@ import java.util.Map;
  * <p>Used by the event loop of the channel, unless stated otherwise.
  */
 final class Connecting implements ConnectAttempt.Owner {
+    private static final InliningBarrier BEGIN = new InliningBarrier(MethodHandles.lookup(), ConnectAttempt.class, "begin",
+        MethodType.methodType(void.class, int.class));
+
     private final AbstractRpmaChannel channel;
     private final AbstractRpmaChannel.ConnectionUnsafe unsafe;
     // Null unless the channel is connecting.
@@ -79,7 +85,11 @@ final class Connecting implements ConnectAttempt.Owner {
                 unsafe.close(unsafe.voidPromise());
             }
         });
-        ConnectionSteps.begin(begun, channel.config().getConnectTimeoutMillis());
+        try {
+            BEGIN.method().invokeExact(begun, channel.config().getConnectTimeoutMillis());
+        } catch (Throwable e) {
+            PlatformDependent.throwException(e);
+        }
     }
 
     /** Ends the attempt to connect, if there is one. Returns its promise, or {@code null}. */

@@ -63,7 +63,7 @@ abstract class NextChild {
     abstract QueuePair accept(ConnectionRequest request) throws RpmaException;
 
     /**
-     * Calls {@link #accept} through an {@link InliningBarrier}; see {@link io.rpma.netty.connect.ConnectionSteps}.
+     * Calls {@link #accept} through an {@link InliningBarrier}; see {@link io.rpma.netty.pair.QueuePairCalls}.
      */
     final QueuePair acceptBehindBarrier(ConnectionRequest request) throws RpmaException {
         try {

@@ -18,6 +18,7 @@ import io.rpma.CompletionQueue;
 import io.rpma.WorkCompletions;
 import io.rpma.netty.loop.RpmaIoHandle;
 import io.rpma.netty.pair.QueuePair;
+import io.rpma.netty.pair.QueuePairCalls;
 import io.rpma.netty.pair.QueuePairListener;
 
 /**
@@ -48,7 +49,7 @@ abstract class AwaitedConnection implements RpmaIoHandle, QueuePairListener {
         if (done) {
             return;
         }
-        ConnectionSteps.drainEvents(pair);
+        QueuePairCalls.drainEvents(pair);
         if (pair.isEstablished()) {
             connectionEstablished();
         } else if (pair.broken() != null) {

@@ -16,13 +16,17 @@ package io.rpma.netty.connect;
 import io.netty.channel.ConnectTimeoutException;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.FastThreadLocalThread;
+import io.netty.util.internal.PlatformDependent;
 import io.rpma.ConnectionConfig;
 import io.rpma.ConnectionRequest;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
+import io.rpma.netty.jit.InliningBarrier;
 import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.memory.RegisteredMemory;
 import io.rpma.netty.pair.QueuePair;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.concurrent.ConcurrentHashMap;
@@ -207,8 +211,20 @@ public final class Connector {
      * @param connecting the connection, if it has been requested already, or {@code null}
      */
     record Prepared(Fabric fabric, Dialer dialer, ConnectionRequest request, QueuePair connecting) {
+        private static final InliningBarrier DIAL = new InliningBarrier(MethodHandles.lookup(), Dialer.class, "connect",
+            MethodType.methodType(QueuePair.class, Fabric.class, ConnectionRequest.class, InetSocketAddress.class));
+
         QueuePair connect(InetSocketAddress remote) throws RpmaException {
-            return connecting != null ? connecting : ConnectionSteps.dial(dialer, fabric, request, remote);
+            return connecting != null ? connecting : dial(remote);
+        }
+
+        private QueuePair dial(InetSocketAddress remote) throws RpmaException {
+            try {
+                return (QueuePair) DIAL.method().invokeExact(dialer, fabric, request, remote);
+            } catch (Throwable e) {
+                PlatformDependent.throwException(e);
+                return null;
+            }
         }
 
         /** Releases what was prepared. */

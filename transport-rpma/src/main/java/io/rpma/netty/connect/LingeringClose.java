@@ -17,13 +17,18 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoRegistration;
 import io.netty.util.concurrent.Future;
+import io.netty.util.internal.PlatformDependent;
 import io.rpma.CompletionQueue;
 import io.rpma.WorkCompletions;
+import io.rpma.netty.jit.InliningBarrier;
 import io.rpma.netty.loop.RpmaIoHandle;
 import io.rpma.netty.loop.RpmaIoOps;
 import io.rpma.netty.pair.QueuePair;
+import io.rpma.netty.pair.QueuePairCalls;
 import io.rpma.netty.pair.QueuePairListener;
 import io.rpma.netty.pair.ThreadBatch;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -38,6 +43,9 @@ public final class LingeringClose implements RpmaIoHandle, QueuePairListener {
     private static final long ABORT_MILLIS = 1_000;
     /** The largest number of immediate polls: a peer that continues to send must not block the loop. */
     private static final int MOST_POLLS = 16;
+
+    private static final InliningBarrier START = InliningBarrier.ofStatic(MethodHandles.lookup(), LingeringClose.class, "start",
+        MethodType.methodType(void.class, QueuePair.class, boolean.class, EventLoop.class, long.class));
 
     private final QueuePair pair;
     private final boolean orderly;
@@ -58,7 +66,7 @@ public final class LingeringClose implements RpmaIoHandle, QueuePairListener {
      */
     public static void close(QueuePair pair, EventLoop loop, long millis) {
         pair.finish();
-        ConnectionSteps.startLingering(pair, true, loop, millis);
+        startBehindBarrier(pair, true, loop, millis);
     }
 
     /**
@@ -69,15 +77,22 @@ public final class LingeringClose implements RpmaIoHandle, QueuePairListener {
      * @param loop the current event loop
      */
     public static void abort(QueuePair pair, EventLoop loop) {
-        ConnectionSteps.startLingering(pair, false, loop, ABORT_MILLIS);
+        startBehindBarrier(pair, false, loop, ABORT_MILLIS);
     }
 
-    /** Closes a queue pair; called by {@link #close} and {@link #abort}. */
-    static void start(QueuePair pair, boolean orderly, EventLoop loop, long millis) {
+    private static void startBehindBarrier(QueuePair pair, boolean orderly, EventLoop loop, long millis) {
+        try {
+            START.method().invokeExact(pair, orderly, loop, millis);
+        } catch (Throwable e) {
+            PlatformDependent.throwException(e);
+        }
+    }
+
+    private static void start(QueuePair pair, boolean orderly, EventLoop loop, long millis) {
         LingeringClose lingering = new LingeringClose(pair, orderly);
         pair.listener(lingering);
         if (lingering.isDone()) {
-            ConnectionSteps.close(pair);
+            QueuePairCalls.close(pair);
             return;
         }
         // Often the completion has arrived already, and neither a registration nor a timer is needed.
@@ -86,7 +101,7 @@ public final class LingeringClose implements RpmaIoHandle, QueuePairListener {
             continue;
         }
         if (pair.isClosed() || lingering.isDone()) {
-            ConnectionSteps.close(pair);
+            QueuePairCalls.close(pair);
             return;
         }
         ((IoEventLoop) loop).register(lingering).addListener(future -> {
@@ -115,7 +130,7 @@ public final class LingeringClose implements RpmaIoHandle, QueuePairListener {
         if (registration != null) {
             registration.cancel();
         }
-        ConnectionSteps.close(pair);
+        QueuePairCalls.close(pair);
     }
 
     @Override
@@ -162,7 +177,7 @@ public final class LingeringClose implements RpmaIoHandle, QueuePairListener {
 
     @Override
     public void eventsReady() {
-        ConnectionSteps.drainEvents(pair);
+        QueuePairCalls.drainEvents(pair);
         if (isDone()) {
             end();
         }
@@ -190,7 +205,7 @@ public final class LingeringClose implements RpmaIoHandle, QueuePairListener {
     @Override
     public boolean finish() {
         if (!pair.isClosed() && !isDone()) {
-            ConnectionSteps.drainEvents(pair);
+            QueuePairCalls.drainEvents(pair);
             pair.poll(ThreadBatch.get());
         }
         return pair.isClosed() || isDone();

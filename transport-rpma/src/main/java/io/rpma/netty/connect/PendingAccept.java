@@ -18,8 +18,12 @@ import io.netty.channel.IoEventLoop;
 import io.netty.channel.IoRegistration;
 import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.Promise;
+import io.netty.util.internal.PlatformDependent;
+import io.rpma.netty.jit.InliningBarrier;
 import io.rpma.netty.loop.RpmaIoOps;
 import io.rpma.netty.pair.QueuePair;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
 import java.net.InetAddress;
 import java.util.concurrent.TimeUnit;
 
@@ -31,6 +35,9 @@ import java.util.concurrent.TimeUnit;
 public final class PendingAccept extends AwaitedConnection {
     /** How long a client that does not answer keeps its place in a backlog that is not full. */
     private static final long MILLIS = 10_000;
+
+    private static final InliningBarrier ESTABLISHED = new InliningBarrier(MethodHandles.lookup(), Owner.class, "established",
+        MethodType.methodType(void.class, PendingAccept.class, QueuePair.class));
 
     private final Owner owner;
     private final Promise<Channel> promise;
@@ -128,7 +135,11 @@ public final class PendingAccept extends AwaitedConnection {
     @Override
     void connectionEstablished() {
         release();
-        ConnectionSteps.established(owner, this, pair);
+        try {
+            ESTABLISHED.method().invokeExact(owner, this, pair);
+        } catch (Throwable e) {
+            PlatformDependent.throwException(e);
+        }
     }
 
     @Override
