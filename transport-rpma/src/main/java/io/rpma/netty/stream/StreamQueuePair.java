@@ -216,8 +216,8 @@ public final class StreamQueuePair extends StreamEnd {
     }
 
     /**
-     * Posts the receives of what the listener has read. If one cannot be posted, the listener is notified that the connection is
-     * broken.
+     * Posts the receives of what the listener has read, and returns their credits. If that fails, the listener is notified that
+     * the connection is broken.
      */
     private void endNotifying() {
         boolean wasBroken = broken != null;
