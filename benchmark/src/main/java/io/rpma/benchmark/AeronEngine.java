@@ -52,7 +52,7 @@ final class AeronEngine implements Engine {
     }
 
     @Override
-    public Outcome measure(Measurement measurement, Timing timing, String address, CpuTime cpu) throws Exception {
+    public Outcome measure(Measurement measurement, Timing timing, String address, Meter meter) throws Exception {
         try (Aeron aeron = Aeron.connect(new Aeron.Context().aeronDirectoryName(address));
                 Publication ping = aeron.addPublication(CHANNEL, PING);
                 Subscription pong = aeron.addSubscription(CHANNEL, PONG)) {
@@ -63,7 +63,7 @@ final class AeronEngine implements Engine {
                 }
                 Thread.onSpinWait();
             }
-            return new Ping(measurement, ping, pong).run(timing, cpu);
+            return new Ping(measurement, ping, pong).run(timing, meter);
         }
     }
 
@@ -100,14 +100,14 @@ final class AeronEngine implements Engine {
             assembler = new FragmentAssembler((buffer, offset, length, header) -> echoed = buffer.getLong(offset));
         }
 
-        Outcome run(Timing timing, CpuTime cpu) throws Exception {
+        Outcome run(Timing timing, Meter meter) throws Exception {
             long number = exchange(1, System.nanoTime() + timing.warmUpNanos());
             times.reset();
-            long cpuBefore = cpu.nanos();
+            Usage before = meter.read();
             long began = System.nanoTime();
             exchange(number, began + timing.windowNanos());
             long nanos = System.nanoTime() - began;
-            return Outcome.ofOperations(times, nanos, cpu.nanos() - cpuBefore);
+            return Outcome.ofOperations(times, nanos, meter.since(before));
         }
 
         private long exchange(long first, long until) {

@@ -76,6 +76,10 @@ final class Benchmark implements Callable<Integer> {
         + " measurement has created: this shows how much faster the first seconds are")
     private boolean aot;
 
+    @Option(names = "--system-calls", description = "count the system calls of both ends, too; they take longer then, so do not"
+        + " compare rates; needs root, or kernel.perf_event_paranoid=-1 and /sys/kernel/tracing readable")
+    private boolean systemCalls;
+
     @Option(names = "--report", paramLabel = "FOLDER", required = true, hidden = true, description = "where the report goes")
     private Path report;
 
@@ -104,10 +108,21 @@ final class Benchmark implements Callable<Integer> {
         if (lastRound < 1) {
             throw new ParameterException(spec.commandLine(), "--rounds " + rounds + ": at least 1");
         }
+        if (systemCalls) {
+            checkSystemCalls();
+        }
         try (ReportFolder folder = ReportFolder.lock(report)) {
             return measure(folder, lastRound);
         } catch (ReportFolder.BusyException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage());
+        }
+    }
+
+    private void checkSystemCalls() {
+        try {
+            SystemCallCounter.check();
+        } catch (IOException e) {
+            throw new ParameterException(spec.commandLine(), "--system-calls: " + e.getMessage());
         }
     }
 
@@ -267,6 +282,9 @@ final class Benchmark implements Callable<Integer> {
     private List<String> allJvmOptions() {
         List<String> all = new ArrayList<>(List.of("--enable-native-access=ALL-UNNAMED",
             "--add-opens=java.base/jdk.internal.misc=ALL-UNNAMED", "-D" + Rpma.PROVIDER_PROPERTY + "=" + provider));
+        if (systemCalls) {
+            all.add("-D" + Peer.COUNT_PROPERTY + "=true");
+        }
         all.addAll(jvmOptions);
         return all;
     }

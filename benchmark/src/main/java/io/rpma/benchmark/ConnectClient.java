@@ -34,15 +34,15 @@ final class ConnectClient {
     private final Bootstrap bootstrap;
     private final Measurement measurement;
     private final Timing timing;
-    private final CpuTime cpu;
+    private final Meter meter;
     private final Window window = new Window();
     private final LongAdder closed = new LongAdder();
     private final ConcurrentLinkedQueue<Slot> slots = new ConcurrentLinkedQueue<>();
 
-    ConnectClient(NettyTransport transport, Measurement measurement, Timing timing, CpuTime cpu) {
+    ConnectClient(NettyTransport transport, Measurement measurement, Timing timing, Meter meter) {
         this.measurement = measurement;
         this.timing = timing;
-        this.cpu = cpu;
+        this.meter = meter;
         group = transport.newGroup(0);
         bootstrap = new Bootstrap().group(group).channel(transport.channel());
     }
@@ -56,9 +56,9 @@ final class ConnectClient {
                 slot.next();
             }
             window.open(timing.warmUpNanos(), () -> closed.sum() >= measurement.warmUpOperations());
-            long cpuBefore = cpu.nanos();
+            Usage before = meter.read();
             long nanos = window.close(timing.windowNanos());
-            long cpuNanos = cpu.nanos() - cpuBefore;
+            Usage used = meter.since(before);
             window.end();
             Histogram times = Outcome.newTimes();
             for (Slot slot : slots) {
@@ -66,7 +66,7 @@ final class ConnectClient {
                     times.add(slot.times);
                 }
             }
-            return Outcome.ofOperations(times, nanos, cpuNanos);
+            return Outcome.ofOperations(times, nanos, used);
         } finally {
             window.end();
             group.shutdownGracefully(0, 2, TimeUnit.SECONDS).syncUninterruptibly();

@@ -29,9 +29,9 @@ interface Engine {
      * @param measurement the measurement to run
      * @param timing the duration of the run
      * @param address the address of the server
-     * @param cpu the processor time of both ends
+     * @param meter measures what both ends use
      */
-    Outcome measure(Measurement measurement, Timing timing, String address, CpuTime cpu) throws Exception;
+    Outcome measure(Measurement measurement, Timing timing, String address, Meter meter) throws Exception;
 
     /** A running server. */
     interface Server extends AutoCloseable {

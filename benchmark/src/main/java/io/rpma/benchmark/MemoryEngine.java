@@ -55,14 +55,14 @@ enum MemoryEngine implements Engine {
     }
 
     @Override
-    public Outcome measure(Measurement measurement, Timing timing, String address, CpuTime cpu) throws Exception {
+    public Outcome measure(Measurement measurement, Timing timing, String address, Meter meter) throws Exception {
         Blocks blocks = new Blocks(measurement.bytes());
         move(blocks, System.nanoTime() + timing.warmUpNanos());
-        long cpuBefore = cpu.nanos();
+        Usage before = meter.read();
         long began = System.nanoTime();
         long bytes = move(blocks, began + timing.windowNanos());
         long nanos = System.nanoTime() - began;
-        return Outcome.ofStream(bytes, nanos, cpu.nanos() - cpuBefore);
+        return Outcome.ofStream(bytes, nanos, meter.since(before));
     }
 
     private long move(Blocks blocks, long until) {

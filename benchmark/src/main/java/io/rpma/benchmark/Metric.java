@@ -28,6 +28,10 @@ enum Metric {
     CPU_PER_GB("CPU", "s/GB", true),
     /** Microseconds of processor time per operation, summed over both ends and over kernel and user mode. */
     CPU_PER_OPERATION("CPU", "us/op", true),
+    /** System calls of both ends per 1,000,000 bytes of payload, if they are counted. */
+    SYSTEM_CALLS_PER_MB("system calls", "1/MB", true),
+    /** System calls of both ends per operation, if they are counted. */
+    SYSTEM_CALLS_PER_OPERATION("system calls", "1/op", true),
     /** The memory in KiB that each additional connection uses, summed over both ends. */
     MEMORY_PER_CONNECTION("memory", "KiB/connection", true),
     /** The processor time of both ends, in percent of one processor. */

@@ -34,17 +34,17 @@ final class NettyClient {
     private final NettyTransport transport;
     private final Measurement measurement;
     private final Timing timing;
-    private final CpuTime cpu;
+    private final Meter meter;
     private final Window window = new Window();
     private final LoopTimes times = new LoopTimes();
     private final Map<EventLoop, Turns> turns = new ConcurrentHashMap<>();
     private final List<ClientHandler> handlers = new ArrayList<>();
 
-    NettyClient(NettyTransport transport, Measurement measurement, Timing timing, CpuTime cpu) {
+    NettyClient(NettyTransport transport, Measurement measurement, Timing timing, Meter meter) {
         this.transport = transport;
         this.measurement = measurement;
         this.timing = timing;
-        this.cpu = cpu;
+        this.meter = meter;
     }
 
     /** Runs the measurement against a server that listens at an address. */
@@ -102,16 +102,16 @@ final class NettyClient {
 
     private Outcome measure() throws Exception {
         window.open(timing.warmUpNanos(), () -> arrived() >= measurement.warmUpOperations());
-        long cpuBefore = cpu.nanos();
+        Usage before = meter.read();
         long arrivedBefore = arrived();
         long nanos = window.close(timing.windowNanos());
         long bytes = (arrived() - arrivedBefore) * measurement.bytes();
-        long cpuNanos = cpu.nanos() - cpuBefore;
+        Usage used = meter.since(before);
         finish();
         if (measurement.kind() == Kind.STREAM || measurement.kind() == Kind.BARE_STREAM) {
-            return Outcome.ofStream(bytes, nanos, cpuNanos);
+            return Outcome.ofStream(bytes, nanos, used);
         }
-        return Outcome.ofOperations(times.sum(), nanos, cpuNanos);
+        return Outcome.ofOperations(times.sum(), nanos, used);
     }
 
     /** Waits until all messages that were sent have arrived. */

@@ -120,9 +120,9 @@ enum NettyTransport implements Engine {
     }
 
     @Override
-    public Outcome measure(Measurement measurement, Timing timing, String address, CpuTime cpu) throws Exception {
-        return measurement.kind() == Kind.CONNECT ? new ConnectClient(this, measurement, timing, cpu).run(parse(address))
-            : new NettyClient(this, measurement, timing, cpu).run(parse(address));
+    public Outcome measure(Measurement measurement, Timing timing, String address, Meter meter) throws Exception {
+        return measurement.kind() == Kind.CONNECT ? new ConnectClient(this, measurement, timing, meter).run(parse(address))
+            : new NettyClient(this, measurement, timing, meter).run(parse(address));
     }
 
     /** Returns an unused address to bind to. */

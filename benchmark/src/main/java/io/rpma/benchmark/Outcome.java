@@ -39,13 +39,14 @@ record Outcome(Map<Metric, Double> values, Histogram times) {
         return times;
     }
 
-    static Outcome ofStream(long bytes, long nanos, long cpuNanos) {
+    static Outcome ofStream(long bytes, long nanos, Usage used) {
         if (bytes == 0) {
             throw new EmptyWindowException("nothing arrived in " + nanos / 1_000_000 + " ms");
         }
         Map<Metric, Double> values = new EnumMap<>(Metric.class);
         values.put(Metric.THROUGHPUT, bytes / 1e6 / (nanos / NANOS_PER_SECOND));
-        values.put(Metric.CPU_PER_GB, cpuNanos / NANOS_PER_SECOND / (bytes / 1e9));
+        values.put(Metric.CPU_PER_GB, used.cpuNanos() / NANOS_PER_SECOND / (bytes / 1e9));
+        used.systemCalls().ifPresent(calls -> values.put(Metric.SYSTEM_CALLS_PER_MB, calls / (bytes / 1e6)));
         return of(values);
     }
 
@@ -53,7 +54,7 @@ record Outcome(Map<Metric, Double> values, Histogram times) {
         return new Outcome(values, new Histogram(1));
     }
 
-    static Outcome ofOperations(Histogram times, long nanos, long cpuNanos) {
+    static Outcome ofOperations(Histogram times, long nanos, Usage used) {
         long operations = times.getTotalCount();
         if (operations == 0) {
             throw new EmptyWindowException("no operation ended in " + nanos / 1_000_000 + " ms");
@@ -63,7 +64,9 @@ record Outcome(Map<Metric, Double> values, Histogram times) {
         values.put(Metric.P99, times.getValueAtPercentile(99) / NANOS_PER_MICRO);
         values.put(Metric.P999, times.getValueAtPercentile(99.9) / NANOS_PER_MICRO);
         values.put(Metric.RATE, operations / (nanos / NANOS_PER_SECOND));
-        values.put(Metric.CPU_PER_OPERATION, cpuNanos / NANOS_PER_MICRO / operations);
+        values.put(Metric.CPU_PER_OPERATION, used.cpuNanos() / NANOS_PER_MICRO / operations);
+        used.systemCalls()
+            .ifPresent(calls -> values.put(Metric.SYSTEM_CALLS_PER_OPERATION, (double) calls / operations));
         return new Outcome(values, times);
     }
 

@@ -31,6 +31,9 @@ final class Peer {
     /** A command, which is followed by the number of idle connections, and the prefix of its answer. */
     static final String CONNECT = "connect=";
 
+    /** The system property of a client that is to count the system calls of both ends. */
+    static final String COUNT_PROPERTY = "io.rpma.benchmark.systemCalls";
+
     private Peer() {
     }
 
@@ -43,7 +46,6 @@ final class Peer {
     public static void main(String[] arguments) throws Exception {
         Engine engine = Rival.withKey(arguments[1]).engine();
         Measurement measurement = Measurement.named(arguments[2]);
-        long own = ProcessHandle.current().pid();
         switch (arguments[0]) {
             case "server" -> {
                 try (Engine.Server server = engine.serve(measurement)) {
@@ -52,10 +54,10 @@ final class Peer {
                 }
             }
             case "client" ->
-                runClient(engine, measurement, timing(arguments), arguments[5], new CpuTime(own, Long.parseLong(arguments[6])));
+                runClient(engine, measurement, timing(arguments), arguments[5], Long.parseLong(arguments[6]));
             case "both" -> {
                 try (Engine.Server server = engine.serve(measurement)) {
-                    runClient(engine, measurement, timing(arguments), server.address(), new CpuTime(own, own));
+                    runClient(engine, measurement, timing(arguments), server.address(), own());
                 }
             }
             default -> throw new IllegalArgumentException(arguments[0]);
@@ -64,19 +66,25 @@ final class Peer {
         System.exit(0);
     }
 
+    private static long own() {
+        return ProcessHandle.current().pid();
+    }
+
     private static Timing timing(String[] arguments) {
         return new Timing(TimeUnit.MILLISECONDS.toNanos(Long.parseLong(arguments[3])),
             TimeUnit.MILLISECONDS.toNanos(Long.parseLong(arguments[4])));
     }
 
-    private static void runClient(Engine engine, Measurement measurement, Timing timing, String address, CpuTime cpu)
+    private static void runClient(Engine engine, Measurement measurement, Timing timing, String address, long serverPid)
             throws Exception {
         if (measurement.kind() == Kind.IDLE) {
             try (IdleClient client = new IdleClient((NettyTransport) engine, address)) {
                 obey(client);
             }
         } else {
-            System.out.print(engine.measure(measurement, timing, address, cpu).format());
+            try (Meter meter = new Meter(own(), serverPid, Boolean.getBoolean(COUNT_PROPERTY))) {
+                System.out.print(engine.measure(measurement, timing, address, meter).format());
+            }
             System.out.flush();
         }
     }

@@ -45,16 +45,16 @@ final class TwoThreadEngine implements Engine {
     }
 
     @Override
-    public Outcome measure(Measurement measurement, Timing timing, String address, CpuTime cpu) throws Exception {
+    public Outcome measure(Measurement measurement, Timing timing, String address, Meter meter) throws Exception {
         try (Arena arena = Arena.ofShared()) {
             Ring ring = new Ring(arena, measurement.bytes());
             Thread reader = Thread.ofPlatform().daemon().name("reader").start(ring::readAll);
             try {
                 ring.write(System.nanoTime() + timing.warmUpNanos());
-                long cpuBefore = cpu.nanos();
+                Usage before = meter.read();
                 long began = System.nanoTime();
                 long bytes = ring.write(began + timing.windowNanos());
-                return Outcome.ofStream(bytes, System.nanoTime() - began, cpu.nanos() - cpuBefore);
+                return Outcome.ofStream(bytes, System.nanoTime() - began, meter.since(before));
             } finally {
                 ring.over = true;
                 reader.join();

@@ -20,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Test;
@@ -29,18 +30,20 @@ import org.xml.sax.InputSource;
 class ReportTest {
     private static final Measurement ROUND_TRIP = Measurement.named("rtt64");
     private static final Measurement STREAM = Measurement.named("tput64k");
+    private static final Usage USED = new Usage(1_000_000, OptionalLong.empty());
 
     @Test
     void anOutcomeIsReadAsItWasWritten() throws Exception {
         Histogram times = Outcome.newTimes();
         times.recordValue(1000);
         times.recordValue(2000);
-        Outcome outcome = Outcome.ofOperations(times, 1_000_000_000, 500_000_000);
+        Outcome outcome = Outcome.ofOperations(times, 1_000_000_000, new Usage(500_000_000, OptionalLong.of(7)));
         Outcome read = Outcome.parse(List.of(("noise\n" + outcome.format()).split("\n")));
         assertEquals(outcome.values(), read.values());
         assertEquals(outcome.times(), read.times());
         assertEquals(2, read.values().get(Metric.RATE));
         assertEquals(250_000, read.values().get(Metric.CPU_PER_OPERATION));
+        assertEquals(3.5, read.values().get(Metric.SYSTEM_CALLS_PER_OPERATION));
     }
 
     private static Results.Run run(Outcome outcome, Distance distance, double nanos) {
@@ -117,8 +120,8 @@ class ReportTest {
             for (int i = 1; i < 1000; i++) {
                 times.recordValue(i * 100L);
             }
-            add(results, key(ROUND_TRIP, rival), Outcome.ofOperations(times, 1_000_000, 1_000_000));
-            add(results, key(STREAM, rival), Outcome.ofStream(1_000_000, 1_000_000, 1_000_000));
+            add(results, key(ROUND_TRIP, rival), Outcome.ofOperations(times, 1_000_000, USED));
+            add(results, key(STREAM, rival), Outcome.ofStream(1_000_000, 1_000_000, USED));
         }
         results.fail(key(STREAM, Rival.NIO), "a \"quoted\" <reason>\n\twith lines");
         new Report(new Setting(Map.of("name", "value & more")), results).write(folder);

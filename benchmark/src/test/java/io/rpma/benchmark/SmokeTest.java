@@ -71,8 +71,8 @@ class SmokeTest {
     private static Outcome measure(Engine engine, Measurement measurement, String address, int attempt) throws Exception {
         long pid = ProcessHandle.current().pid();
         Timing timing = new Timing(WARM_UP_NANOS, TimeUnit.MILLISECONDS.toNanos(WINDOW_MILLIS[attempt]));
-        try {
-            return engine.measure(measurement, timing, address, new CpuTime(pid, pid));
+        try (Meter meter = new Meter(pid, pid, false)) {
+            return engine.measure(measurement, timing, address, meter);
         } catch (EmptyWindowException e) {
             if (attempt == WINDOW_MILLIS.length - 1) {
                 throw e;

@@ -12,16 +12,17 @@
  */
 package io.rpma.benchmark;
 
-import java.io.IOException;
+import java.util.OptionalLong;
 
 /**
- * The processor time of both ends of a run.
+ * What both ends of a run have used.
  *
- * @param client the identifier of the client's process
- * @param server the identifier of the server's process, which may be the same
+ * @param cpuNanos the processor time in nanoseconds, in user and kernel mode
+ * @param systemCalls the number of system calls, if they are counted
  */
-record CpuTime(long client, long server) {
-    long nanos() throws IOException {
-        return Processes.cpuNanos(client) + (server == client ? 0 : Processes.cpuNanos(server));
+record Usage(long cpuNanos, OptionalLong systemCalls) {
+    Usage minus(Usage before) {
+        return new Usage(cpuNanos - before.cpuNanos, systemCalls.isEmpty() ? systemCalls
+            : OptionalLong.of(systemCalls.getAsLong() - before.systemCalls.getAsLong()));
     }
 }
