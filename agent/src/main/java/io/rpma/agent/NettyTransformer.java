@@ -84,20 +84,21 @@ final class NettyTransformer implements ClassFileTransformer {
     }
 
     private byte[] change(ClassLoader loader, String name, byte[] file) {
+        byte[] result = null;
         for (String root : roots) {
             boolean ofNetty = name.startsWith(root) && isCandidate(name.substring(root.length()));
-            List<Scopes> scopes = scopes(root, name);
+            List<Scopes> scopes = scopes(root, name, file);
             if (!ofNetty && scopes.isEmpty() && !ConstantPool.hasOneOf(file, constants.get(root))) {
                 continue;
             }
             if (isChanged(loader, root)) {
-                byte[] changed = change(loader, name, file, root, scopes);
+                byte[] changed = change(loader, name, result == null ? file : result, root, scopes);
                 if (changed != null) {
-                    return changed;
+                    result = changed;
                 }
             }
         }
-        return null;
+        return result;
     }
 
     /** Returns whether this class of Netty is changed although its constant pool names no factory. */
@@ -106,10 +107,12 @@ final class NettyTransformer implements ClassFileTransformer {
             || name.startsWith("/channel/nio/NioEventLoop$") || name.equals("/channel/epoll/EpollEventLoop");
     }
 
-    private static List<Scopes> scopes(String root, String name) {
+    /** Returns the methods of a class that receive the address of the channels that they create by this copy of Netty. */
+    private static List<Scopes> scopes(String root, String name, byte[] file) {
         List<Scopes> found = new ArrayList<>();
         for (Scopes scope : Scopes.ALL) {
-            if (name.equals(scope.ofNetty() ? root + '/' + scope.className() : scope.className())) {
+            if (scope.ofNetty() ? name.equals(root + '/' + scope.className())
+                    : name.equals(scope.className()) && ConstantPool.hasOneOf(file, Set.of(root + "/channel/Channel"))) {
                 found.add(scope);
             }
         }

@@ -22,7 +22,14 @@ import io.rpma.agent.programs.GrpcEcho;
 import io.rpma.agent.programs.LettuceRedis;
 import io.rpma.agent.programs.ReactorHttp;
 import io.rpma.agent.programs.VertxHttp;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Tests programs that do not know RPMA, each with and without the agent. They behave the same, and with the agent their bytes go
@@ -70,11 +77,27 @@ class FrameworksTest {
         assertSwapped(LettuceRedis.class);
     }
 
+    /** The application also contains gRPC with its relocated Netty. The frameworks use the other copy of Netty. */
+    @ParameterizedTest
+    @ValueSource(classes = {ReactorHttp.class, ArmeriaHttp.class, GrpcEcho.class})
+    void besideARelocatedNetty(Class<?> main) throws Exception {
+        Program swapped = Program.withAgent(SELECTED + ";prefix=io.grpc.netty.shaded.io.netty");
+        List<String> entries = new ArrayList<>(swapped.classPath());
+        try (Stream<Path> files = Files.list(Path.of("target", "grpc-shaded"))) {
+            files.forEach(file -> entries.add(file.toAbsolutePath().toString()));
+        }
+        assertSwapped(main, Program.plain(), swapped.classPath(entries));
+    }
+
     private static void assertSwapped(Class<?> main, String... jvm) throws Exception {
-        Program.Output plain = Program.plain().jvm(jvm).run(main);
+        assertSwapped(main, Program.plain().jvm(jvm), Program.withAgent(SELECTED).jvm(jvm));
+    }
+
+    private static void assertSwapped(Class<?> main, Program without, Program with) throws Exception {
+        Program.Output plain = without.run(main);
         assertEquals(0, plain.exitCode(), plain.text());
         assertEquals(1, plain.result().size(), plain.text());
-        Program.Output swapped = Program.withAgent(SELECTED).jvm(jvm).run(main);
+        Program.Output swapped = with.run(main);
         assertEquals(0, swapped.exitCode(), swapped.text());
         assertEquals(plain.result(), swapped.result(), swapped.text());
         assertFalse(swapped.text().contains("Unknown channel option"), swapped.text());
