@@ -70,9 +70,9 @@ class ApplicationsTest {
     /** An application registers channels of the JDK with a loop, and calls methods that only a loop of NIO has. */
     @Test
     void runsHandlesOfNio() throws Exception {
-        List<String> expected = List.of("result: provider true", "result: sum 0", "result: task read 7, in the loop true",
-            "result: handle read 8, in the loop true", "result: cancelled true, valid false", "result: open false true",
-            "result: provider true");
+        List<String> expected = List.of("result: provider true", "result: released true", "result: sum 0",
+            "result: task read 7, in the loop true", "result: handle read 8, in the loop true",
+            "result: cancelled true, valid false", "result: open false true", "result: provider true");
         assertEquals(expected, Program.plain().run(NioHandles.class).result());
         Program.Output output = Program.withAgent("report").run(NioHandles.class);
         assertEquals(0, output.exitCode(), output.text());

@@ -64,10 +64,12 @@ final class OriginalHandler {
         if (!isActive && System.nanoTime() - lastRunNanos < INTERVAL_NANOS) {
             return handled;
         }
+        // A registration also ends without being cancelled, when its channel is closed. It is removed before the handler runs,
+        // so that the handler runs once more after the end of the last one: NIO closes the descriptor of a registered channel
+        // only when its selector selects again.
+        registrations.removeIf(registration -> !registration.isValid());
         int own = handler.run(now.of(context));
         isActive = own > 0;
-        // A registration also ends without being cancelled, when its channel is closed.
-        registrations.removeIf(registration -> !registration.isValid());
         lastRunNanos = System.nanoTime();
         return handled + own;
     }

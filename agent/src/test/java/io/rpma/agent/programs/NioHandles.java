@@ -51,6 +51,7 @@ public final class NioHandles {
         System.out.println("result: provider " + (loop.selectorProvider() == SelectorProvider.provider()));
         loop.submit(loop::rebuildSelector).sync();
         group.rebuildSelectors();
+        System.out.println("result: released " + closesWhileReady(loop));
         Pipe ofTask = pipe();
         CompletableFuture<String> taskRan = new CompletableFuture<>();
         loop.register(ofTask.source(), SelectionKey.OP_READ, new NioTask<Pipe.SourceChannel>() {
@@ -89,6 +90,39 @@ public final class NioHandles {
         group.shutdownGracefully(100, 10_000, TimeUnit.MILLISECONDS).sync();
         System.out.println("result: open " + ofTask.source().isOpen() + ' ' + ofHandle.source().isOpen());
         System.out.println("result: provider " + (loop.selectorProvider() == SelectorProvider.provider()));
+    }
+
+    /** Closes a channel from within its task. Returns whether the kernel's end of the pipe is closed too. */
+    @SuppressWarnings("deprecation")
+    private static boolean closesWhileReady(NioEventLoop loop) throws Exception {
+        Pipe pipe = pipe();
+        pipe.sink().configureBlocking(false);
+        CompletableFuture<Void> closed = new CompletableFuture<>();
+        loop.register(pipe.source(), SelectionKey.OP_READ, new NioTask<Pipe.SourceChannel>() {
+            @Override
+            public void channelReady(Pipe.SourceChannel channel, SelectionKey key) throws IOException {
+                channel.close();
+                closed.complete(null);
+            }
+
+            @Override
+            public void channelUnregistered(Pipe.SourceChannel channel, Throwable cause) {
+                // Nothing has to be released.
+            }
+        });
+        pipe.sink().write(ByteBuffer.wrap(new byte[] {9}));
+        closed.get(30, TimeUnit.SECONDS);
+        // The JDK closes the descriptor of a registered channel when its selector selects next.
+        for (long start = System.nanoTime(); System.nanoTime() - start < TimeUnit.SECONDS.toNanos(10);) {
+            try {
+                pipe.sink().write(ByteBuffer.wrap(new byte[] {9}));
+            } catch (IOException e) {
+                pipe.sink().close();
+                return true;
+            }
+            loop.submit(() -> { }).sync();
+        }
+        return false;
     }
 
     private static Pipe pipe() throws IOException {
