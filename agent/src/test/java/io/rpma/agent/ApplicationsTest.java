@@ -139,6 +139,16 @@ class ApplicationsTest {
         assertEquals(List.of("channels: OwnServerChannel, NioSocketChannel"), channels(output), output.text());
     }
 
+    /** A group that has ended has no open channels, even if they were on an event loop that the agent has created. */
+    @Test
+    void endsAfterChannelsOfOtherClasses() throws Exception {
+        assertEquals(List.of("result: group ended before its channel false"),
+            Program.plain().run(NioManners.class, "ends").result());
+        Program.Output output = Program.withAgent("report").run(NioManners.class, "ends");
+        assertEquals(0, output.exitCode(), output.text());
+        assertEquals(List.of("result: group ended before its channel false"), output.result(), output.text());
+    }
+
     /** The application's factory has bound or connected the channel, or has added a handler to it. */
     @ParameterizedTest
     @CsvSource(delimiter = '|', value = {

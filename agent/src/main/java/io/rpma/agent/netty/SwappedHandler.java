@@ -28,6 +28,7 @@ import io.netty.util.concurrent.ThreadAwareExecutor;
 import io.rpma.agent.Swap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -39,13 +40,16 @@ import java.util.concurrent.TimeUnit;
  */
 final class SwappedHandler implements IoHandler, Swap.StandIn {
     private static final Map<ThreadAwareExecutor, SwappedHandler> BY_LOOP = new ConcurrentHashMap<>();
+    /** How long this loop waits at its end for the original loop, one of whose handlers may be blocked. */
+    private static final long PATIENCE_SECONDS = 5;
 
     private final ThreadAwareExecutor executor;
     private final IoHandler rpma;
     private final HandlerKind kind;
     private final IoHandlerFactory originalFactory;
-    // Guarded by this.
+    // Guarded by this. The two fields of the original loop do not change any more when this loop ends.
     private MultiThreadIoEventLoopGroup original;
+    private IoHandler handlerOfOriginal;
     private boolean isEnding;
     // Guarded by this.
     private OriginalHandler originalHandler;
@@ -91,7 +95,8 @@ final class SwappedHandler implements IoHandler, Swap.StandIn {
                 new IoHandlerFactory() {
                     @Override
                     public IoHandler newHandler(ThreadAwareExecutor own) {
-                        return originalFactory.newHandler(own);
+                        handlerOfOriginal = originalFactory.newHandler(own);
+                        return handlerOfOriginal;
                     }
                 });
             // The thread of the original loop is a daemon thread. The thread of the application's loop, which a registration
@@ -101,15 +106,37 @@ final class SwappedHandler implements IoHandler, Swap.StandIn {
         return original.next();
     }
 
-    private void end() {
-        MultiThreadIoEventLoopGroup ending;
-        synchronized (this) {
-            isEnding = true;
-            ending = original;
-            original = null;
+    private synchronized void end() {
+        if (isEnding) {
+            return;
         }
-        if (ending != null) {
-            ending.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+        isEnding = true;
+        if (original != null) {
+            try {
+                // For a method reference to this object, the JDK would look its class up in the bootstrap loader, which has the
+                // file of the class and not Netty.
+                original.execute(new Runnable() {
+                    @Override
+                    public void run() {
+                        endOriginal();
+                    }
+                });
+            } catch (RejectedExecutionException e) {
+                // The application has found the original loop by one of its channels, and has ended it.
+                return;
+            }
+        }
+    }
+
+    /**
+     * Closes the channels of the original loop, and ends it. A loop closes its channels when it notices that it shuts down, but
+     * without a quiet period it may end before. The thread of the original loop calls this method.
+     */
+    private void endOriginal() {
+        try {
+            handlerOfOriginal.prepareToDestroy();
+        } finally {
+            original.shutdownGracefully(0, 1, TimeUnit.SECONDS);
         }
     }
 
@@ -161,6 +188,10 @@ final class SwappedHandler implements IoHandler, Swap.StandIn {
     public void destroy() {
         BY_LOOP.remove(executor);
         end();
+        if (original != null) {
+            // If the group of this loop has ended, the application expects that all its channels are closed.
+            original.terminationFuture().awaitUninterruptibly(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        }
         synchronized (this) {
             isDestroyed = true;
             if (originalHandler != null) {

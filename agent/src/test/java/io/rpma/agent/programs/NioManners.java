@@ -18,7 +18,9 @@ import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.IoEventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
@@ -72,10 +74,34 @@ public final class NioManners {
                         channel.pipeline().addLast(new NettyEcho.Echo());
                     }
                 }).bind(new InetSocketAddress("127.0.0.1", 0)).sync().channel(), false);
+            case "ends" -> ends(group);
             case "datagram" -> datagram(group);
             default -> throw new IllegalArgumentException(arguments[0]);
         }
         group.shutdownGracefully(0, 10, TimeUnit.SECONDS).sync();
+    }
+
+    /**
+     * Shuts the group down while the event loop of a channel executes a task. The end of the channel takes longer than everything
+     * else.
+     */
+    private static void ends(IoEventLoopGroup group) throws Exception {
+        CompletableFuture<Boolean> early = new CompletableFuture<>();
+        EventLoop loop = new ServerBootstrap().group(group).channel(OwnServerChannel.class)
+            .handler(new ChannelInboundHandlerAdapter() {
+                @Override
+                public void channelInactive(ChannelHandlerContext ctx) throws InterruptedException {
+                    early.complete(group.terminationFuture().await(500, TimeUnit.MILLISECONDS));
+                }
+            }).childHandler(new NettyEcho.Echo()).bind(new InetSocketAddress("127.0.0.1", 0)).sync().channel().eventLoop();
+        loop.execute(() -> {
+            group.shutdownGracefully(100, 10_000, TimeUnit.MILLISECONDS);
+            for (long start = System.nanoTime(); !loop.isShuttingDown() && System.nanoTime() - start < 300_000_000;) {
+                Thread.onSpinWait();
+            }
+        });
+        group.terminationFuture().sync();
+        System.out.println("result: group ended before its channel " + early.get(10, TimeUnit.SECONDS));
     }
 
     private static ServerBootstrap server(IoEventLoopGroup group) {
