@@ -17,21 +17,38 @@ import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
 import java.util.zip.CRC32C;
 
 /**
  * The layout of a log in a file. The file consists of lanes of equal size, one for each writer. A lane begins with its tail, an
  * aligned word that contains the offset at which the last record ends. Data behind the tail does not belong to the log, whether
- * it is a whole record or a torn one. The records follow the header. Each has a length, a checksum, a number and a payload, and
- * is padded to eight bytes. All values have the byte order of the machine, because an atomic write uses that order.
+ * it is a whole record or a torn one. In the first lane, the size of the lanes follows the tail. The records follow the header.
+ * Each has a length, a checksum, a number and a payload, and is padded to eight bytes. All values have the byte order of the
+ * machine, because an atomic write uses that order.
  */
 final class LogFormat {
     /** The offset of the first record of a lane. */
     static final int HEADER_BYTES = 64;
 
+    /** The offset of the size of the lanes, in the first lane. */
+    private static final int LANE_BYTES_OFFSET = 8;
+
     private static final int RECORD_HEADER_BYTES = 16;
 
     private LogFormat() {
+    }
+
+    /** Returns the size of the lanes of a log in bytes, or 0 if the log is new. */
+    static int laneBytes(FileChannel log) throws IOException {
+        ByteBuffer bytes = ByteBuffer.allocate(Integer.BYTES).order(ByteOrder.nativeOrder());
+        log.read(bytes, LANE_BYTES_OFFSET);
+        return bytes.hasRemaining() ? 0 : bytes.getInt(0);
+    }
+
+    /** Writes the size of the lanes to a new log. */
+    static void setLaneBytes(FileChannel log, int bytes) throws IOException {
+        log.write(ByteBuffer.allocate(Integer.BYTES).order(ByteOrder.nativeOrder()).putInt(0, bytes), LANE_BYTES_OFFSET);
     }
 
     /** Returns the number of bytes that a record occupies. */

@@ -48,6 +48,7 @@ final class LogStore implements AutoCloseable {
         file = FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
         RpmaRegion opened = null;
         try {
+            checkLanes(path);
             durability = LogDurability.of(path, persistentMemory, sync);
             opened = durability.isByServer() ? allocate((long) lanes * laneBytes) : map((long) lanes * laneBytes);
             region = opened;
@@ -60,6 +61,17 @@ final class LogStore implements AutoCloseable {
             }
             file.close();
             throw e;
+        }
+    }
+
+    /** Lanes of another size would overlap the records of the log. */
+    private void checkLanes(Path path) throws IOException {
+        int existing = LogFormat.laneBytes(file);
+        if (existing == 0) {
+            LogFormat.setLaneBytes(file, laneBytes);
+        } else if (existing != laneBytes) {
+            throw new IOException(path + " is another log: its lanes have " + existing + " bytes, not " + laneBytes
+                + "; --records and --record-bytes must be those that it was created with");
         }
     }
 

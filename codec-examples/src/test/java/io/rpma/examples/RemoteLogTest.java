@@ -268,6 +268,25 @@ class RemoteLogTest {
         broken.errorHas("record 0 at 64 is torn");
     }
 
+    /** The lanes of a log have the size that its first server has given them. With other lanes, its records would be lost. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    @Timeout(240)
+    void aLogWithOtherLanesIsRefused(boolean isOnDisk) throws Exception {
+        if (isOnDisk) {
+            onDisk();
+        }
+        ExampleRun.toEnd("remote-log", "--records", "20", "--file", log.toString()).ended(0);
+        byte[] before = Files.readAllBytes(log);
+        for (String records : new String[] {"60", "10"}) {
+            ExampleRun refused = ExampleRun.toEnd("remote-log", "--records", records, "--file", log.toString()).ended(1);
+            assertArrayEquals(before, Files.readAllBytes(log));
+            refused.errorHas("its lanes have " + before.length / 2 + " bytes");
+        }
+        ExampleRun check = ExampleRun.toEnd("remote-log", "--check", "--file", log.toString()).ended(0);
+        assertEquals(List.of("client=0 records=20", "client=1 records=20"), check.out());
+    }
+
     // ---- many kills ----
 
     /**
