@@ -12,6 +12,7 @@
  */
 package io.rpma.examples;
 
+import java.nio.file.FileSystemException;
 import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine;
@@ -95,7 +96,9 @@ public final class Examples implements Callable<Integer> {
         return CommandLine.ExitCode.SOFTWARE;
     }
 
+    /** Returns the message of a failure, with its class if the message gives no reason. */
     private static String sentence(Throwable failure) {
-        return failure.getMessage() != null ? failure.getMessage() : failure.toString();
+        boolean hasReason = !(failure instanceof FileSystemException ofFile) || ofFile.getReason() != null;
+        return failure.getMessage() != null && hasReason ? failure.getMessage() : failure.toString();
     }
 }

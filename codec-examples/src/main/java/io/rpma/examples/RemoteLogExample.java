@@ -264,6 +264,9 @@ final class RemoteLogExample implements Callable<Integer> {
         if (file == null) {
             throw side.wrong("--check needs the log: --file FILE, and --clients as its server had");
         }
+        if (clients < 1) {
+            throw side.wrong("--clients " + clients + ": at least 1");
+        }
         long lane = Files.size(file) / clients;
         if (lane < LogFormat.HEADER_BYTES || lane > Integer.MAX_VALUE || lane * clients != Files.size(file)) {
             throw new IOException(file + " has " + Files.size(file) + " bytes, and is no log of " + clients + " clients");

@@ -260,6 +260,10 @@ class RemoteLogTest {
         ExampleRun check = ExampleRun.toEnd("remote-log", "--check", "--clients", "3", "--file", log.toString()).ended(0);
         assertEquals(List.of("client=0 records=50", "client=1 records=50", "client=2 records=50"), check.out());
         ExampleRun.toEnd("remote-log", "--check").ended(2);
+        ExampleRun.toEnd("remote-log", "--check", "--clients", "0", "--file", log.toString()).ended(2)
+            .errorHas("--clients 0: at least 1");
+        ExampleRun.toEnd("remote-log", "--check", "--file", log + ".absent").ended(1)
+            .errorHas("NoSuchFileException: " + log + ".absent");
         byte[] torn = Files.readAllBytes(log);
         torn[100]++;
         Files.write(log, torn);
