@@ -55,7 +55,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /**
  * An HTTP/2 server and client over TLS that negotiate HTTP/2 by ALPN. They use Netty's codecs in ordinary pipelines on RPMA
@@ -65,6 +68,11 @@ import picocli.CommandLine.Option;
 @Command(name = "http2-tls", description = "An HTTP/2 server and client through TLS, agreed on by ALPN")
 final class Http2TlsExample implements Callable<Integer> {
     private static final int LARGEST_BODY = 16 << 20;
+    /** How many streams of a client Netty's server permits at a time, unless it is configured otherwise. */
+    private static final int MOST_STREAMS = 100;
+
+    @Spec
+    private CommandSpec spec;
 
     @Mixin
     private CommonOptions common;
@@ -78,7 +86,7 @@ final class Http2TlsExample implements Callable<Integer> {
     private int requests;
 
     @Option(names = "--at-once", paramLabel = "N", defaultValue = "100", converter = AtLeastOne.class,
-        description = "how many to send before their answers are waited for (default: ${DEFAULT-VALUE})")
+        description = "how many to send before their answers are waited for, at most 100 (default: ${DEFAULT-VALUE})")
     private int atOnce;
 
     /** The TLS implementation. */
@@ -113,6 +121,10 @@ final class Http2TlsExample implements Callable<Integer> {
 
     @Override
     public Integer call() throws Exception {
+        if (atOnce > MOST_STREAMS) {
+            throw new ParameterException(spec.commandLine(), "--at-once " + atOnce + ": at most " + MOST_STREAMS
+                + ", because the server refuses more streams at a time");
+        }
         X509Bundle certificate = TlsEchoExample.selfSigned();
         EventLoopGroup group = new RpmaEventLoopGroup(2);
         try {

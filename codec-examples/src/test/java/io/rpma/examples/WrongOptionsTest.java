@@ -26,6 +26,7 @@ class WrongOptionsTest {
     @CsvSource(quoteCharacter = '"', value = {
         "http --requests=0,--requests,'0' is not a number from 1 to 1000000000",
         "http2-tls --at-once=-1,--at-once,'-1' is not a number",
+        "http2-tls --at-once=101,--at-once 101,at most 100",
         "http2-tls --tls=none,--tls,'none'",
         "websocket --clients=many,--clients,'many' is not a number",
         "protobuf --requests=1000000001,--requests,'1000000001' is not a number",
