@@ -168,7 +168,8 @@ final class OneSidedBenchmark implements Callable<Integer> {
             try (ChildProcess client = child(logs, "client", OneSidedSize.toWord(all), ports,
                     String.join(",", kinds.stream().map(OneSidedKind::key).toList()), Long.toString(millis(warmUp)),
                     Long.toString(millis(seconds)), Long.toString(server.pid()))) {
-                String line = client.await("", deadline());
+                // The client first runs each operation, one at a time and several at a time, until its code is compiled.
+                String line = client.await("", deadline(2 * kinds.size() + 1));
                 while (!line.startsWith(OneSidedPeer.DONE)) {
                     if (line.startsWith(OneSidedPeer.FIGURE)) {
                         add(figures, OneSidedFigure.parse(line.substring(OneSidedPeer.FIGURE.length())), round);
@@ -215,8 +216,13 @@ final class OneSidedBenchmark implements Callable<Integer> {
     }
 
     private long deadline() {
-        return System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(10 * (millis(warmUp) + millis(seconds)))
-            + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        return deadline(1);
+    }
+
+    /** Returns the time at which a number of runs must have ended. */
+    private long deadline(int runs) {
+        Timing timing = new Timing(TimeUnit.MILLISECONDS.toNanos(millis(warmUp)), TimeUnit.MILLISECONDS.toNanos(millis(seconds)));
+        return System.nanoTime() + runs * OneSidedRun.longestNanos(timing) + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
     }
 
     private List<String> allJvmOptions() {

@@ -103,13 +103,23 @@ final class OneSidedConnection extends ChannelInboundHandlerAdapter implements A
         return ask(new OneSidedOrder(task, bytes, seed).toMessage(channel.alloc()));
     }
 
-    static <T> T await(CompletableFuture<T> future) throws IOException, InterruptedException {
+    private static <T> T await(CompletableFuture<T> future) throws IOException, InterruptedException {
+        return await(future, 0);
+    }
+
+    /**
+     * Waits for the end of something that takes up to a certain time on a fast machine.
+     *
+     * @param nanos the time in nanoseconds
+     */
+    static <T> T await(CompletableFuture<T> future, long nanos) throws IOException, InterruptedException {
+        long seconds = TimeUnit.NANOSECONDS.toSeconds(nanos) + PATIENCE_SECONDS;
         try {
-            return future.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+            return future.get(seconds, TimeUnit.SECONDS);
         } catch (ExecutionException e) {
             throw new IOException("the connection failed: " + e.getCause(), e.getCause());
         } catch (TimeoutException e) {
-            throw new IOException("nothing has come for " + PATIENCE_SECONDS + " s", e);
+            throw new IOException("it has not ended within " + seconds + " s", e);
         }
     }
 

@@ -125,6 +125,11 @@ final class OneSidedRun {
         return Pattern.checksum(MemorySegment.ofBuffer(places[lastPlace].message.nioBuffer()));
     }
 
+    /** Returns how long a run takes at most, in nanoseconds, unless a single operation takes longer. */
+    static long longestNanos(Timing timing) {
+        return LONGEST * (timing.warmUpNanos() + timing.windowNanos());
+    }
+
     /** Runs the operations and waits for the end of the run. */
     OneSidedFigure measure() throws IOException, InterruptedException {
         channel.eventLoop().execute(() -> {
@@ -132,7 +137,7 @@ final class OneSidedRun {
             began = System.nanoTime();
             start(began);
         });
-        OneSidedConnection.await(done);
+        OneSidedConnection.await(done, longestNanos(timing));
         long operations = times.getTotalCount();
         return new OneSidedFigure(kind.key(), bytes, places.length, times.getValueAtPercentile(50) / 1e3,
             times.getValueAtPercentile(99) / 1e3, operations * 1e9 / windowNanos, clientCpu / 1e3 / operations,

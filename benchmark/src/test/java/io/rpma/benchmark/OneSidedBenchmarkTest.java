@@ -30,6 +30,9 @@ import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import javax.xml.parsers.DocumentBuilderFactory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -66,6 +69,22 @@ class OneSidedBenchmarkTest {
         "--only=nothing"})
     void refusesWhatCannotBeMeasured(String option, @TempDir Path folder) {
         assertEquals(2, OneSidedBenchmark.execute(option, "--report=" + folder));
+    }
+
+    /** A run takes longer than it is measured if the machine is slow. */
+    @Test
+    void waitsForTheEndOfALongRun() throws Exception {
+        Timing timing = new Timing(TimeUnit.SECONDS.toNanos(1), TimeUnit.SECONDS.toNanos(600));
+        AtomicLong seconds = new AtomicLong();
+        CompletableFuture<String> run = new CompletableFuture<>() {
+            @Override
+            public String get(long time, TimeUnit unit) {
+                seconds.set(unit.toSeconds(time));
+                return "done";
+            }
+        };
+        assertEquals("done", OneSidedConnection.await(run, OneSidedRun.longestNanos(timing)));
+        assertTrue(seconds.get() > 5 * 601, () -> "waited for " + seconds + " s at most");
     }
 
     @Test
