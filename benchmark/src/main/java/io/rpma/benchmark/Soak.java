@@ -68,7 +68,7 @@ final class Soak implements Callable<Integer> {
     private Integer depth;
 
     @Option(names = "--provider", paramLabel = "NAME", defaultValue = "soft",
-        description = "what carries RPMA: soft, librpma or auto (default: ${DEFAULT-VALUE})")
+        description = "what carries RPMA: soft, tcp, librpma or auto (default: ${DEFAULT-VALUE})")
     private String provider;
 
     @Option(names = "--jvm-option", paramLabel = "OPTION", description = "an option for both JVMs; repeatable")

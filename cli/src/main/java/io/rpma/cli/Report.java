@@ -33,9 +33,9 @@ record Report(Provider provider, List<String> paths, Connection connection, Libr
     /**
      * The choice of the provider.
      *
-     * @param name {@code librpma} or {@code soft}; {@code null} if no provider can be used
+     * @param name {@code librpma}, {@code soft} or {@code tcp}; {@code null} if no provider can be used
      * @param description the implementation and its version, or {@code null}
-     * @param wish the provider that was requested: {@code auto}, {@code librpma} or {@code soft}
+     * @param wish the provider that was requested: {@code auto}, or the name of one
      * @param wishedBy the source of the request
      * @param reason the reason for the choice
      * @param devices the devices of the provider, best first
