@@ -65,6 +65,9 @@ public final class RpmaIoHandler implements IoHandler {
     /** While an idle loop polls, it offers its processor to other threads at this interval. */
     private static final long YIELD_INTERVAL_NANOS = 10_000;
 
+    /** While an idle loop polls, it reads the clock after this many polls, to report how long it has handled completions. */
+    private static final int CLOCK_POLLS = 8;
+
     private static final InliningBarrier RUN_IDLE = new InliningBarrier(MethodHandles.lookup(), RpmaIoHandler.class, "runIdle",
         MethodType.methodType(void.class, IoHandlerContext.class));
 
@@ -189,11 +192,7 @@ public final class RpmaIoHandler implements IoHandler {
     public int run(IoHandlerContext context) {
         turn.active = 0;
         counters.turns++;
-        long started = context.shouldReportActiveIoTime() ? System.nanoTime() : 0;
-        int handled = hot.poll();
-        if (started != 0 && handled > 0) {
-            context.reportActiveIoTime(System.nanoTime() - started);
-        }
+        int handled = poll(context);
         if (handled > 0 || !context.canBlock()) {
             long now = System.nanoTime();
             if (hot.isEmpty() || now - set.lastRunNanos >= EPOLL_INTERVAL_NANOS) {
@@ -204,6 +203,32 @@ public final class RpmaIoHandler implements IoHandler {
             runIdleBehindBarrier(context);
         }
         return turn.active;
+    }
+
+    /** Polls every hot queue once, and reports the time that this took if there were completions, which have been handled. */
+    private int poll(IoHandlerContext context) {
+        if (!context.shouldReportActiveIoTime()) {
+            return hot.poll();
+        }
+        long started = System.nanoTime();
+        int handled = hot.poll();
+        if (handled > 0) {
+            context.reportActiveIoTime(System.nanoTime() - started);
+        }
+        return handled;
+    }
+
+    /** Arms every hot queue; returns the result of {@link HotQueues#arm}. Reports the time that this took if there was work. */
+    private boolean arm(IoHandlerContext context) {
+        if (!context.shouldReportActiveIoTime()) {
+            return hot.arm();
+        }
+        long started = System.nanoTime();
+        boolean worked = hot.arm();
+        if (worked) {
+            context.reportActiveIoTime(System.nanoTime() - started);
+        }
+        return worked;
     }
 
     private void runIdleBehindBarrier(IoHandlerContext context) {
@@ -228,7 +253,7 @@ public final class RpmaIoHandler implements IoHandler {
             }
             spin.failed();
         }
-        if (hot.arm() || !context.canBlock()) {
+        if (arm(context) || !context.canBlock()) {
             return;
         }
         counters.blocks++;
@@ -244,7 +269,7 @@ public final class RpmaIoHandler implements IoHandler {
             if (!polled && !isBrief) {
                 spin.blocked(set.lastRunNanos - idleSince);
             }
-            hot.poll();
+            poll(context);
         }
     }
 
@@ -252,9 +277,18 @@ public final class RpmaIoHandler implements IoHandler {
         long scheduled = context.delayNanos(since);
         long deadline = since + Math.min(spin.maxNanos(), scheduled);
         long yieldAt = since + YIELD_INTERVAL_NANOS;
+        boolean reports = context.shouldReportActiveIoTime();
+        long started = since;
         int turns = 0;
         for (;;) {
+            if (reports && (turns & CLOCK_POLLS - 1) == 0) {
+                started = System.nanoTime();
+            }
             if (hot.poll() > 0) {
+                if (reports) {
+                    // This includes at most CLOCK_POLLS - 1 polls that found nothing.
+                    context.reportActiveIoTime(System.nanoTime() - started);
+                }
                 return true;
             }
             Thread.onSpinWait();
