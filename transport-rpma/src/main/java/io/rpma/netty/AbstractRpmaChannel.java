@@ -399,16 +399,18 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
         }
 
         /**
-         * Runs a task later, unless the channel has left this loop by then; in that case its next registration handles the
-         * missed work.
+         * Runs a task later, unless the channel has left this loop by then, or has left it already; in that case its next
+         * registration handles the missed work.
          */
         final void later(Runnable task) {
             IoRegistration current = registration;
-            eventLoop().execute(() -> {
-                if (registration == current) {
-                    task.run();
-                }
-            });
+            if (current != null) {
+                eventLoop().execute(() -> {
+                    if (registration == current) {
+                        task.run();
+                    }
+                });
+            }
         }
 
         /**

@@ -120,6 +120,54 @@ class MovedChannelTest {
         assertNull(wrong.poll());
     }
 
+    /** A write that finds the connection broken leaves the data that has not been read to the next event loop. */
+    @ParameterizedTest
+    @EnumSource
+    void aWriteToABrokenConnectionThatNoLoopHasReadsNothing(Kind kind) throws Exception {
+        channels = new ConnectedChannels(group, kind, server -> server.childOption(ChannelOption.AUTO_READ, false)
+            .childOption(ChannelOption.RECVBUF_ALLOCATOR, new FixedRecvByteBufAllocator(64).maxMessagesPerRead(1)),
+            client -> client.option(ChannelOption.SO_LINGER, 0));
+        Channel server = channels.server;
+        CompletableFuture<Void> left = new CompletableFuture<>();
+        BlockingQueue<Integer> values = new LinkedBlockingQueue<>();
+        BlockingQueue<String> wrong = new LinkedBlockingQueue<>();
+        server.pipeline().addFirst(new ChannelInboundHandlerAdapter() {
+            @Override
+            public void channelRead(ChannelHandlerContext ctx, Object msg) {
+                if (!ctx.channel().isRegistered()) {
+                    wrong.add("data was read while no loop had the channel");
+                }
+                int value = ((ByteBuf) msg).getInt(0);
+                values.add(value);
+                ReferenceCountUtil.release(msg);
+                if (value == 0) {
+                    ctx.deregister().addListener(done -> left.complete(null));
+                }
+            }
+        });
+        EventLoop before = server.eventLoop();
+        for (int i = 0; i < MESSAGES; i++) {
+            channels.client.writeAndFlush(Unpooled.copyInt(i)).sync();
+        }
+        // The end of the connection causes the data to be read.
+        channels.client.close().sync();
+        left.get(20, TimeUnit.SECONDS);
+        ChannelFuture written = server.writeAndFlush(Unpooled.copyInt(0));
+        // Waits for the remaining tasks of the previous event loop.
+        for (int i = 0; i < 3; i++) {
+            before.submit(() -> { }).sync();
+        }
+        assertNull(wrong.poll());
+        assertEquals(1, values.size());
+        otherThan(before).register(server).sync();
+        for (int i = 0; i < MESSAGES; i++) {
+            assertEquals(i, values.poll(20, TimeUnit.SECONDS));
+        }
+        assertNull(wrong.poll());
+        assertTrue(server.closeFuture().await(20, TimeUnit.SECONDS));
+        assertFalse(written.isSuccess());
+    }
+
     /** Data whose promises have succeeded is delivered, and the stream ends in order. */
     @Test
     void aChannelThatIsClosedWhileNoLoopHasItEndsInOrder() throws Exception {
