@@ -299,6 +299,10 @@ abstract class AbstractRpmaChannel extends AbstractChannel {
             return;
         }
         if (closing.isEstablished()) {
+            if (registration == null) {
+                // The channel had left this loop, which now uses the connection again until everything has been delivered.
+                closing.enter(loop);
+            }
             end(closing, loop);
         } else {
             // The connection was never established, so nothing has to be delivered.

@@ -29,6 +29,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
 import io.netty.util.NetUtil;
 import io.rpma.ConnectionEvent;
 import io.rpma.netty.stream.Handshake;
@@ -129,6 +130,23 @@ class PrefixTest {
             assertEquals(LONGEST - Integer.BYTES, peer.receivedBytes());
             peer.receive();
             assertEquals(1, peer.receivedBytes());
+        }
+    }
+
+    /** The peer's confirmation of the end arrives at the loop on which the channel has been closed, which must find it. */
+    @Test
+    void theEndOfAChannelThatNoLoopHasIsConfirmed() throws Exception {
+        try (RawPeer peer = new RawPeer().prefixed()) {
+            ChannelFuture connect = new Bootstrap().group(group).channel(RpmaChannel.class)
+                .option(ChannelOption.SO_LINGER, 1_000).handler(new ChannelInboundHandlerAdapter()).connect(peer.listen());
+            peer.accept(handshake(Handshake.MINOR, true));
+            Channel client = connect.sync().channel();
+            assertEquals(ConnectionEvent.ESTABLISHED, peer.nextEvent());
+            client.deregister().sync();
+            client.close().sync();
+            // receive() confirms the end of the stream.
+            assertEquals(Immediate.FIN, Immediate.kind(peer.receive()));
+            assertEquals(ConnectionEvent.CLOSED, peer.nextEvent());
         }
     }
 
