@@ -221,6 +221,11 @@ final class Acceptor implements PendingAccept.Owner {
     private void accept(Listening from, NextChild next, ConnectionRequest request) throws RpmaException {
         if (!backlog.hasRoom()) {
             backlog.giveUpSilentClients();
+            if (!channel.isOpen()) {
+                // A listener that was notified of one of these clients has closed the channel.
+                next.reject(request);
+                return;
+            }
         }
         RequestOptions options = owner.requests();
         RpmaRequestHandler handler = options == null ? null : options.handler();

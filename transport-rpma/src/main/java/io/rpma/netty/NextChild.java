@@ -25,8 +25,8 @@ import java.lang.invoke.MethodType;
 
 /**
  * The configuration of a listener's next connection. librpma fixes it before the request is taken, and therefore before
- * anything is known of the client. Used once: either {@link #configured()} and then {@link #accept} or {@link #admit}, or
- * {@link #drop()}.
+ * anything is known of the client. Used once: either {@link #configured()} and then {@link #accept}, {@link #admit} or
+ * {@link #reject}, or {@link #drop()}.
  */
 abstract class NextChild {
     private static final InliningBarrier ACCEPT = new InliningBarrier(MethodHandles.lookup(), NextChild.class, "accept",
@@ -81,6 +81,19 @@ abstract class NextChild {
      * @return {@code null} if it was refused
      */
     abstract Admission admit(ConnectionRequest request) throws RpmaException;
+
+    /**
+     * Rejects a request without a reason; called on the event loop.
+     *
+     * @param request consumed in any case
+     */
+    final void reject(ConnectionRequest request) throws RpmaException {
+        try {
+            request.close();
+        } finally {
+            release();
+        }
+    }
 
     /** Releases everything without a connection having been made. */
     final void drop() throws RpmaException {

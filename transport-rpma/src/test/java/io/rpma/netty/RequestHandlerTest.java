@@ -389,6 +389,28 @@ class RequestHandlerTest {
         assertTrue(client.closeFuture().await(20, TimeUnit.SECONDS));
     }
 
+    /**
+     * A client that does not answer loses its place to the next one. The listener that is notified of this closes the server
+     * channel, whose handler must not be asked about the next one any more.
+     */
+    @ParameterizedTest
+    @EnumSource
+    void aListenerMayCloseTheServerWhileRoomIsMade(Kind kind) throws Exception {
+        listen(server(kind, request -> {
+            asked.add(request);
+            request.accept().addListener(failed -> request.serverChannel().close());
+        }).option(ChannelOption.SO_BACKLOG, 1));
+        try (RawPeer silent = new RawPeer()) {
+            silent.request((InetSocketAddress) listener.localAddress(),
+                kind == Kind.STREAM ? new Handshake(Handshake.MINOR, 0, 16 << 10, 16, 0).encode() : null);
+            next();
+            ChannelFuture connect = connect(kind);
+            assertTrue(listener.closeFuture().await(20, TimeUnit.SECONDS));
+            assertInstanceOf(ConnectException.class, done(connect).cause());
+            assertTrue(asked.isEmpty());
+        }
+    }
+
     /** A decision fails after the loop has terminated. */
     @ParameterizedTest
     @EnumSource
