@@ -33,6 +33,8 @@ final class TwoQueues implements CompletionQueue {
     private final CompletionQueue sends;
     private final CompletionQueue receives;
     private final int fd;
+    // The queue that the next call polls first, so that completions of one kind do not keep those of the other waiting.
+    private boolean isReceivesTurn;
 
     TwoQueues(Connection connection) throws RpmaException {
         this.connection = connection;
@@ -57,13 +59,20 @@ final class TwoQueues implements CompletionQueue {
 
     @Override
     public int poll(WorkCompletions completions) throws RpmaException {
-        int n = sends.poll(completions);
-        return n != 0 ? n : receives.poll(completions);
+        boolean isReceivesFirst = takeTurn();
+        int n = (isReceivesFirst ? receives : sends).poll(completions);
+        return n != 0 ? n : (isReceivesFirst ? sends : receives).poll(completions);
     }
 
     @Override
     public int pollWithoutEvent(WorkCompletions completions) throws RpmaException {
-        int n = sends.pollWithoutEvent(completions);
-        return n != 0 ? n : receives.pollWithoutEvent(completions);
+        boolean isReceivesFirst = takeTurn();
+        int n = (isReceivesFirst ? receives : sends).pollWithoutEvent(completions);
+        return n != 0 ? n : (isReceivesFirst ? sends : receives).pollWithoutEvent(completions);
+    }
+
+    private boolean takeTurn() {
+        isReceivesTurn = !isReceivesTurn;
+        return isReceivesTurn;
     }
 }

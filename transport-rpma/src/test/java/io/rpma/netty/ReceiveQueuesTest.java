@@ -40,6 +40,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
@@ -219,6 +220,41 @@ class ReceiveQueuesTest {
             region.release();
         }
         shared.release();
+    }
+
+    /** The next operation is posted when the last one has completed, so that each poll finds a completion of this kind. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void messagesAreReadWhileOperationsComplete(boolean completionQueue) throws Exception {
+        RpmaRegion region = RpmaRegion.allocate(Long.BYTES, MemoryUsage.WRITE_DST);
+        try (ConnectedChannels channels = new ConnectedChannels(group, Kind.MESSAGES, server -> { },
+                client -> client.option(RpmaChannelOption.RPMA_RECEIVE_COMPLETION_QUEUE, completionQueue))) {
+            RpmaRemoteRegion remote = RpmaRemoteRegion.open(region.descriptor(channels.server));
+            CompletableFuture<Boolean> read = new CompletableFuture<>();
+            class Operations {
+                private final long began = System.nanoTime();
+
+                void next() {
+                    if (channels.atClient.hasRead() || System.nanoTime() - began > TimeUnit.SECONDS.toNanos(20)) {
+                        read.complete(channels.atClient.hasRead());
+                        return;
+                    }
+                    channels.client.writeAndFlush(RpmaOperation.atomicWrite(remote, 0, 1)).addListener(written -> {
+                        if (written.isSuccess()) {
+                            next();
+                        } else {
+                            read.completeExceptionally(written.cause());
+                        }
+                    });
+                }
+            }
+            channels.client.eventLoop().submit(() -> new Operations().next()).sync();
+            channels.server.writeAndFlush(Unpooled.copyInt(7));
+            assertTrue(read.get(40, TimeUnit.SECONDS), "the message was not read");
+            assertEquals(7, ((ByteBuf) channels.atClient.next()).readInt());
+            remote.release();
+        }
+        region.release();
     }
 
     @Test
