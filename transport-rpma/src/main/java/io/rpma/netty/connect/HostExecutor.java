@@ -135,7 +135,8 @@ public final class HostExecutor {
      * Submits a task.
      *
      * @param address the host and the port that it concerns; the address is resolved
-     * @throws RejectedExecutionException if too many tasks wait, for this host or in total; the message says how many
+     * @throws RejectedExecutionException if too many tasks wait, for this host or in total, and the message says how many; or if
+     *     no thread can be created and none is running
      */
     Task execute(InetSocketAddress address, Work work) {
         Task task;
@@ -159,22 +160,27 @@ public final class HostExecutor {
             // If the new task may not begin, no other may: they all have been considered when the last one ended.
             ready = isThreadFree(port.good) && mayBegin(port) ? takeAllReady() : List.of();
         }
-        startAll(ready);
+        Throwable failure = startAll(ready);
+        if (failure != null && withdraw(task)) {
+            throw new RejectedExecutionException("the connection to " + address.getAddress().getHostAddress()
+                + " cannot be prepared, because no thread can be created for it: " + failure.getMessage(), failure);
+        }
         return task;
     }
 
-    private void startAll(List<Task> ready) {
+    /** Runs each task on a thread of its own. Returns why a thread could not be created, or {@code null}. */
+    private Throwable startAll(List<Task> ready) {
         for (int i = 0; i < ready.size(); i++) {
             Task task = ready.get(i);
             try {
                 threads.execute(() -> runFrom(task));
             } catch (Throwable e) {
-                // No thread can be created. Running threads take over the tasks; if there are none, the next call of execute()
-                // does.
+                // Running threads take over the tasks.
                 giveBack(ready.subList(i, ready.size()));
-                return;
+                return e;
             }
         }
+        return null;
     }
 
     private synchronized void giveBack(List<Task> tasks) {
@@ -182,6 +188,15 @@ public final class HostExecutor {
             ended(task);
             add(task);
         }
+    }
+
+    /** Removes a task that could not be given a thread, unless a running thread will take it over. Returns whether it did. */
+    private synchronized boolean withdraw(Task task) {
+        if (busy > 0 || !task.port.tasks.contains(task)) {
+            return false;
+        }
+        task.cancel();
+        return true;
     }
 
     /** Runs a task, and then further tasks while some may begin. */

@@ -24,6 +24,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -221,6 +222,35 @@ class HostExecutorTest {
             small.execute(host(host), this::silent);
         }
         assertThrows(RejectedExecutionException.class, () -> small.execute(host(200), this::silent));
+    }
+
+    /** No thread can be created, for example because a container has its limit of them. Nobody would run the task. */
+    @Test
+    void aTaskForWhichThereIsNoThreadIsRefused() throws Exception {
+        AtomicBoolean exhausted = new AtomicBoolean(true);
+        HostExecutor limited = new HostExecutor(task -> {
+            if (exhausted.get()) {
+                throw new OutOfMemoryError("unable to create native thread");
+            }
+            threads.execute(task);
+        }, 4, 16);
+        String reason = assertThrows(RejectedExecutionException.class, () -> limited.execute(host(0), this::silent)).getMessage();
+        assertTrue(reason.contains("192.0.2.0") && reason.endsWith("unable to create native thread"), reason);
+        assertEquals(0, limited.waiting());
+        assertEquals(0, limited.hosts());
+        exhausted.set(false);
+        limited.execute(host(0), this::silent);
+        begun.acquire();
+        exhausted.set(true);
+        CountDownLatch done = new CountDownLatch(1);
+        limited.execute(host(1), () -> {
+            done.countDown();
+            return true;
+        });
+        // The running thread takes over this task.
+        assertEquals(1, limited.waiting());
+        end.countDown();
+        assertTrue(done.await(20, TimeUnit.SECONDS));
     }
 
     /** No waiting task is lost. A thread that has finished a task runs the next one. */
