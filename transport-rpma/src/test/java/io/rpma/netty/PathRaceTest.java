@@ -23,12 +23,16 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoop;
 import io.netty.util.NetUtil;
+import io.rpma.ConnectionConfig;
+import io.rpma.ConnectionRequest;
 import io.rpma.Rpma;
 import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.RpmaProvider;
+import io.rpma.netty.connect.ConnectAttempt;
 import io.rpma.netty.connect.Dialer;
 import io.rpma.netty.connect.PathRace;
+import io.rpma.netty.memory.Fabric;
 import io.rpma.netty.pair.QueuePair;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -239,6 +243,107 @@ class PathRaceTest {
         Client client = new Client(remote, fallback, silent(RpmaPath.SHARED_MEMORY), open(RpmaPath.RDMA));
         assertTrue(client.get().isEstablished());
         client.close();
+    }
+
+    /** A channel that has left its loop for one that has ended since. */
+    private final class MovedChannel implements ConnectAttempt.Owner, ConnectAttempt.Choice {
+        private final RpmaChannel options = new RpmaChannel();
+        private final CompletableFuture<QueuePair> connecting = new CompletableFuture<>();
+        private final EventLoop first = group.next();
+        private EventLoop loop = first;
+
+        void connectAndMove(EventLoop to) {
+            first.execute(() -> {
+                new ConnectAttempt(this, PublicTypes.INSTANCE, options.newPromise(), address, this).begin(0);
+                loop = to;
+            });
+        }
+
+        @Override
+        public List<RpmaProvider> candidates() {
+            return List.of(open(RpmaPath.SHARED_MEMORY), open(RpmaPath.RDMA));
+        }
+
+        @Override
+        public EventLoop eventLoop() {
+            return loop;
+        }
+
+        @Override
+        public boolean isOpen() {
+            return true;
+        }
+
+        @Override
+        public Dialer newDialer() {
+            StreamOptions stream = options.config().stream();
+            StreamDialer dialer = new StreamDialer(stream.messageBytes(), stream.credits(), false, stream.bulkBytes(),
+                stream.privateData(), first);
+            return new Dialer() {
+                @Override
+                public ConnectionConfig newConfig(Fabric fabric, int timeoutMillis) throws RpmaException {
+                    return dialer.newConfig(fabric, timeoutMillis);
+                }
+
+                @Override
+                public QueuePair connect(Fabric fabric, ConnectionRequest request, InetSocketAddress remote)
+                        throws RpmaException {
+                    QueuePair pair = dialer.connect(fabric, request, remote);
+                    connecting.complete(pair);
+                    return pair;
+                }
+
+                @Override
+                public void dropped() {
+                    dialer.dropped();
+                }
+            };
+        }
+
+        @Override
+        public void dialled(QueuePair pair) {
+            throw new AssertionError("there are several paths");
+        }
+
+        @Override
+        public void connected(QueuePair established) {
+            throw new AssertionError("no loop has the channel");
+        }
+
+        @Override
+        public void notConnected(Throwable cause) {
+            connecting.completeExceptionally(cause);
+        }
+
+        @Override
+        public void exceptionCaught(Throwable cause) {
+            connecting.completeExceptionally(cause);
+        }
+
+        @Override
+        public void won(RpmaProvider taken, InetSocketAddress remote, Map<RpmaProvider, String> passedOver) {
+            throw new AssertionError("no loop has the channel");
+        }
+
+        @Override
+        public void failed(Map<RpmaProvider, String> reasons) {
+            // The result of the attempt says so as well.
+        }
+    }
+
+    /** No loop can take the connection over, so the loop on which it was established closes it. */
+    @Test
+    void aConnectionIsClosedIfTheLoopOfItsChannelHasEnded() throws Exception {
+        RpmaEventLoopGroup ended = new RpmaEventLoopGroup(1);
+        ended.shutdownGracefully(0, 5, TimeUnit.SECONDS).sync();
+        MovedChannel channel = new MovedChannel();
+        channel.connectAndMove(ended.next());
+        QueuePair pair = channel.connecting.get(30, TimeUnit.SECONDS);
+        // Each check is a turn of the event loop.
+        while (!channel.first.submit(pair::isClosed).get()) {
+            continue;
+        }
+        assertTrue(pair.isEstablished());
     }
 
     /** The first connection of a process loads classes, for example, for which its event loop may need longer than 250 ms. */

@@ -148,7 +148,7 @@ public final class ConnectAttempt implements PathRace.Owner {
         EventLoop loop = owner.eventLoop();
         if (!loop.inEventLoop()) {
             // The channel has been registered with another loop meanwhile.
-            loop.execute(() -> endByTimeout(cause, reasons));
+            passTo(loop, () -> endByTimeout(cause, reasons));
             return;
         }
         if (promise != null) {
@@ -279,7 +279,9 @@ public final class ConnectAttempt implements PathRace.Owner {
         EventLoop loop = owner.eventLoop();
         if (!loop.inEventLoop()) {
             // The channel has been registered with another loop meanwhile.
-            loop.execute(() -> won(established, taken, passedOver));
+            if (!passTo(loop, () -> won(established, taken, passedOver))) {
+                established.close();
+            }
             return;
         }
         race = null;
@@ -295,11 +297,21 @@ public final class ConnectAttempt implements PathRace.Owner {
     public void lost(Throwable cause) {
         EventLoop loop = owner.eventLoop();
         if (!loop.inEventLoop()) {
-            loop.execute(() -> lost(cause));
+            passTo(loop, () -> lost(cause));
             return;
         }
         if (promise != null) {
             fail(cause);
+        }
+    }
+
+    /** Passes a task to the loop of the channel. Returns {@code false} if that loop has ended, and has closed the channel. */
+    private static boolean passTo(EventLoop loop, Runnable task) {
+        try {
+            loop.execute(task);
+            return true;
+        } catch (RejectedExecutionException e) {
+            return false;
         }
     }
 }
