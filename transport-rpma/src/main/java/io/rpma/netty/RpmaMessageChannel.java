@@ -317,9 +317,9 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
             if (from.terminal() != ConnectionEvent.CLOSED || broken instanceof RpmaCompletionException) {
                 pipeline().fireExceptionCaught(new IOException(broken.getMessage(), broken));
             }
-            entries.fail(broken);
             ClosedChannelException closed = new ClosedChannelException();
             closed.initCause(broken);
+            // Fails the entries under way after it has destroyed the connection: until then the device may access their memory.
             close(voidPromise(), broken, closed);
         }
 
@@ -393,7 +393,12 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
                 return;
             }
             if (eventLoop().isShutdown()) {
-                // Netty would fail the rest in a task, which the loop does not accept any more.
+                // Netty would fail the rest in a task, which the loop does not accept any more. The device may access the memory
+                // of the entries until the connection has been destroyed.
+                if (registration != null) {
+                    registration.submit(RpmaIoOps.CLOSE);
+                }
+                pair.close();
                 entries.failAll(new ClosedChannelException());
             }
             closing = null;

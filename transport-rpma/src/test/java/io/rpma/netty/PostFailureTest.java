@@ -36,6 +36,7 @@ import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -140,6 +141,27 @@ class PostFailureTest {
         ChannelFuture another = client.write(Unpooled.copyInt(2));
         client.flush();
         assertEnded(one, another);
+    }
+
+    /** The device may access the memory of an earlier message until the connection has been destroyed. */
+    @Test
+    void theMemoryOfAnEarlierMessageIsKeptUntilTheConnectionIsDestroyed() throws Exception {
+        channels = new ConnectedChannels(group, Kind.MESSAGES, server -> server.childOption(ChannelOption.AUTO_READ, false)
+            .childOption(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, 1), client -> { });
+        remote = RpmaRemoteRegion.open(there.descriptor(channels.server));
+        Channel client = channels.client;
+        client.writeAndFlush(Unpooled.copyInt(1)).sync();
+        QueuePair pair = ((AbstractRpmaChannel) client).pair();
+        CompletableFuture<Boolean> destroyed = new CompletableFuture<>();
+        client.eventLoop().submit(() -> {
+            // No receive is left for this message, so it is under way when the next one fails.
+            client.writeAndFlush(Unpooled.copyInt(2)).addListener(failed -> destroyed.complete(pair.isClosed()));
+            pair.connection = failing(pair.connection, POSTS);
+            client.writeAndFlush(Unpooled.copyInt(3));
+        }).sync();
+        assertTrue(destroyed.get(20, TimeUnit.SECONDS),
+            "the memory of the message was released before the connection was destroyed");
+        assertTrue(client.closeFuture().await(20, TimeUnit.SECONDS), "the channel stays open");
     }
 
     /** Nothing else happens on the connection by which the channel could learn of the failure. */
