@@ -32,7 +32,13 @@ import io.netty.util.concurrent.SingleThreadEventExecutor;
 import io.rpma.ConnectionEvent;
 import io.rpma.netty.ConnectedChannels.Kind;
 import io.rpma.netty.pair.OpenPairs;
+import io.rpma.netty.pair.QueuePair;
+import io.rpma.netty.pair.QueuePairListener;
 import io.rpma.netty.stream.Handshake;
+import io.rpma.netty.stream.StreamQueuePair;
+import io.rpma.netty.stream.StreamSender;
+import java.lang.reflect.Field;
+import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -239,5 +245,42 @@ class MovedStreamTest {
             peer.disconnect();
             OpenPairs.awaitOpen(others);
         }
+    }
+
+    /** A message is lost if handling it fails. What follows it must not be read as if nothing were missing. */
+    @Test
+    void aMessageThatCannotBeHandledOnAnotherLoopEndsTheStream() throws Exception {
+        moveClient();
+        StreamSender sender = ((StreamQueuePair) ((RpmaChannel) channels.client).pair()).sender();
+        Field granted = StreamSender.class.getDeclaredField("granted");
+        granted.setAccessible(true);
+        channels.client.eventLoop().submit(() -> {
+            granted.set(sender, (Runnable) () -> {
+                throw new OutOfMemoryError("thrown on purpose");
+            });
+            return null;
+        }).sync();
+        // The server grants memory for data of this size, and the client fails to handle the grant.
+        channels.client.writeAndFlush(Unpooled.wrappedBuffer(new byte[StreamSender.BULK_BYTES])).sync();
+        assertTrue(channels.client.closeFuture().await(20, TimeUnit.SECONDS), "the stream continues without the message");
+        Throwable failure = channels.atClient.failure();
+        assertTrue(failure.getMessage().contains("could not be processed"), failure::toString);
+        assertNull(wrong.peek());
+    }
+
+    @Test
+    void aStreamThatCannotBeNotifiedOnAnotherLoopEnds() throws Exception {
+        EventLoop loop = moveClient();
+        QueuePair pair = ((RpmaChannel) channels.client).pair();
+        QueuePairListener listener = pair.listener;
+        loop.submit(() -> pair.listener((QueuePairListener) Proxy.newProxyInstance(QueuePairListener.class.getClassLoader(),
+            new Class<?>[] {QueuePairListener.class}, (proxy, method, arguments) -> {
+                if (method.getName().equals("readable")) {
+                    throw new OutOfMemoryError("thrown on purpose");
+                }
+                return method.invoke(listener, arguments);
+            }))).sync();
+        channels.server.writeAndFlush(Unpooled.copyInt(42)).sync();
+        assertTrue(channels.client.closeFuture().await(20, TimeUnit.SECONDS), "the stream continues");
     }
 }

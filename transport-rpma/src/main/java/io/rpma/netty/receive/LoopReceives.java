@@ -160,7 +160,12 @@ public final class LoopReceives {
         StreamArrival arrival = inbox.poll();
         while (arrival != null) {
             inboxCount.decrementAndGet();
-            pair.handle(arrival);
+            try {
+                pair.handle(arrival);
+            } catch (Throwable e) {
+                // The other completions have to be handled as well.
+                pair.cannotTake(e);
+            }
             arrival = inbox.poll();
         }
         if (overrun && pair.broken() == null) {
@@ -279,12 +284,16 @@ public final class LoopReceives {
                 if (user == queue.loop() ? !isHome : loop != user) {
                     return;
                 }
-                if (notifies) {
-                    pair.touch();
-                }
-                task.run();
-                if (notifies) {
-                    pair.settle();
+                try {
+                    if (notifies) {
+                        pair.touch();
+                    }
+                    task.run();
+                    if (notifies) {
+                        pair.settle();
+                    }
+                } catch (Throwable e) {
+                    pair.cannotTell(e);
                 }
             });
         } catch (RejectedExecutionException e) {
