@@ -203,15 +203,11 @@ public final class RpmaMessageChannel extends AbstractRpmaChannel {
     @Override
     protected void doWrite(ChannelOutboundBuffer in) throws Exception {
         MessageQueuePair to = pair;
-        IOException broken = to.broken();
-        if (broken != null) {
-            if (handle().hasInput()) {
-                // An exception would close the channel and lose the messages that have arrived. The write fails after they have
-                // been read.
-                handle().later(handle()::readable);
-                return;
-            }
-            throw new IOException(broken.getMessage(), broken);
+        if (to.broken() != null) {
+            // An exception would close the channel and lose the messages that have arrived. After they have been read, the
+            // channel is closed for the reason for which the connection ended, and the write fails.
+            handle().later(handle()::readable);
+            return;
         }
         entries.write(in, to);
         handle().endIfBroken();

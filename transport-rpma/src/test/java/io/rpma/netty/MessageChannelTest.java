@@ -36,6 +36,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import io.netty.util.NetUtil;
+import io.netty.util.concurrent.Future;
 import io.rpma.ConnectionEvent;
 import io.rpma.RpmaException;
 import io.rpma.netty.ConnectedChannels.Kind;
@@ -723,5 +724,48 @@ class MessageChannelTest {
         assertInstanceOf(IOException.class, cause);
         assertNotNull(cause.getMessage());
         assertTrue(channels.client.closeFuture().await(20, TimeUnit.SECONDS));
+    }
+
+    /**
+     * The disconnect is handled together with the completion of a message whose listener writes another one. That write fails.
+     * Without AUTO_CLOSE, the failure of a write does not close a channel, but the end of the connection does.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void aListenerThatWritesAtTheEndOfTheConnectionDoesNotKeepTheChannelOpen(boolean autoClose) throws Exception {
+        RpmaEventLoopGroup peers = new RpmaEventLoopGroup(1);
+        CountDownLatch closed = new CountDownLatch(1);
+        CountDownLatch inactive = new CountDownLatch(1);
+        try {
+            Channel server = new ServerBootstrap().group(peers).channel(RpmaMessageServerChannel.class)
+                .childHandler(new ChannelInboundHandlerAdapter() {
+                    @Override
+                    public void channelRead(ChannelHandlerContext ctx, Object msg) {
+                        ((ByteBuf) msg).release();
+                        ctx.close().addListener(done -> closed.countDown());
+                    }
+                }).bind(new InetSocketAddress(NetUtil.LOCALHOST, 0)).sync().channel();
+            RpmaMessageChannel client = (RpmaMessageChannel) new Bootstrap().group(group).channel(RpmaMessageChannel.class)
+                .option(ChannelOption.AUTO_CLOSE, autoClose)
+                .handler(new ChannelInboundHandlerAdapter() {
+                    @Override
+                    public void channelInactive(ChannelHandlerContext ctx) {
+                        inactive.countDown();
+                    }
+                }).connect(server.localAddress()).sync().channel();
+            BlockingQueue<Future<?>> second = new LinkedBlockingQueue<>();
+            client.eventLoop().submit(() -> {
+                client.writeAndFlush(bytes(10, 1))
+                    .addListener(sent -> client.writeAndFlush(bytes(10, 2)).addListener(second::add));
+                assertTrue(closed.await(20, TimeUnit.SECONDS));
+                client.pair().drainEvents();
+                return null;
+            }).sync();
+            assertTrue(client.closeFuture().await(20, TimeUnit.SECONDS), "the channel stays open");
+            assertTrue(inactive.await(20, TimeUnit.SECONDS), "the pipeline is not notified");
+            assertInstanceOf(IOException.class, second.poll(20, TimeUnit.SECONDS).cause());
+        } finally {
+            peers.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
+        }
     }
 }
