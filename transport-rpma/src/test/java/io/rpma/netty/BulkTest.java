@@ -26,6 +26,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.DefaultFileRegion;
+import io.netty.channel.EventLoop;
 import io.netty.channel.FixedRecvByteBufAllocator;
 import io.netty.util.NetUtil;
 import io.rpma.netty.memory.RegisteredMemory;
@@ -305,7 +306,7 @@ class BulkTest {
         connect(AREA, true);
         sendUntilGranted(AREA);
         client.deregister().sync();
-        io.netty.channel.EventLoop other = group.next();
+        EventLoop other = group.next();
         while (other == client.eventLoop()) {
             other = group.next();
         }
@@ -314,6 +315,21 @@ class BulkTest {
         sendUntilGranted(AREA);
         send(AREA);
         take(AREA);
+    }
+
+    /** While no event loop has the channel, nothing is sent: its next loop may begin to use the connection at any moment. */
+    @Test
+    void aChannelThatNoLoopHasGivesMemoryBackWhenALoopHasIt() throws Exception {
+        connect(AREA, true);
+        sendUntilGranted(AREA);
+        EventLoop loop = client.eventLoop();
+        client.deregister().sync();
+        long before = client.counters().controlMessagesSent();
+        // Memory is released after two seconds at most.
+        loop.schedule(() -> { }, 2_500, TimeUnit.MILLISECONDS).sync();
+        assertEquals(before, client.counters().controlMessagesSent(), "messages were sent for a channel that no loop has");
+        loop.register(client).sync();
+        awaitNoAreas();
     }
 
     @Test

@@ -49,6 +49,12 @@ public final class IdleGrants {
     }
 
     private void check() {
+        if (!channel.isRegistered()) {
+            // No loop has the channel. Its next loop may begin to use the connection at any moment.
+            scheduled = false;
+            schedule();
+            return;
+        }
         EventLoop loop = channel.eventLoop();
         if (!loop.inEventLoop()) {
             // The channel has been registered with another loop since this was scheduled.
