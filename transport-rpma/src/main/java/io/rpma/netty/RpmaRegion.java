@@ -17,7 +17,7 @@ import io.netty.channel.Channel;
 import io.netty.util.AbstractReferenceCounted;
 import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.concurrent.Future;
-import io.netty.util.concurrent.ImmediateEventExecutor;
+import io.netty.util.concurrent.GlobalEventExecutor;
 import io.netty.util.concurrent.Promise;
 import io.rpma.AddressRange;
 import io.rpma.Device;
@@ -59,7 +59,8 @@ public final class RpmaRegion extends AbstractReferenceCounted {
     private final MemorySegment memory;
     private final Set<MemoryUsage> usages;
     private final AutoCloseable owner;
-    private final Promise<Void> freed = ImmediateEventExecutor.INSTANCE.newPromise();
+    // Not notified by the thread that frees the memory, which may be an event loop that is handling completions.
+    private final Promise<Void> freed = GlobalEventExecutor.INSTANCE.newPromise();
     // Indexed by fabric. The array is replaced, never modified, so that posting reads it without a lock.
     private volatile LocalMemoryRegion[] registered = NONE;
 
@@ -156,7 +157,8 @@ public final class RpmaRegion extends AbstractReferenceCounted {
      * was passed to {@link #of} may then be used for something else, and memory that the region allocated itself has been
      * returned. Usually the future is done when the last {@link #release()} returns. On the software provider, a process that
      * is executing an operation in the memory is allowed to finish it, which takes as long as that process is stopped. The
-     * future fails if the memory could not be deregistered; the memory must then not be used any more.
+     * future fails if the memory could not be deregistered; the memory must then not be used any more. Its listeners are called
+     * by Netty's {@link GlobalEventExecutor}.
      */
     public Future<Void> freeFuture() {
         return freed;

@@ -16,6 +16,7 @@ package io.rpma.netty;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNotSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -46,6 +47,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -275,5 +277,19 @@ class RegionTest {
         } finally {
             Files.delete(path);
         }
+    }
+
+    /**
+     * The release of an operation releases its region while an event loop handles completions. A listener could close channels
+     * and have other completions handled in between.
+     */
+    @Test
+    void listenersAreNotCalledByTheReleaseItself() throws Exception {
+        RpmaRegion region = RpmaRegion.allocate(SIZE, MemoryUsage.WRITE_SRC);
+        CompletableFuture<Thread> listening = new CompletableFuture<>();
+        region.freeFuture().addListener(freed -> listening.complete(Thread.currentThread()));
+        region.release();
+        assertTrue(region.freeFuture().isSuccess());
+        assertNotSame(Thread.currentThread(), listening.get(20, TimeUnit.SECONDS));
     }
 }
