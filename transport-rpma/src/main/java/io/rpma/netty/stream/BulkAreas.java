@@ -48,7 +48,7 @@ public final class BulkAreas {
      */
     public static final int WINDOW = 4;
 
-    /** The largest number of bytes that the areas of all connections together may have. */
+    /** The largest number of bytes that the blocks of memory of the areas of all connections together may have. */
     private static final long MAX_BYTES =
         SystemPropertyUtil.getLong("io.rpma.netty.maxBulkBytes", RegisteredMemory.MAX_BYTES / 4);
     private static final AtomicLong BYTES = new AtomicLong();
@@ -80,7 +80,7 @@ public final class BulkAreas {
         this.largest = largest;
     }
 
-    /** Returns the number of bytes of the areas of all connections. */
+    /** Returns the number of bytes of memory that the areas of all connections take up. */
     public static long bytes() {
         return BYTES.get();
     }
@@ -138,13 +138,16 @@ public final class BulkAreas {
 
     private Area create(int index) {
         int size = wanted;
-        if (BYTES.addAndGet(size) > MAX_BYTES) {
-            BYTES.addAndGet(-size);
+        int shift = BuddyArena.shift(size);
+        // The block may be larger than the area.
+        int block = 1 << shift;
+        if (BYTES.addAndGet(block) > MAX_BYTES) {
+            BYTES.addAndGet(-block);
             return null;
         }
-        RpmaByteBuf buf = RegisteredMemory.take(BuddyArena.shift(size));
+        RpmaByteBuf buf = RegisteredMemory.take(shift);
         if (buf == null) {
-            BYTES.addAndGet(-size);
+            BYTES.addAndGet(-block);
             return null;
         }
         // A peer that claims to have written here without having done so must not cause foreign bytes to be read as its data.
@@ -159,7 +162,7 @@ public final class BulkAreas {
             // Usually the limit of locked memory has been reached. The data then arrives in messages.
             LOGGER.debug("An area of {} bytes for large data could not be registered on {}.", size, fabric, e);
             RegisteredMemory.give(buf);
-            BYTES.addAndGet(-size);
+            BYTES.addAndGet(-block);
             refused = true;
             wanted = 0;
             return null;
@@ -307,13 +310,14 @@ public final class BulkAreas {
                 LOGGER.error("An area of {} bytes could not be deregistered on {}; its memory is lost.", size, owner.fabric, e);
                 return;
             }
-            LimboMemory.release(region::isQuiescent, size, this::free);
+            LimboMemory.release(region::isQuiescent, buf.block().bytes(), this::free);
         }
 
         private void free() {
             buf.owner(null);
+            int block = buf.block().bytes();
             RegisteredMemory.give(buf);
-            BYTES.addAndGet(-size);
+            BYTES.addAndGet(-block);
         }
     }
 }

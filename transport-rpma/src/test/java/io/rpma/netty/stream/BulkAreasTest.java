@@ -68,4 +68,15 @@ class BulkAreasTest {
         // Channels of other tests may still be releasing small buffers.
         assertEquals(before, RegisteredMemory.usedBytes(), 64 << 10);
     }
+
+    /** The memory of an area is a block whose size is a power of two. The limit for all connections refers to the blocks. */
+    @Test
+    void theWholeBlockOfAnAreaCounts() throws Exception {
+        BulkAreas areas = new BulkAreas(Fabric.of(Rpma.provider().devices().getFirst()), 192 << 10);
+        areas.want(192 << 10);
+        assertEquals(192 << 10, areas.grant().size);
+        assertEquals(256 << 10, BulkAreas.bytes());
+        areas.close();
+        assertEquals(0, BulkAreas.bytes());
+    }
 }
