@@ -283,4 +283,38 @@ class MovedStreamTest {
         channels.server.writeAndFlush(Unpooled.copyInt(42)).sync();
         assertTrue(channels.client.closeFuture().await(20, TimeUnit.SECONDS), "the stream continues");
     }
+
+    /**
+     * The peer's only credit is spent on a grant, which arrives while no loop has the stream. The stream has nothing to send, so
+     * it has to return the credit in a message of its own.
+     */
+    @Test
+    void creditsOfMessagesThatArrivedBetweenTwoLoopsAreReturned() throws Exception {
+        channels.close();
+        channels = new ConnectedChannels(group, Kind.STREAM, server -> { },
+            client -> client.option(RpmaChannelOption.RPMA_RECEIVE_BUFFERS, 1));
+        home = channels.client.eventLoop();
+        assertNotSame(home, channels.server.eventLoop());
+        StreamSender sender = ((StreamQueuePair) ((RpmaChannel) channels.client).pair()).sender();
+        Field granted = StreamSender.class.getDeclaredField("granted");
+        granted.setAccessible(true);
+        // Otherwise the memory that is granted is returned after a while, by a message that returns the credit as well.
+        home.submit(() -> {
+            granted.set(sender, null);
+            return null;
+        }).sync();
+        block(channels.server.eventLoop(), () -> { });
+        channels.client.writeAndFlush(Unpooled.wrappedBuffer(new byte[StreamSender.BULK_BYTES])).sync();
+        channels.client.deregister().sync();
+        release.countDown();
+        // The grant, and the credits of half of the receives, which are those of all the data.
+        while (((RpmaChannel) channels.server).counters().controlMessagesSent() < 2) {
+            Thread.onSpinWait();
+        }
+        settle(home);
+        another().register(channels.client).sync();
+        channels.server.writeAndFlush(Unpooled.copyInt(42));
+        assertNextIs(42);
+        assertNull(wrong.peek());
+    }
 }

@@ -155,9 +155,10 @@ public final class LoopReceives {
         }
     }
 
-    /** Handles the completions that another thread has stored for this one. */
-    void takeForwarded() {
+    /** Handles the completions that another thread has stored for this one. Returns whether there were any. */
+    boolean takeForwarded() {
         StreamArrival arrival = inbox.poll();
+        boolean any = arrival != null;
         while (arrival != null) {
             inboxCount.decrementAndGet();
             try {
@@ -172,6 +173,7 @@ public final class LoopReceives {
             pair.breakWith(new ProtocolException("The peer broke the stream protocol: it sent more messages than its credits"
                 + " allow, before any of them was handled; the connection is closed"));
         }
+        return any;
     }
 
     /** Called on an event loop when that loop begins to use the queue pair. */
@@ -183,7 +185,10 @@ public final class LoopReceives {
             // Completions may have arrived before the other loop knew this queue pair, and that loop may be asleep since.
             queue.wake();
         }
-        takeForwarded();
+        if (takeForwarded()) {
+            // What these messages call for, such as the credits of grants, is sent when the listener is notified.
+            execute(to, () -> { }, true);
+        }
         IOException failure = queue.failure();
         if (failure != null) {
             // No thread was notified of the failure when it occurred.
