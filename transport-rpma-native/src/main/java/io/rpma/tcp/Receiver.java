@@ -273,8 +273,9 @@ final class Receiver {
         }
     }
 
+    /** Discards the payload of a frame. If it has none, the frame is complete and has no effect. */
     private void drop(long length) {
-        expectPayload(0, null, length);
+        payload.expect(0, null, length);
     }
 
     private void begin() {

@@ -22,6 +22,8 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
@@ -83,6 +85,31 @@ class StallTest {
                 assertEquals(i, station.region.memory().get(ValueLayout.JAVA_BYTE, 5L * PIECE));
                 await(client, i);
             }
+        }
+    }
+
+    /** The other side sends the request again. Until then it means nothing, and above all it answers no read of this side. */
+    @ParameterizedTest
+    @ValueSource(ints = {Wire.READ, Wire.ATOMIC_WRITE, Wire.FLUSH, Wire.FLUSH_PERSISTENT})
+    void aDroppedRequestCompletesNoRead(int type) throws Exception {
+        int length = 8;
+        try (Station station = new Station(); RemoteMemoryRegion remote = remote(station);
+                RawClient client = RawClient.requesting(station.address()); Connection server = station.accept(client)) {
+            server.read(station.region, PIECE, remote, 0, length, CompletionFlag.ALWAYS, 1);
+            assertEquals(Wire.READ, client.read(Wire.HEADER)[0]);
+            // There is one receive.
+            client.write(RawClient.frame(Wire.SEND, 0, 0, 1, 0, 0, 0, 0));
+            await(server, 7);
+            client.write(RawClient.frame(Wire.SEND, 0, 0, 2, 0, 0, 0, 0));
+            assertEquals(Wire.NOT_READY, client.read(Wire.HEADER)[0]);
+            client.write(RawClient.frame(type, 0, length, 3, 0, station.region.address(), station.key(), 0));
+            // The answer to this frame shows that the one before has been processed.
+            client.write(RawClient.frame(Wire.ACK, Wire.WANTED, 0, 0, 0, 0, 0, 0));
+            assertEquals(Wire.ACK, client.read(Wire.HEADER)[0]);
+            assertEquals(0, server.completionQueue().poll(new WorkCompletions(1)));
+            client.write(RawClient.frame(Wire.READ_DATA, 0, length, 1, 0, 0, 0, 0, new byte[] {9, 0, 0, 0, 0, 0, 0, 0}));
+            await(server, 1);
+            assertEquals(9, station.region.memory().get(ValueLayout.JAVA_BYTE, PIECE));
         }
     }
 
