@@ -168,6 +168,8 @@ final class Completer {
             pair.violated("a notification that it has no receive for a request that needs none");
             return;
         }
+        // If the peer has been asked, it acknowledges what it has executed now, and so says nothing about this request later.
+        asked = false;
         transmitter.stall(stalledAt);
     }
 

@@ -12,14 +12,20 @@
  */
 package io.rpma.tcp;
 
+import io.rpma.AddressRange;
 import io.rpma.CompletionFlag;
+import io.rpma.CompletionStatus;
 import io.rpma.Connection;
 import io.rpma.ConnectionEvent;
 import io.rpma.ConnectionRequest;
+import io.rpma.LocalMemoryRegion;
+import io.rpma.MemoryUsage;
 import io.rpma.RemoteMemoryRegion;
 import io.rpma.WorkCompletions;
+import io.rpma.posix.Posix;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
+import java.util.EnumSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -111,6 +117,40 @@ class StallTest {
             await(server, 1);
             assertEquals(9, station.region.memory().get(ValueLayout.JAVA_BYTE, PIECE));
         }
+    }
+
+    /** The peer may have acknowledged before it executes the message, so it has to be asked again. */
+    @Test
+    void aRequestBehindAStalledMessageFailsWhenTheMessageHasBeenExecuted() throws Exception {
+        try (Station station = new Station(); RawServer server = new RawServer();
+                AddressRange range = station.provider.reserve(Posix.PAGE_SIZE);
+                LocalMemoryRegion unusable =
+                    station.peer.register(range.commit(0, Posix.PAGE_SIZE), EnumSet.of(MemoryUsage.RECV));
+                ConnectionRequest request = station.request(server.address()); Connection client = request.connect(null)) {
+            server.accept();
+            assertEquals(ConnectionEvent.ESTABLISHED, client.waitForEvent(Station.LONG));
+            assertEquals(Wire.READY, server.read(Wire.HEADER)[0]);
+            client.send(null, 0, 0, CompletionFlag.ON_ERROR, 1);
+            client.send(unusable, 0, 8, CompletionFlag.ALWAYS, 2);
+            assertEquals(Wire.SEND, server.read(Wire.HEADER)[0]);
+            assertQuestion(server);
+            server.write(RawClient.frame(Wire.NOT_READY, 0, 0, 1, 0, 0, 0, 0));
+            server.write(RawClient.frame(Wire.ACK, 0, 0, 0, 0, 0, 0, 0));
+            server.write(RawClient.frame(Wire.RESUME, 0, 0, 1, 0, 0, 0, 0));
+            assertEquals(Wire.SEND, server.read(Wire.HEADER)[0]);
+            assertQuestion(server);
+            server.write(RawClient.frame(Wire.ACK, 0, 0, 0, 1, 0, 0, 0));
+            WorkCompletions batch = new WorkCompletions(1);
+            assertEquals(1, client.completionQueue().poll(batch, Station.LONG));
+            assertEquals(CompletionStatus.LOC_PROT_ERR, batch.status(0));
+            assertEquals(2, batch.context(0));
+        }
+    }
+
+    private static void assertQuestion(RawServer server) throws Exception {
+        byte[] frame = server.read(Wire.HEADER);
+        assertEquals(Wire.ACK, frame[0]);
+        assertEquals(Wire.WANTED, frame[1]);
     }
 
     private static RemoteMemoryRegion remote(Station station) throws Exception {
