@@ -58,8 +58,8 @@ final class Adapter {
     private final List<Place> listed = new ArrayList<>();
     private final List<Acceptor> acceptors = new ArrayList<>();
     private final Set<Expiring> expiring = ConcurrentHashMap.newKeySet();
-    // Whether the thread wakes up by itself to look for deadlines in "expiring". It goes on for a while after the last one, so
-    // that a client that makes one connection after the other need not wake the thread for each.
+    // Whether the thread wakes up by itself to look for deadlines, at least once more. It goes on for a while after the last one,
+    // so that a client that makes one connection after the other need not wake the thread for each.
     private volatile boolean ticking;
     private long nextExpiry;
     private volatile boolean sleeping;
@@ -228,10 +228,7 @@ final class Adapter {
     void add(Expiring deadline) {
         // Added before "ticking" is read; the adapter's thread clears "ticking" before it reads the set.
         expiring.add(deadline);
-        if (!ticking) {
-            ticking = true;
-            wakeUp();
-        }
+        checkDeadlines();
     }
 
     /** Forgets a deadline. The adapter's thread may check it once more. */
@@ -247,6 +244,17 @@ final class Adapter {
         watched.put(acceptor.id, acceptor);
         EpollSet.add(set, acceptor.set(), EpollSet.IN, acceptor.id);
         execute(() -> acceptors.add(acceptor));
+    }
+
+    /**
+     * Has the thread check the deadlines of all clients soon, and decide then when it does so next. Called after another thread
+     * has added a client to an acceptor.
+     */
+    void checkDeadlines() {
+        if (!ticking) {
+            ticking = true;
+            wakeUp();
+        }
     }
 
     /** Removes a listener whose descriptors have been closed. */

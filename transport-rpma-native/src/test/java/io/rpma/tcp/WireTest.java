@@ -324,16 +324,10 @@ class WireTest {
 
     @Test
     void anotherListenersSocketCanBeAdopted() throws Exception {
-        int listener = Sockets.socket(Sockets.AF_INET,
-            Sockets.SOCK_STREAM);
+        int listener = listen();
         try {
-            assertEquals(0, Sockets.bind(listener,
-                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)));
-            assertEquals(0, Sockets.listen(listener, 1));
-            var address = TcpSockets.localAddress(listener);
-            Thread.ofPlatform().daemon().start(() ->
-                ((TcpEndpoint) station.endpoint).adopt(Sockets.accept(listener)));
-            try (var request = station.request(address); Connection client = request.connect(null);
+            Thread.ofPlatform().daemon().start(() -> adoptFrom(listener));
+            try (var request = station.request(TcpSockets.localAddress(listener)); Connection client = request.connect(null);
                     Connection server = station.accept()) {
                 assertEquals(ConnectionEvent.ESTABLISHED, client.waitForEvent(Station.LONG));
                 client.send(null, 0, 0, CompletionFlag.ALWAYS, 1);
@@ -342,6 +336,30 @@ class WireTest {
         } finally {
             Posix.close(listener);
         }
+    }
+
+    /** It is adopted by another thread while the adapter's thread sleeps without a time limit. */
+    @Test
+    void aSilentClientOfAnotherListenerIsDropped() throws Exception {
+        int listener = listen();
+        try (RawClient client = RawClient.connect(TcpSockets.localAddress(listener))) {
+            adoptFrom(listener);
+            client.read(Greeting.SIZE);
+            assertEnds(client);
+        } finally {
+            Posix.close(listener);
+        }
+    }
+
+    private static int listen() {
+        int listener = Sockets.socket(Sockets.AF_INET, Sockets.SOCK_STREAM);
+        assertEquals(0, Sockets.bind(listener, new InetSocketAddress(InetAddress.getLoopbackAddress(), 0)));
+        assertEquals(0, Sockets.listen(listener, 1));
+        return listener;
+    }
+
+    private void adoptFrom(int listener) {
+        ((TcpEndpoint) station.endpoint).adopt(Sockets.accept(listener));
     }
 
     private static void assertEnds(RawClient client) {
