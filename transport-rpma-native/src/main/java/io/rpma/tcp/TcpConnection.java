@@ -56,6 +56,7 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner,
     private boolean overdue;
     // Used by the thread that posts work requests.
     private boolean early;
+    private volatile boolean quiescent;
 
     private TcpConnection(ProtectionDomain domain, Queues queues, int socket, Alarm events, Handshake handshake,
             ByteBuffer privateData, InetSocketAddress localAddress, InetSocketAddress remoteAddress) {
@@ -284,6 +285,7 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner,
         try {
             queues.close();
         } finally {
+            quiescent = true;
             if (!started && socket >= 0) {
                 Posix.close(socket);
             }
@@ -291,10 +293,10 @@ final class TcpConnection extends SoftwareConnection implements QueuePair.Owner,
         }
     }
 
-    /** Returns whether the connection is closed: no operation of it is in progress then. */
+    /** Returns whether the connection is closed, and the thread that has driven it has ended its work. */
     @Override
     public boolean isQuiescent() {
-        return isClosed();
+        return quiescent;
     }
 
     // ---- properties

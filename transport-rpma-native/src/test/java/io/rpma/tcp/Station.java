@@ -117,13 +117,18 @@ final class Station implements AutoCloseable {
         CountDownLatch holding = new CountDownLatch(1);
         thread.execute(() -> {
             holding.countDown();
-            try {
-                held.await();
-            } catch (InterruptedException e) {
-                throw new AssertionError(e);
-            }
+            await(held);
         });
         holding.await();
+    }
+
+    /** Waits for a latch, on a thread that is not interrupted. */
+    static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new AssertionError(e);
+        }
     }
 
     /** Returns the value of a field that only its class uses. */
