@@ -273,11 +273,16 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
         starvation.resumeIfPossible(receiver);
         flushes.takeResult();
         if ((todo & DISCONNECT) != 0) {
-            fail(0, CompletionStatus.WR_FLUSH_ERR);
+            enterError(0, CompletionStatus.WR_FLUSH_ERR);
         }
         more |= transmitter.transmit(acknowledging);
+        boolean wasError = error;
         completer.transmitted();
         completer.checkNext();
+        if (error && !wasError) {
+            // Nothing else may drive the queue pair until the peer sends something, which may wait for the refusal.
+            more |= transmitter.transmit(acknowledging);
+        }
         if ((todo & DISCONNECT) != 0) {
             transmitter.end();
         }
@@ -393,6 +398,13 @@ final class QueuePair extends Drivable implements TcpCompletionQueue.Driven, Tcp
 
     @Override
     public void fail(long culprit, CompletionStatus status) {
+        if (transmitter != null && !error) {
+            receiver.refuseStalled();
+        }
+        enterError(culprit, status);
+    }
+
+    private void enterError(long culprit, CompletionStatus status) {
         if (error) {
             return;
         }

@@ -464,6 +464,16 @@ final class Receiver {
         }
     }
 
+    /**
+     * Called when the queue pair is about to fail: refuses the request that was dropped for lack of a receive. The peer would
+     * wait until it may send the request again.
+     */
+    void refuseStalled() {
+        if (dropping && !resumed) {
+            transmitter.refuse(transmitter.executed() + 1, CompletionStatus.RETRY_EXC_ERR);
+        }
+    }
+
     /** Returns whether a request of the peer waits for a receive: none does after the end, or when the queue pair has failed. */
     boolean isStarved() {
         return !ended && !pair.isError() && (paused || dropping && !resumed);

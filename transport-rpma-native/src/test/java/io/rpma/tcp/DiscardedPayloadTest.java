@@ -153,4 +153,36 @@ class DiscardedPayloadTest {
             assertEquals(CompletionStatus.RETRY_EXC_ERR.code(), answer[32]);
         }
     }
+
+    /** A message that waits for a receive has arrived already, and the peer would wait for ever as well. */
+    @Test
+    void aMessageWithoutAReceiveIsRefusedAfterAFailure() throws Exception {
+        try (RawClient client = RawClient.requesting(station.address()); Connection server = station.accept(client);
+                AddressRange range = station.provider.reserve(Posix.PAGE_SIZE);
+                LocalMemoryRegion unusable =
+                    station.peer.register(range.commit(0, Posix.PAGE_SIZE), EnumSet.of(MemoryUsage.RECV))) {
+            client.write(RawClient.frame(Wire.SEND, 0, 0, 1, 0, 0, 0, 0));
+            client.write(RawClient.frame(Wire.SEND, 0, 0, 2, 0, 0, 0, 0));
+            byte[] answer = client.read(Wire.HEADER);
+            assertEquals(Wire.NOT_READY, answer[0]);
+            assertEquals(2, answer[8], "its number");
+            server.send(unusable, 0, 8, CompletionFlag.ALWAYS, 1);
+            answer = client.read(Wire.HEADER);
+            assertEquals(Wire.NAK, answer[0]);
+            assertEquals(2, answer[8], "its number");
+            assertEquals(CompletionStatus.RETRY_EXC_ERR.code(), answer[32]);
+        }
+    }
+
+    /** The end of the connection flushes the message at the peer. */
+    @Test
+    void aMessageWithoutAReceiveIsNotRefusedByAnOrderlyEnd() throws Exception {
+        try (RawClient client = RawClient.requesting(station.address()); Connection server = station.accept(client)) {
+            client.write(RawClient.frame(Wire.SEND, 0, 0, 1, 0, 0, 0, 0));
+            client.write(RawClient.frame(Wire.SEND, 0, 0, 2, 0, 0, 0, 0));
+            assertEquals(Wire.NOT_READY, client.read(Wire.HEADER)[0]);
+            server.disconnect();
+            assertEquals(-1, client.next());
+        }
+    }
 }
