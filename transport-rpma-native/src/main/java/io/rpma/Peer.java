@@ -99,7 +99,8 @@ public interface Peer extends AutoCloseable {
      * @param usages what the region is for, at least one
      * @return the region
      * @throws RpmaException {@link RpmaError#PROVIDER} with errno {@code ENOMEM} (12) when the limit of locked memory
-     *     ({@code ulimit -l}) is too small; {@link RpmaError#INVALID} if an argument is not valid
+     *     ({@code ulimit -l}) is too small, and with {@code EFAULT} (14) if a usage requires write access to read-only memory;
+     *     {@link RpmaError#INVALID} if an argument is not valid
      */
     LocalMemoryRegion register(MemorySegment memory, Set<MemoryUsage> usages) throws RpmaException;
 

@@ -18,6 +18,7 @@ import io.rpma.Device;
 import io.rpma.Endpoint;
 import io.rpma.LocalMemoryRegion;
 import io.rpma.MemoryUsage;
+import io.rpma.RpmaError;
 import io.rpma.RpmaException;
 import io.rpma.SharedReceiveQueue;
 import io.rpma.SharedReceiveQueueConfig;
@@ -28,6 +29,8 @@ import io.rpma.software.SoftwarePeer;
 import io.rpma.software.TcpPort;
 import java.lang.foreign.MemorySegment;
 import java.net.InetSocketAddress;
+import java.util.Collections;
+import java.util.EnumSet;
 import java.util.Set;
 
 /**
@@ -35,6 +38,9 @@ import java.util.Set;
  * to its protection domain. Any thread may use it.
  */
 final class TcpPeer extends SoftwarePeer {
+    /** The usages for which this process writes to the memory. */
+    private static final Set<MemoryUsage> WRITTEN = EnumSet.of(MemoryUsage.READ_DST, MemoryUsage.WRITE_DST, MemoryUsage.RECV);
+
     private final ProtectionDomain domain = new ProtectionDomain(this);
 
     TcpPeer(Device device) {
@@ -119,6 +125,11 @@ final class TcpPeer extends SoftwarePeer {
     public LocalMemoryRegion register(MemorySegment memory, Set<MemoryUsage> usages) throws RpmaException {
         checkOpen();
         SoftwareMemoryRegion.check(TcpLog.INSTANCE, memory, usages);
+        if (memory.isReadOnly() && !Collections.disjoint(usages, WRITTEN)) {
+            // A thread that stores a message of the peer in the memory would fault, which ends the process.
+            throw TcpLog.failure(RpmaError.PROVIDER, Posix.EFAULT, "register: the memory is read-only, but a usage requires write"
+                + " access (" + memory + ")", null);
+        }
         return domain.register(memory, MemoryUsage.bits(usages));
     }
 }

@@ -23,6 +23,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashSet;
@@ -30,6 +33,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -73,6 +77,18 @@ class MemoryRegionContractTest extends ContractCase {
     void memoryForNothingIsRefused() {
         refused(INVALID, () -> peer().register(memory().take(4096), Set.of()));
         refused(INVALID, () -> peer().register(memory().take(4096), null));
+    }
+
+    /** ibv_reg_mr(3): access rights that the mapping does not have are refused, here with EFAULT. */
+    @ParameterizedTest
+    @EnumSource(value = MemoryUsage.class, names = {"READ_DST", "WRITE_DST", "RECV"})
+    void readOnlyMemoryIsRefusedIfItIsToBeWritten(MemoryUsage usage, @TempDir Path folder) throws Exception {
+        Path path = Files.write(folder.resolve("memory"), new byte[4096]);
+        try (FileChannel file = FileChannel.open(path); Arena arena = Arena.ofShared()) {
+            MemorySegment memory = file.map(FileChannel.MapMode.READ_ONLY, 0, 4096, arena);
+            refused(RpmaError.PROVIDER, () -> peer().register(memory, Set.of(usage)));
+            refused(RpmaError.PROVIDER, () -> peer().register(memory, Set.of(MemoryUsage.SEND, usage)));
+        }
     }
 
     /** rpma_mr_get_ptr(3), rpma_mr_get_size(3). */
