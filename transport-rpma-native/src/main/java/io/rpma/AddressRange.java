@@ -42,7 +42,10 @@ public interface AddressRange extends AutoCloseable {
      *
      * @param offset as given to {@link #commit}
      * @param length as given to {@link #commit}
-     * @throws RpmaException {@link RpmaError#INVALID} if no such part was committed
+     * @throws RpmaException {@link RpmaError#INVALID} if no such part was committed, if another thread is using the memory
+     *     through its segment, or, with the provider soft, if a region is registered in it; {@link RpmaError#NO_MEMORY} if the
+     *     system does not release the memory, which stays committed; {@link RpmaError#PROVIDER} with the provider soft as long as
+     *     {@link LocalMemoryRegion#isQuiescent} returns {@code false} for a region that was registered in it
      */
     void decommit(long offset, long length) throws RpmaException;
 
@@ -52,10 +55,17 @@ public interface AddressRange extends AutoCloseable {
      *
      * @param offset from the start of the range, in bytes
      * @param length in bytes
+     * @throws IllegalArgumentException or {@link IndexOutOfBoundsException}, depending on the provider, if a part of this memory
+     *     is not committed
      */
     ByteBuffer buffer(long offset, int length);
 
-    /** Releases the range and all its memory. Closing again does nothing. */
+    /**
+     * Releases the range and all its memory. Closing again does nothing.
+     *
+     * @throws IllegalStateException if another thread is using the memory through its segment, or, with the provider soft, if a
+     *     region is registered in it; the range can then be closed later
+     */
     @Override
     void close();
 }

@@ -24,8 +24,9 @@ public interface ConnectionConfig extends AutoCloseable {
     int timeoutMillis() throws RpmaException;
 
     /**
-     * Sets the time that resolving an address, and then a route, may take ({@code rpma_conn_cfg_set_timeout}). The handshake
-     * itself is not bounded by it.
+     * Sets the time that resolving an address, and then a route, may take ({@code rpma_conn_cfg_set_timeout}). With the provider
+     * tcp it is the time that the TCP connection, and then the greeting of the listener, may take; for the greeting at least 2 s
+     * and at most 10 s are allowed. The handshake itself is not bounded by it.
      *
      * @param millis at least 0
      * @return this object

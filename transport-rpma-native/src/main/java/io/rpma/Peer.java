@@ -51,13 +51,16 @@ public interface Peer extends AutoCloseable {
 
     /**
      * Prepares a connection to a listening peer ({@code rpma_conn_req_new}). <b>Blocks</b> while the address and the route
-     * are resolved, up to twice {@link ConnectionConfig#timeoutMillis()}: it must not be called on an event loop.
+     * are resolved, up to twice {@link ConnectionConfig#timeoutMillis()}: it must not be called on an event loop. With the
+     * provider tcp it blocks while a TCP connection is made, up to this time, and until the listener has greeted, up to the same
+     * time again, but at least 2 s and at most 10 s.
      *
      * @param remote a resolved address
      * @param config the queue sizes, {@code null} for librpma's defaults; it may be changed or closed afterwards
      * @return the request, on which receives may be posted before {@link ConnectionRequest#connect}
      * @throws RpmaException {@link RpmaError#PROVIDER} with errno {@code ETIMEDOUT} (110) or {@code ENETUNREACH} (101) where
-     *     the address cannot be reached; {@link RpmaError#INVALID} if an argument is not valid
+     *     the address cannot be reached, and with the provider tcp {@code EPROTONOSUPPORT} (93) where the listener does not greet
+     *     as that provider does; {@link RpmaError#INVALID} if an argument is not valid
      */
     ConnectionRequest newConnectionRequest(InetSocketAddress remote, ConnectionConfig config) throws RpmaException;
 

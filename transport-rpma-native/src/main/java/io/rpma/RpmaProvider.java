@@ -112,8 +112,9 @@ public interface RpmaProvider {
      * Reserves a range of addresses, without memory behind it, in which {@link AddressRange#commit} then places memory of the
      * kind that this provider reaches fastest.
      *
-     * @param bytes the size of the range; rounded up to whole pages
-     * @throws RpmaException {@link RpmaError#NO_MEMORY} if the addresses cannot be reserved
+     * @param bytes the size of the range, at least 1; rounded up to whole pages
+     * @throws RpmaException {@link RpmaError#NO_MEMORY} if the addresses cannot be reserved; {@link RpmaError#INVALID} if the
+     *     size is not valid
      */
     AddressRange reserve(long bytes) throws RpmaException;
 
