@@ -183,9 +183,9 @@ public interface Connection extends AutoCloseable {
      * Permits the messages that are sent from now on, and the writes with immediate data, to complete as soon as the provider
      * does not need their memory any more, although the other side may not have received them yet. They complete in the order in
      * which they were posted, after all earlier work requests. A message that has completed in this way is not sent again: if the
-     * other side has no posted receive for it, everything that follows on this connection waits until there is one. So use this
-     * only with credits, which guarantee a receive. The completion of a work request that is posted when this is off shows that
-     * all earlier ones have been executed.
+     * other side has no posted receive for it, everything that follows on this connection waits until there is one; with the
+     * provider tcp, the connection is lost if too much data waits for 60 s. So use this only with credits, which guarantee a
+     * receive. The completion of a work request that is posted when this is off shows that all earlier ones have been executed.
      *
      * <p>Called by the thread that posts work requests. At first it is off. A provider that gains nothing by it ignores it; the
      * provider tcp makes use of it if the other side supports it.
